@@ -56,6 +56,10 @@ export const ERRORS = {
     consequence: 'retry-later',
     text: 'The content coding (gzip, deflate, br) could not be decoded.',
   },
+  'body-incomplete': {
+    consequence: 'retry-later',
+    text: 'Only a part of the body came: the connection or the coding ended too soon, or the status was 206.',
+  },
   'http-client-error': { consequence: 'retry-later', text: 'The server refused the request (4xx).' },
   'http-server-error': { consequence: 'retry-later', text: 'The server failed (5xx).' },
   'http-throttled': {

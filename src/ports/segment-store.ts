@@ -2,6 +2,7 @@ import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
 import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
+import type { Truncation } from '../domain/crawl/states/truncation.ts';
 import type { PageVariant } from '../domain/page/links/page-variant.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
@@ -83,6 +84,8 @@ export interface FetchItem {
   readonly claims?: HeaderClaims;
   /** Fetch in full even when headers say "unchanged". */
   readonly audit: boolean;
+  /** The body is taken even if the transfer cuts it off: earlier visits in a row have had no whole one. */
+  readonly takesPartial?: true;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
   /** Absent for what generate selected. */
   readonly joined?: {
@@ -151,7 +154,8 @@ export interface WireResponse {
   readonly body: Uint8Array | null;
   /** SHA-256 of `body`, 64 hex digits, where known; it is not read back. */
   readonly bodySha256?: string;
-  readonly truncated: boolean;
+  /** Why `body` is not all that the server had to send; `false`: it is. */
+  readonly truncated: Truncation | false;
   readonly remoteAddress: string | null;
   /** Profile of a `revisit` record: 304 or equal headers, or an equal body. */
   readonly revisit: 'server-not-modified' | 'identical-payload-digest' | null;

@@ -32,6 +32,7 @@ const COUNTERS = {
   redirected: fetched,
   followed: fetched,
   failed: fetched,
+  partial: fetched,
   robotsDenied: fetched,
   requests: fetched,
   bytesReceived: fetched,

@@ -111,6 +111,8 @@ export interface FetchSummary {
   /** Targets of redirects that joined the list in this run, to be fetched in the same round. */
   readonly followed: number;
   readonly failed: number;
+  /** Of those fetched: bodies cut off in transfer at so many visits that they were taken. */
+  readonly partial: number;
   readonly robotsDenied: number;
   readonly requests: number;
   readonly bytesReceived: number;

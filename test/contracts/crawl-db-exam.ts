@@ -30,6 +30,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     lastError: { code: 'fetch-timeout', message: 'after 60 s', at: 1_700_000_050_000 },
     httpStatus: 200,
     contentType: 'text/html',
+    truncated: 'length',
     robotsTag: 'otherbot: noindex\nnofollow',
     validators: { etag: 'W/"x"', lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT', contentLength: 36_864 },
     digest: '00112233445566778899aabbccddeeff',

@@ -187,7 +187,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
         [response(0), {}],
         [response(1, bytes), {}],
         [response(2, new Uint8Array(0)), {}],
-        [{ ...response(3, null), status: 302, statusText: '', truncated: true }, { body: new Uint8Array(0) }],
+        [{ ...response(3, null), status: 302, statusText: '', truncated: 'unspecified' }, { body: new Uint8Array(0) }],
         [{ ...response(4, Buffer.from('\r\n\r\n\r\nHTTP/1.1 500 No\r\n\r\n')), remoteAddress: null }, {}],
         [
           { ...response(5), rawHeaders: ['Transfer-Encoding', 'chunked', 'Content-Encoding', 'gzip'] },
@@ -198,7 +198,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
           { body: null },
         ],
         [{ ...response(7), revisit: 'identical-payload-digest', refersToAt: START - 5_000 }, { body: null }],
-        [{ ...response(8, bytes), rawHeaders: [], httpVersion: '2.0', truncated: true }, {}],
+        [{ ...response(8, bytes), rawHeaders: [], httpVersion: '2.0', truncated: 'disconnect' }, {}],
       ];
       for (const [index, [given, changed]] of cases.entries()) {
         const { warc } = await segment.addFetched(fetchedRecord(index), given);

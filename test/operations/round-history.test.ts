@@ -25,6 +25,7 @@ const FETCHED = {
   gone: 0,
   redirected: 0,
   failed: 1,
+  partial: 0,
   robotsDenied: 0,
   attempted: 4,
   followed: 0,

@@ -56,12 +56,12 @@ async function storedOf(
 }
 
 describe('the stored response of a visit', () => {
-  it.each<[string, number, Record<string, string>, boolean]>([
+  it.each<[string, number, Record<string, string>, WireResponse['truncated']]>([
     ['a redirect with an empty body', 301, { location: '/b', 'content-length': '0' }, false],
-    ['a redirect with a body, which is not read', 302, { location: '/b', 'content-length': '154' }, true],
+    ['a redirect with a body, which is not read', 302, { location: '/b', 'content-length': '154' }, 'unspecified'],
     ['a 404 without a body', 404, { 'content-length': '0' }, false],
-    ['a 404 whose body ends with the connection', 404, {}, true],
-    ['a 500 with a chunked body', 500, { 'transfer-encoding': 'chunked' }, true],
+    ['a 404 whose body ends with the connection', 404, {}, 'unspecified'],
+    ['a 500 with a chunked body', 500, { 'transfer-encoding': 'chunked' }, 'unspecified'],
   ])('%s', async (_, status, headers, truncated) => {
     const response = await storedOf(status, headers, BODY);
     expect([response.body, response.truncated, response.revisit]).toEqual([null, truncated, null]);

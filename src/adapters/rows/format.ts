@@ -11,9 +11,9 @@ import { type Rows, readRange } from './rows.ts';
  * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
- * signature by which visits are compared, and elements at a place.
+ * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
  */
-export const DB_FORMAT_VERSION = 9;
+export const DB_FORMAT_VERSION = 10;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 

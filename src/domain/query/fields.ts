@@ -64,6 +64,12 @@ const ROWS: readonly Row[] = [
   ['etag', 'text', 'validator', (datum) => datum.validators.etag],
   ['lastModified', 'text', 'validator, verbatim', (datum) => datum.validators.lastModified],
   ['digest', 'text', 'of the body, 32 hex digits', (datum) => datum.digest],
+  [
+    'truncated',
+    'text',
+    'why the stored copy is not whole: `length`, `disconnect`, `unspecified`',
+    (datum) => datum.truncated,
+  ],
   ['signature', 'text', '16 hex digits, by which near duplicates are found', (datum) => datum.signature],
   ['changeSignature', 'text', '16 hex digits, by which visits are compared', (datum) => changeSignatureOf(datum)],
   ['textChars', 'number', 'length of the content text, characters', (datum) => datum.textChars],

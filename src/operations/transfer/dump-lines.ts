@@ -6,6 +6,7 @@ import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
 import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
+import { TRUNCATIONS } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
@@ -14,9 +15,9 @@ import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts.
+ * hosts. 6: truncation.
  */
-export const DUMP_VERSION = 5;
+export const DUMP_VERSION = 6;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -113,6 +114,7 @@ const record = z.strictObject({
   robotsTag: text.default(null),
   validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
   digest: text,
+  truncated: z.enum(TRUNCATIONS).nullable().default(null),
   signature: text,
   changeSignature: text.default(null),
   signatureName: text,
@@ -230,11 +232,12 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
-  const { robotsTag, changeSignature, textChars, stated, blocks } = record as Partial<CrawlDatum>;
+  const { robotsTag, changeSignature, truncated, textChars, stated, blocks } = record as Partial<CrawlDatum>;
   return {
     ...record,
     robotsTag: robotsTag ?? null,
     changeSignature: changeSignature ?? null,
+    truncated: truncated ?? null,
     textChars: textChars ?? null,
     stated: stated ?? null,
     blocks: blocks ?? null,

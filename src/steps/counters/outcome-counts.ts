@@ -1,4 +1,5 @@
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import type { FetchSummary } from '../summaries.ts';
 import { addFailure, type FailureKind, failureOf } from './failures.ts';
@@ -18,6 +19,7 @@ export function noOutcomes(): OutcomeCounts {
     redirected: 0,
     followed: 0,
     failed: 0,
+    partial: 0,
     robotsDenied: 0,
     requests: 0,
     bytesReceived: 0,
@@ -36,6 +38,7 @@ export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchO
   switch (outcome.kind) {
     case 'success':
       counts.fetched++;
+      if (isPartial(outcome.truncated)) counts.partial++;
       break;
     case 'unchanged':
       if (outcome.rung === 'conditional') counts.notModified++;

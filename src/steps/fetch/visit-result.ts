@@ -105,7 +105,7 @@ export function notOk(visit: OpenVisit, head: ResponseHead): VisitResult {
   const base = { at: deps.clock.now(), ...costs(visit) };
   return {
     outcome: statusOutcome(head, base),
-    response: wireResponse(item.url, deps.clock.now(), head, null, hasBody(head), null),
+    response: wireResponse(item.url, deps.clock.now(), head, null, hasBody(head) && 'unspecified', null),
     body: null,
     headers: head.headers,
     observation: null,
@@ -137,7 +137,7 @@ export function wireResponse(
   at: number,
   { httpVersion, status, statusText, rawHeaders, remoteAddress }: ResponseHead,
   body: Uint8Array | null,
-  truncated: boolean,
+  truncated: WireResponse['truncated'],
   revisit: WireResponse['revisit'],
 ): WireResponse {
   return { url, at, httpVersion, status, statusText, rawHeaders, body, truncated, remoteAddress, revisit };

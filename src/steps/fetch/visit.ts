@@ -11,9 +11,11 @@ import {
 } from '../../domain/crawl/headers/ladder.ts';
 import { NO_VALIDATORS, type Validators } from '../../domain/crawl/states/datum.ts';
 import type { AuditVerdict } from '../../domain/crawl/states/outcome.ts';
+import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
+import { incomplete, truncationOfBody } from './partial-body.ts';
 import {
   type Account,
   costs,
@@ -178,7 +180,7 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
   });
   const { head } = result;
   // Part of a body with the validators of the whole would pass for "unchanged" until the page changes.
-  const answer = result.brokenOff ? NO_VALIDATORS : validatorsOf(head.headers);
+  const answer = isPartial(truncationOfBody(result)) ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
     observation.conditionalHits = 1;
     if (!isClaimedBy304(item, head)) return 'claims';
@@ -195,13 +197,18 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
 /** A record keeps the first 128 bits of a body's SHA-256. */
 const DIGEST_DIGITS = 32;
 
-/** A whole body came: its digest decides whether it is new, and whether the headers would have been right. */
+/**
+ * A body came. A partial one fails the visit, so that it is retried, or is taken as it is after such failures. The
+ * digest of a whole one decides whether it is new, and whether the headers would have been right.
+ */
 function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Validators): VisitResult {
   const { deps, item, observation } = open;
+  const truncated = truncationOfBody(result);
+  if (isPartial(truncated) && item.takesPartial !== true) return incomplete(open, result, truncated);
   const body = result.body ?? new Uint8Array(0);
   const sha256 = deps.sha256Of(body);
   const digest = sha256.slice(0, DIGEST_DIGITS);
-  const equal = digest === item.digest;
+  const equal = !isPartial(truncated) && digest === item.digest;
   let audit: AuditVerdict | null = null;
   if (plan.audit && wouldHaveSkipped(item.validators, answer)) {
     audit = equal ? 'honest' : 'lied';
@@ -212,7 +219,7 @@ function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Va
   // Without a content coding the digest is that of the bytes on the wire.
   const wireDigest = result.wireBody === body ? { bodySha256: sha256 } : {};
   if (equal && isClaimedBy(item, result.head)) {
-    const payload = { body: result.wireBody, truncated: result.truncated, ...wireDigest };
+    const payload = { body: result.wireBody, truncated, ...wireDigest };
     return unchanged(open, result.head, 'digest', answer, { audit, payload });
   }
   return {
@@ -222,13 +229,13 @@ function answered(open: OpenVisit, plan: ProbePlan, result: Exchange, answer: Va
       ...claimsOf(result.head.headers),
       validators: answer,
       digest,
-      truncated: result.truncated,
+      truncated,
       audit,
       at: deps.clock.now(),
       ...costs(open),
     },
     response: {
-      ...wireResponse(item.url, deps.clock.now(), result.head, result.wireBody, result.truncated, null),
+      ...wireResponse(item.url, deps.clock.now(), result.head, result.wireBody, truncated, null),
       ...wireDigest,
     },
     body,

@@ -1,4 +1,5 @@
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
+import { isPartial, takesPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
 import type { AuditChoice } from './audit-choice.ts';
 
@@ -12,7 +13,8 @@ export function fetchItem(
   audits: AuditChoice,
 ): FetchItem {
   // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
-  const isHeld = record.state !== 'gone' && !needsBody(record);
+  // A partial copy shows nothing of the page to be unchanged.
+  const isHeld = record.state !== 'gone' && !needsBody(record) && !isPartial(record.truncated);
   const validators = isHeld ? record.validators : NO_VALIDATORS;
   const digest = isHeld ? record.digest : null;
   const isAuditable = digest !== null && (validators.etag !== null || validators.lastModified !== null);
@@ -25,6 +27,7 @@ export function fetchItem(
     digest,
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
     audit: isAuditable && audits.next(place.host),
+    ...(takesPartial(record) && { takesPartial: true }),
     metadata: record.metadata,
   };
 }

@@ -1,4 +1,19 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { Truncation } from '../../domain/crawl/states/truncation.ts';
+
+const TRUNCATED: Readonly<Record<Truncation, string>> = {
+  length: 'Its stored copy was cut at http.maxBodyBytes; the rest of the page is not known.',
+  disconnect:
+    'Its stored copy is a part of the page: the connection or the content coding ended the body too soon at each of ' +
+    'several visits in a row. It represents no duplicates, and nothing counts as unchanged by it.',
+  unspecified:
+    'Its stored copy is a part of the page: several visits in a row were answered with status 206, which no request ' +
+    'asks for. It represents no duplicates, and nothing counts as unchanged by it.',
+};
+
+/** Why the stored copy is not the whole page. */
+export const truncationSentences = ({ truncated }: CrawlDatum): string[] =>
+  truncated === null ? [] : [TRUNCATED[truncated]];
 
 /** The parts of the page that change. */
 export function partSentences({ blocks, visits }: CrawlDatum): string[] {

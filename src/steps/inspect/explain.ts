@@ -18,7 +18,7 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
-import { partSentences } from './explain-parts.ts';
+import { partSentences, truncationSentences } from './explain-parts.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -276,7 +276,7 @@ function stateSentences(datum: CrawlDatum): string[] {
   }
   sentences.push(...seriesSentences(datum));
   if (datum.metadata.noindex === true) sentences.push('The page has a noindex directive: exports leave it out.');
-  sentences.push(...partSentences(datum));
+  sentences.push(...truncationSentences(datum), ...partSentences(datum));
   if (datum.fixedIntervalMs !== null)
     sentences.push('Its interval is fixed by its seed (fixedInterval); no schedule changes it.');
   return sentences;

@@ -27,6 +27,8 @@ export interface RecordView {
   readonly lastModified: string | null;
   readonly contentLength: number | null;
   readonly digest: string | null;
+  /** As in the record; `null`: the copy is whole. */
+  readonly truncated: string | null;
   readonly signature: string | null;
   readonly changeSignature: string | null;
   readonly signatureName: string | null;
@@ -127,6 +129,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     lastModified: datum.validators.lastModified,
     contentLength: datum.validators.contentLength,
     digest: datum.digest,
+    truncated: datum.truncated,
     signature: datum.signature,
     changeSignature: changeSignatureOf(datum),
     signatureName: datum.signatureName,

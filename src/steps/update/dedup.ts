@@ -8,6 +8,7 @@ import {
   type RepeatScope,
   type SignedText,
 } from '../../domain/crawl/states/duplicate.ts';
+import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
@@ -146,9 +147,11 @@ export function comparedPage(
 
 type Signed = CrawlDatum & { readonly signature: string };
 
-/** Whether a page can repeat or be repeated. Versions of pages stay with these, however much their text is alike. */
+/** Whether a page can repeat or be repeated; a part of a page cannot. Versions of pages stay with these, however much their text is alike. */
 const hasCopy = (datum: CrawlDatum): datum is Signed =>
-  datum.signature !== null && (isOwnPage(datum) || (datum.state === 'duplicate' && !isMarkedVariant(datum)));
+  datum.signature !== null &&
+  !isPartial(datum.truncated) &&
+  (isOwnPage(datum) || (datum.state === 'duplicate' && !isMarkedVariant(datum)));
 
 /** Whether it is marked as the AMP, print or mobile version of its representative. */
 const isMarkedVariant = ({ state, target, metadata }: CrawlDatum): boolean =>

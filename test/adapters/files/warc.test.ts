@@ -45,7 +45,7 @@ describe('WARC files', () => {
       response(0),
       { ...response(1, coded), rawHeaders: ['Content-Encoding', 'gzip', 'Transfer-Encoding', 'chunked'] },
       { ...response(2, null), status: 304, statusText: 'Not Modified', revisit: 'server-not-modified' },
-      { ...response(3, Buffer.from('cut')), truncated: true },
+      { ...response(3, Buffer.from('cut')), truncated: 'length' },
     ]);
     const parser = new WARCParser([readFileSync(join(folder, 'data-00000.warc.gz'))]);
     const found: [string, string | null | undefined, number, string][] = [];
@@ -72,8 +72,8 @@ describe('WARC files', () => {
       response(0),
       { ...response(1, null), revisit: 'server-not-modified', refersToAt: START - 1 },
       { ...response(2, body), revisit: 'identical-payload-digest' },
-      { ...response(3), truncated: true, remoteAddress: null },
-      { ...response(4, null), status: 404, truncated: true },
+      { ...response(3), truncated: 'disconnect', remoteAddress: null },
+      { ...response(4, null), status: 404, truncated: 'unspecified' },
     ]);
     const records = pointers.map((pointer) => textOf(folder, pointer));
     expect(records.map((record) => record.slice(0, 10))).toEqual(Array(5).fill('WARC/1.1\r\n'));
@@ -88,7 +88,7 @@ describe('WARC files', () => {
       undefined,
       '203.0.113.7',
     ]);
-    expect(fieldsOf('WARC-Truncated')).toEqual([undefined, undefined, undefined, 'length', 'unspecified']);
+    expect(fieldsOf('WARC-Truncated')).toEqual([undefined, undefined, undefined, 'disconnect', 'unspecified']);
     const profile = 'http://netpreserve.org/warc/1.1/revisit/';
     expect(fieldsOf('WARC-Profile')).toEqual([
       undefined,

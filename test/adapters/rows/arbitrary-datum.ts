@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { MAX_CHURN } from '../../../src/domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../../src/domain/crawl/change/like-siblings.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
+import { TRUNCATIONS } from '../../../src/domain/crawl/states/truncation.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
 const hex = (digits: number): fc.Arbitrary<string> =>
@@ -40,6 +41,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   lastError: maybe(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }), at: time })),
   httpStatus: maybe(fc.integer({ min: 100, max: 599 })),
   contentType: maybe(fc.string()),
+  truncated: fc.constantFrom(null, ...TRUNCATIONS),
   robotsTag: maybe(fc.string()),
   validators: fc.record({
     etag: maybe(fc.string()),

@@ -48,6 +48,7 @@ describe('the record codec', () => {
         textChars: null,
         stated: null,
         blocks: null,
+        truncated: null,
         robotsTag: null,
         changeSignature: null,
       }),

@@ -42,6 +42,7 @@ const ROUND = {
   redirected: 0,
   followed: 0,
   failed: 0,
+  partial: 0,
   robotsDenied: 0,
   requests: 10,
   bytesReceived: 100,

@@ -11,6 +11,7 @@ const round = {
     redirected: 567,
     followed: 0,
     failed: 89,
+    partial: 0,
   },
   ...{ robotsDenied: 34, requests: 98_000, bytesReceived: 98_765_432_100, bodyBytes: 98_000_000_000 },
   ...{ outlinks: 900_000, newUrls: 654_321, ms: 5_432_100, cpuMs: 4_000_000 },

@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { TRUNCATIONS } from '../../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { WireResponse } from '../../../ports/segment-store.ts';
 import { fileError } from '../file-errors.ts';
@@ -34,11 +35,16 @@ export function readWarcMember(member: Uint8Array, where: string): WireResponse 
     statusText: status[3] as string,
     rawHeaders: http.fields,
     body: revisit === null ? record.subarray(http.end, record.length - 4) : null,
-    truncated: field('warc-truncated') !== undefined,
+    truncated: truncationIn(field('warc-truncated')),
     remoteAddress: field('warc-ip-address') ?? null,
     revisit,
     ...(refersTo === undefined ? {} : { refersToAt: Date.parse(refersTo) }),
   };
+}
+
+/** Reasons that this program does not write (`time`, those of other programs) are not specified either. */
+function truncationIn(reason: string | undefined): WireResponse['truncated'] {
+  return reason !== undefined && (TRUNCATIONS.find((each) => each === reason) ?? 'unspecified');
 }
 
 function revisitOf(profile: string | undefined): WireResponse['revisit'] {

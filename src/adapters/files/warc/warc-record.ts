@@ -48,8 +48,7 @@ export function responseRecord(
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
     head += `WARC-Payload-Digest: sha256:${response.bodySha256 ?? sha256(body ?? EMPTY)}\r\n`;
   }
-  // A body that was not read at all was not truncated by length.
-  if (response.truncated) head += `WARC-Truncated: ${body === null ? 'unspecified' : 'length'}\r\n`;
+  if (response.truncated !== false) head += `WARC-Truncated: ${response.truncated}\r\n`;
   return warcRecord(head, httpHead(response), revisit === null ? body : null, allocate);
 }
 

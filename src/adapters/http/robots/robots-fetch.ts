@@ -75,6 +75,7 @@ export async function fetchRobots(
       if (exchange.brokenOff) {
         return { kind: 'unreachable', status, reason: 'it broke off before its end', restUntil: null };
       }
+      if (status === 206) return { kind: 'unreachable', status, reason: 'status 206, a part of it', restUntil: null };
       return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
     }
     if (status < 300 || status > 399) {

@@ -87,6 +87,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     datum.robotsTag,
     packStated(datum.stated),
     hexToBytes(datum.changeSignature),
+    datum.truncated,
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -154,6 +155,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     robotsTag: at(29),
     validators: tuple.length <= 18 ? NO_VALIDATORS : { etag: at(18), lastModified: at(19), contentLength: at(20) },
     digest: bytesToHex(at(21)),
+    truncated: at(32),
     signature: bytesToHex(at(22)),
     changeSignature: bytesToHex(at(31)),
     signatureName: at(23),

@@ -235,6 +235,7 @@ function isSignedAlike(before: CrawlDatum | null, after: CrawlDatum | null): boo
     before.signature === after.signature &&
     before.signatureName === after.signatureName &&
     before.textChars === after.textChars &&
+    before.truncated === after.truncated &&
     (before.signature === null ||
       ((before.state === 'duplicate') === (after.state === 'duplicate') && isOwnPage(before) === isOwnPage(after)))
   );

@@ -51,7 +51,10 @@ function fetchText(summary: FetchSummary & { readonly parse?: ParseSummary }): s
   const unchanged = `304 ${count(notModified)}, by headers ${count(skippedByHeaders)}, same body ${count(summary.unchanged)}`;
   return `${fieldLines([
     ['segment', summary.segment],
-    ['fetched', count(summary.fetched)],
+    [
+      'fetched',
+      `${count(summary.fetched)}${summary.partial === 0 ? '' : `, of which ${count(summary.partial)} in part`}`,
+    ],
     ['unchanged', unchanged],
     ['gone', count(summary.gone)],
     ['redirected', count(summary.redirected)],

@@ -30,6 +30,7 @@ export function recordText(record: RecordView, style: TextStyle): string {
     ['signature', record.signature === null ? null : `${record.signature} (${record.signatureName ?? 'unknown'})`],
     ['change signature', record.changeSignature === record.signature ? null : record.changeSignature],
     ['digest', record.digest],
+    ['truncated', record.truncated],
     ['last change in', record.changedBlocks.join(', ')],
     ['volatile', record.volatileBlocks.join(', ')],
     ['failures', record.failures === 0 ? null : count(record.failures)],

@@ -1,4 +1,5 @@
 import type { SegmentRecordView } from '../../../crawler.ts';
+import { type Truncation, truncationOf } from '../../../domain/crawl/states/truncation.ts';
 import { bytes, count, counted } from '../quantities.ts';
 import { safeLines } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';
@@ -38,6 +39,7 @@ export function segmentRecordText(record: SegmentRecordView): string {
 export function outcomeInLine(outcome: SegmentRecordView['fetched']['outcome']): string {
   switch (outcome.kind) {
     case 'success':
+      return `success ${outcome.status}${truncationInWords(truncationOf(outcome.truncated))}`;
     case 'gone':
       return `${outcome.kind} ${outcome.status}`;
     case 'unchanged':
@@ -49,6 +51,8 @@ export function outcomeInLine(outcome: SegmentRecordView['fetched']['outcome']):
       return `${outcome.kind} ${outcome.code}: ${outcome.message}`;
   }
 }
+
+const truncationInWords = (reason: Truncation | null): string => (reason === null ? '' : `, truncated (${reason})`);
 
 function shortened(text: string): string {
   const shown = safeLines(text.slice(0, SHOWN_CHARS));

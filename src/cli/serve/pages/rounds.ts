@@ -23,6 +23,7 @@ const COLUMNS: readonly Column<RoundEntry>[] = [
   { title: 'gone', align: right, cell: (round) => count(round.gone) },
   { title: 'moved', align: right, cell: (round) => count(round.redirected) },
   { title: 'failed', align: right, cell: (round) => count(round.failed) },
+  { title: 'partial', align: right, cell: (round) => count(round.partial) },
   { title: 'denied', align: right, cell: (round) => count(round.robotsDenied) },
   { title: 'found', align: right, cell: (round) => count(round.newUrls) },
   { title: 'received', align: right, cell: (round) => bytes(round.bytesReceived) },

@@ -105,10 +105,10 @@ const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outco
 };
 
 /**
- * Evidence of a changed body without a distance: signatures of different algorithms, or no two signatures. The record
- * does not keep which.
+ * Evidence of a compared body without a distance: signatures of different algorithms, no two signatures, or a body that
+ * was cut off. The record does not keep which.
  */
-const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned'];
+const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned', 'partial'];
 
 /**
  * Replays the arithmetic of the last visit from the record, with the current schedule. Of inputs that the record does
@@ -147,7 +147,8 @@ export function replayLastVisit(
       },
       policy,
     );
-  const evidences = last.outcome === 'modified' && last.distance === null ? UNCOMPARED : [replayed.evidence];
+  const isOpen = last.distance === null && (last.outcome === 'modified' || last.outcome === 'unchanged-digest');
+  const evidences = isOpen ? UNCOMPARED : [replayed.evidence];
   const replays = intervalsBefore(datum, policy).flatMap((before) => evidences.map((each) => replay(before, each)));
   return replays.find(({ memory }) => memory.intervalMs === last.intervalMs) ?? replays[0]!;
 }

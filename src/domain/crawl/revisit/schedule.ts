@@ -10,9 +10,10 @@ export interface ScheduleVisit {
   readonly outcome: 'new' | 'modified' | 'unchanged';
   /**
    * Source of the outcome: the rung of the ladder of change; `distance` when signatures were compared; `resigned` when
-   * the body changed and the old signature is of another algorithm, so that the size of the change is unknown.
+   * the body changed and the old signature is of another algorithm, so that the size of the change is unknown;
+   * `partial` when one of the two bodies was cut off in transfer, so that they say nothing about a change.
    */
-  readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned';
+  readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned' | 'partial';
   /** Hamming distance, bits; `null` without signatures to compare. */
   readonly distance: number | null;
   /** Time of the last visit that found the page changed, ms since the epoch, this visit included. */
@@ -33,6 +34,11 @@ export interface ScheduleVisit {
   readonly startIntervalMs?: number | null;
   /** The memory contains this visit already: only its arithmetic is wanted. Default false. */
   readonly isRepeated?: boolean;
+}
+
+/** Whether a visit shows if, and how much, the page has changed since the visit before. */
+export function isTelling({ outcome, evidence }: Pick<ScheduleVisit, 'outcome' | 'evidence'>): boolean {
+  return outcome !== 'new' && evidence !== 'resigned' && evidence !== 'partial';
 }
 
 /** One line of the arithmetic that `explain` prints, e.g. `{label: 'factor', value: 1.2, unit: ''}`. */

@@ -1,6 +1,6 @@
 // domain/crawl/schedules/: the four fetch schedules.
 import { DAY_MS, MINUTE_MS } from '../../time.ts';
-import type { FetchSchedule, ScheduleTerm } from '../revisit/schedule.ts';
+import { type FetchSchedule, isTelling, type ScheduleTerm } from '../revisit/schedule.ts';
 
 export interface AdaptiveOptions {
   /** Interval of a page that was never visited, ms. */
@@ -38,14 +38,7 @@ export function createAdaptiveSchedule(options: AdaptiveOptions = ADAPTIVE_DEFAU
     initialIntervalMs: options.intervalMs,
     onVisit: (memory, visit) => {
       const terms: ScheduleTerm[] = [{ label: 'interval before', value: memory.intervalMs, unit: 'ms' }];
-      const factor =
-        visit.evidence === 'resigned'
-          ? 1
-          : visit.outcome === 'modified'
-            ? 1 - options.decRate
-            : visit.outcome === 'unchanged'
-              ? 1 + options.incRate
-              : 1;
+      const factor = !isTelling(visit) ? 1 : visit.outcome === 'modified' ? 1 - options.decRate : 1 + options.incRate;
       let interval = memory.intervalMs * factor;
       terms.push({ label: `factor (${visit.outcome})`, value: factor });
       let reference = visit.now;

@@ -9,7 +9,7 @@ import {
   timeToValue,
   visitValue,
 } from '../change/change-belief.ts';
-import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
+import { type FetchSchedule, isTelling, type ScheduleTerm, type ScheduleVisit } from '../revisit/schedule.ts';
 
 export interface FreshnessOptions {
   /** Interval of an unknown page, ms. Without a budget it also sets the price of a visit. */
@@ -95,7 +95,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
 
 /** `null`: the visit gives no evidence of change. */
 function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
-  if (visit.outcome === 'new' || visit.evidence === 'resigned') return null;
+  if (!isTelling(visit)) return null;
   if (visit.outcome === 'unchanged') return { kind: 'unchanged' };
   const { lastModifiedAt, now } = visit;
   const ageMs = lastModifiedAt === null ? null : now - lastModifiedAt;

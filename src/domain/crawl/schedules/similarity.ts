@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../time.ts';
-import type { FetchSchedule } from '../revisit/schedule.ts';
+import { type FetchSchedule, isTelling } from '../revisit/schedule.ts';
 
 export interface SimilarityOptions {
   /** Interval of a page that was never visited, ms. */
@@ -60,8 +60,8 @@ export function createSimilaritySchedule(options: SimilarityOptions = SIMILARITY
           : visit.distance === null
             ? 0
             : similarityOf(visit.distance, options.saturationBits);
-      const isTelling = visit.outcome !== 'new' && visit.evidence !== 'resigned';
-      const raw = !isTelling ? 1 : 1 - options.decRate + (options.incRate + options.decRate) * similarity;
+      const isCompared = isTelling(visit);
+      const raw = !isCompared ? 1 : 1 - options.decRate + (options.incRate + options.decRate) * similarity;
       const held = Math.abs(raw - 1) <= options.hysteresis + EPSILON;
       const factor = held ? 1 : raw;
       const intervalMs = Math.round(Math.min(Math.max(before * factor, options.minIntervalMs), options.maxIntervalMs));
@@ -73,7 +73,7 @@ export function createSimilaritySchedule(options: SimilarityOptions = SIMILARITY
           ...(visit.distance === null
             ? []
             : [{ label: 'Hamming distance', value: visit.distance, unit: 'bits' } as const]),
-          ...(!isTelling ? [] : [{ label: `similarity (${visit.evidence})`, value: similarity }]),
+          ...(!isCompared ? [] : [{ label: `similarity (${visit.evidence})`, value: similarity }]),
           { label: held && raw !== 1 ? `factor (${raw.toFixed(2)}, held by hysteresis)` : 'factor', value: factor },
           { label: 'interval', value: intervalMs, unit: 'ms' },
         ],

@@ -5,6 +5,7 @@ import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
 import type { FetchSuccess, ParseOutcome } from './outcome.ts';
 import { changeDistance } from './signature-distance.ts';
+import { isPartial } from './truncation.ts';
 
 /** A full answer, with what parsing made of it. */
 export interface FullAnswer {
@@ -38,18 +39,26 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   const isSame =
     datum.digest === outcome.digest &&
     !isReadOtherwise(datum, { ...(parsed === null ? datum : readAs(datum, parsed)), ...claims });
-  if (isSame) return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
-  // Signatures and blocks of other rules do not compare.
+  if (isSame && !isCut(datum, outcome)) {
+    return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
+  }
+  if (isSame) return { outcome: 'unchanged', evidence: 'partial', distance: null, blocks: datum.blocks };
+  // Signatures and blocks of other rules do not compare, nor do those of a part of a page.
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
   const parts = parsed === null ? null : partsOf(parsed);
-  const learnt = parts === null ? null : learnBlocks(isResigned ? null : datum.blocks, parts);
+  const learnt = parts === null ? null : learnBlocks(isResigned || isCut(datum, outcome) ? null : datum.blocks, parts);
   const blocks = learnt?.memory ?? null;
   if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
+  if (isCut(datum, outcome)) return { outcome: 'modified', evidence: 'partial', distance: null, blocks };
   const bits = parsed === null ? null : changeDistance(datum, parsed);
   const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
   const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
   return { outcome: 'modified', evidence, distance, blocks };
 }
+
+/** Whether a body to be compared is a part of a page only: what is missing may be what has changed. */
+const isCut = (stored: CrawlDatum, answer: FetchSuccess): boolean =>
+  stored.digest !== null && (isPartial(stored.truncated) || isPartial(answer.truncated));
 
 /** What parsing made of the same bytes, in place of what it made of them before. */
 const readAs = (datum: CrawlDatum, { signature, changeSignature, signatureName, title }: ParseSuccess): CrawlDatum => ({

@@ -3,6 +3,7 @@
 import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
 import type { BlockMemory } from '../change/block-memory.ts';
 import type { ChangeBelief } from '../change/change-belief.ts';
+import type { Truncation } from './truncation.ts';
 
 export const CRAWL_STATES = [
   'unfetched',
@@ -120,6 +121,8 @@ export interface CrawlDatum {
   readonly validators: Validators;
   /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits. */
   readonly digest: string | null;
+  /** Why the stored copy is not the whole page; `null`: it is, or no reason is known. */
+  readonly truncated: Truncation | null;
   /** 64-bit signature by which pages are likened, 16 hex digits; `null` for a page without text. */
   readonly signature: string | null;
   /** 64-bit signature by which visits are compared; `null`: `signature` serves for that, too. */
@@ -176,6 +179,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     robotsTag: null,
     validators: NO_VALIDATORS,
     digest: null,
+    truncated: null,
     signature: null,
     changeSignature: null,
     signatureName: null,

@@ -1,5 +1,6 @@
 import { hammingDistance } from '../../page/near/hamming.ts';
 import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
+import { isPartial } from './truncation.ts';
 
 /** Pages that are compared: those of a host, of a registrable domain, or any. */
 export type RepeatScope = 'host' | 'domain' | 'all';
@@ -26,11 +27,12 @@ export const isOwnPage = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
   state === 'fetched' || state === 'notmodified';
 
 /**
- * Signature by which a page is compared; `null` for a page left out: without a copy or a signature, or with so little
- * text that its differences lie elsewhere (pages filled by scripts, "loading" notes).
+ * Signature by which a page is compared; `null` for a page left out: without a whole copy or a signature, or with so
+ * little text that its differences lie elsewhere (pages filled by scripts, "loading" notes).
  */
 export function signedText(datum: CrawlDatum, minChars: number): SignedText | null {
   const { signature, signatureName, textChars, state } = datum;
+  if (isPartial(datum.truncated)) return null;
   if (signature === null || signatureName === null || textChars === null || textChars < minChars) return null;
   return isOwnPage(datum) || state === 'duplicate' ? { signature, signatureName, textChars } : null;
 }
@@ -76,8 +78,9 @@ export function repeatDistance(
   minChars: number,
   maxBits: number,
 ): number | null {
-  // A page never repeats a version of itself.
-  if (!isOwnPage(representative) || isVariantOf(representative, page.url)) return null;
+  // A page never repeats a version of itself, or a part of a page.
+  if (!isOwnPage(representative) || isPartial(representative.truncated) || isVariantOf(representative, page.url))
+    return null;
   const declared = variantDistance(page, representative);
   if (declared !== null) return declared;
   const [text, other] = [signedText(page, minChars), signedText(representative, minChars)];

@@ -2,6 +2,7 @@ import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import type { PlacePrint } from '../../page/diff/page-places.ts';
 import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
 import type { Validators } from './datum.ts';
+import type { StoredTruncation } from './truncation.ts';
 
 /** Outcome of a fetch. A tagged union: redirects and refusals are outcomes, neither exceptions nor loops. */
 export type FetchOutcome = FetchSuccess | FetchUnchanged | FetchRedirect | FetchGone | FetchFailed | FetchDenied;
@@ -31,7 +32,8 @@ export interface FetchSuccess extends OutcomeBase {
   readonly validators: Validators;
   /** As {@link CrawlDatum.digest}. */
   readonly digest: string;
-  readonly truncated: boolean;
+  /** Why the body is not the whole page; `false`: it is. */
+  readonly truncated: StoredTruncation;
   /** Result of an audit: whether "unchanged" by the headers was true; `null` without an audit. */
   readonly audit: AuditVerdict | null;
 }

@@ -1,10 +1,11 @@
 import type { SettlePolicy } from '../revisit/next-visit.ts';
 import { type Comparison, compareAnswer, type FullAnswer, fullAnswer, type ParseSuccess } from './compare-answer.ts';
-import type { CrawlDatum, CrawlState, Validators } from './datum.ts';
+import { type CrawlDatum, type CrawlState, NO_VALIDATORS, type Validators } from './datum.ts';
 import type { FetchSuccess, FetchUnchanged, ParseOutcome } from './outcome.ts';
 import { type ParsedFields, parsedFields } from './parsed-page.ts';
 import { settleFailed } from './settle-absence.ts';
 import { answered, type ScheduledVisit, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
+import { isPartial, truncationOf } from './truncation.ts';
 
 /*
  * Visits that found a page: the answer is compared with the stored copy, the next visit scheduled, the record written.
@@ -65,8 +66,9 @@ function recordAnswer(
     ...pageFields(datum, parsed, isChanged),
     state,
     changedAt: isChanged ? now : datum.changedAt,
-    validators: outcome.validators,
+    validators: isPartial(outcome.truncated) ? NO_VALIDATORS : outcome.validators,
     digest: outcome.digest,
+    truncated: truncationOf(outcome.truncated),
     blocks,
     target: state === 'duplicate' ? datum.target : null,
     lastError: parseFailure === null ? null : { code: parseFailure.code, message: parseFailure.message, at: now },

@@ -66,6 +66,10 @@ export const SKIP_REASONS = {
   'protocol-error': visited(ERRORS['protocol-error'].text, LATER),
   'headers-too-large': visited(ERRORS['headers-too-large'].text, 'http.maxHeaderBytes'),
   'content-undecodable': visited(ERRORS['content-undecodable'].text, LATER),
+  'body-incomplete': visited(
+    ERRORS['body-incomplete'].text,
+    'retried with growing pauses; the third visit takes what comes',
+  ),
   'http-client-error': visited(ERRORS['http-client-error'].text, LATER),
   'http-server-error': visited(ERRORS['http-server-error'].text, LATER),
   'http-throttled': visited(ERRORS['http-throttled'].text, 'fetch.delay; retried when the server allows'),
