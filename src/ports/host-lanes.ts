@@ -4,7 +4,7 @@ export interface LaneTurn {
   spare(): void;
   /**
    * Ends this turn and resolves when the task has the next one, ahead of all waiting tasks; it holds no global slot
-   * meanwhile. Rejects with the signal's reason when aborted before that.
+   * meanwhile. Rejects as {@link HostLanes.run} does before the start.
    */
   next(): Promise<void>;
 }
@@ -17,9 +17,11 @@ export interface LaneTurn {
 export interface HostLanes {
   /**
    * Runs the task at the host's turn; settles as the task does. Rejects with the signal's reason when aborted before
-   * the start.
+   * the start, and with `TurnTooLate` when delay or pause of the host put the turn after `latest()`, which is asked
+   * once the task is the next one of its host.
+   * @param latest the latest start that is waited for, ms since the epoch; absent: any
    */
-  run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal, latest?: () => number): Promise<T>;
   /** Sets the delay between requests to this host, ms (the caller raises a Crawl-delay to the configured minimum). */
   setDelay(host: string, delayMs: number): void;
   /** No task of this host starts before this time (ms since the epoch). */

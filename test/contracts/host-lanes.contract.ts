@@ -371,6 +371,56 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       expect(clock.sleeping).toBe(0);
     });
 
+    it('a turn that would come too late is refused at once, that of each task waiting for it, too', async () => {
+      const { clock, lanes } = open();
+      const startedAt = clock.now();
+      lanes.setDelay('slow', 999_999_000);
+      const latest = (): number => startedAt + 60_000;
+      const served: number[] = [];
+      const serve = async (): Promise<void> => void served.push(clock.now());
+      const slow = [1, 2, 3].map(() => lanes.run('slow', serve, undefined, latest));
+      const further = lanes.run(
+        'other',
+        (turn) => turn.next(),
+        undefined,
+        () => clock.now() + 4_000,
+      );
+      const timely = [1, 2].map(() => lanes.run('timely', serve, undefined, latest));
+      const refused = await Promise.allSettled([...slow, further]);
+      expect(clock.now()).toBe(startedAt);
+      const late = { name: 'TurnTooLate', host: 'slow', at: startedAt + 999_999_000 };
+      expect(refused).toMatchObject([
+        { status: 'fulfilled' },
+        { status: 'rejected', reason: late },
+        { status: 'rejected', reason: late },
+        { status: 'rejected', reason: { host: 'other', at: startedAt + 5_000 } },
+      ]);
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all(timely);
+      expect(served).toEqual([startedAt, startedAt, startedAt + 5_000]);
+      expect([lanes.size, clock.sleeping]).toEqual([0, 0]);
+      // The host is left alone by later tasks as well.
+      await expect(lanes.run('slow', serve, undefined, latest)).rejects.toMatchObject(late);
+    });
+
+    it('a pause that comes while a task waits makes its turn too late', async () => {
+      const { clock, lanes } = open();
+      const startedAt = clock.now();
+      const stop = new AbortController();
+      const latest = (): number => startedAt + 10_000;
+      await lanes.run('a', quick);
+      const waiting = lanes.run('a', quick, stop.signal, latest);
+      const next = lanes.run('a', quick, stop.signal, latest);
+      await nextTurn();
+      lanes.pauseUntil('a', startedAt + 20_000);
+      const outcomes = Promise.allSettled([waiting, next]);
+      await clock.runUntil(() => lanes.size === 0);
+      const late = { status: 'rejected', reason: { host: 'a', at: startedAt + 20_000 } };
+      expect(await outcomes).toMatchObject([late, late]);
+      stop.abort();
+      expect([lanes.size, lanes.sizeOf('a'), clock.sleeping]).toEqual([0, 0, 0]);
+    });
+
     it('an abort ends the wait for a delay, so nothing keeps the process alive', async () => {
       const { clock, lanes } = open();
       await lanes.run('a', quick);

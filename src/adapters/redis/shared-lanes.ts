@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { RedisClient } from './connect.ts';
@@ -26,7 +27,6 @@ export interface SharedLanes extends HostLanes {
 interface HeldHost {
   delayMs: number;
   pausedUntil: number;
-  running: number;
   /** Time of the last heartbeat in Redis, by the monotonic clock. */
   keptAt: number;
 }
@@ -34,6 +34,8 @@ interface HeldHost {
 /** Waits up to this long are made within the task; for longer ones the lane pauses, without a slot. */
 const SHORT_WAIT_MS = 1_000;
 const AGAIN = Symbol('again');
+
+type Latest = (() => number) | undefined;
 
 /**
  * Lanes with one owner per host among all workers of a crawl: one worker holds the host, and no other may fetch from it
@@ -45,6 +47,8 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   const { redis, name, lanes, clock, leaseMs, defaultDelayMs } = options;
   const worker = randomUUID();
   const held = new Map<string, HeldHost>();
+  /** Tasks of each host, from their call to their end. The last one releases the host. */
+  const tasks = new Map<string, number>();
   const keyOf = (host: string): string => `${name}:host:${host}`;
   const lifeOf = ({ delayMs, pausedUntil }: HeldHost): number =>
     Math.ceil(leaseMs + Math.max(delayMs, pausedUntil - clock.now()));
@@ -65,7 +69,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   async function enter(host: string): Promise<number> {
     const known = held.get(host);
     if (known !== undefined && performance.now() - known.keptAt < leaseMs) return 0;
-    const entry = known ?? { delayMs: defaultDelayMs, pausedUntil: 0, running: 0, keptAt: 0 };
+    const entry = known ?? { delayMs: defaultDelayMs, pausedUntil: 0, keptAt: 0 };
     const startedAt = performance.now();
     const waitMs = Number(await runScript(redis, TAKE_HOST, [keyOf(host)], [worker, lifeOf(entry)]));
     if (waitMs > 0) return waitMs;
@@ -81,10 +85,12 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     await runScript(redis, LEAVE_HOST, [keyOf(host)], [worker, restMs]).catch(() => {});
   }
 
-  async function entered(host: string): Promise<boolean> {
+  async function entered(host: string, latest: Latest): Promise<boolean> {
     for (;;) {
       const waitMs = await enter(host);
       if (waitMs === 0) return true;
+      const at = clock.now() + waitMs;
+      if (latest !== undefined && at > latest()) throw new TurnTooLate(host, at);
       if (waitMs > SHORT_WAIT_MS) {
         // The worker that has the host may be done long before its lease ends.
         lanes.pauseUntil(host, clock.now() + Math.min(waitMs, leaseMs / 3));
@@ -98,36 +104,40 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     host: string,
     task: (turn: LaneTurn) => Promise<T>,
     turn: LaneTurn,
+    latest: Latest,
   ): Promise<T | typeof AGAIN> {
-    if (!(await entered(host))) return AGAIN;
-    let entry = held.get(host);
-    if (entry === undefined) return AGAIN;
-    entry.running++;
+    if (!(await entered(host, latest))) return AGAIN;
     const next = async (): Promise<void> => {
-      let taken: HeldHost | undefined;
-      do {
-        await turn.next();
-        taken = (await entered(host)) ? held.get(host) : undefined;
-      } while (taken === undefined);
-      if (taken === entry || entry === undefined) return;
-      // The host was lost meanwhile, and is taken again.
-      entry.running--;
-      taken.running++;
-      entry = taken;
+      // The host may have been lost meanwhile; it is then taken again.
+      do await turn.next();
+      while (!(await entered(host, latest)));
     };
-    try {
-      return await task({ spare: () => turn.spare(), next });
-    } finally {
-      entry.running--;
-      if (entry.running === 0 && lanes.sizeOf(host) <= 1 && held.get(host) === entry) await leave(host, entry);
-    }
+    return task({ spare: () => turn.spare(), next });
+  }
+
+  async function taskEnds(host: string): Promise<void> {
+    const left = (tasks.get(host) ?? 1) - 1;
+    if (left > 0) return void tasks.set(host, left);
+    tasks.delete(host);
+    const entry = held.get(host);
+    if (entry !== undefined) await leave(host, entry);
   }
 
   return {
-    async run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
-      for (;;) {
-        const result = await lanes.run(host, (turn) => perform(host, task, turn), signal);
-        if (result !== AGAIN) return result as T;
+    async run<T>(
+      host: string,
+      task: (turn: LaneTurn) => Promise<T>,
+      signal?: AbortSignal,
+      latest?: () => number,
+    ): Promise<T> {
+      tasks.set(host, (tasks.get(host) ?? 0) + 1);
+      try {
+        for (;;) {
+          const result = await lanes.run(host, (turn) => perform(host, task, turn, latest), signal, latest);
+          if (result !== AGAIN) return result as T;
+        }
+      } finally {
+        await taskEnds(host);
       }
     },
 

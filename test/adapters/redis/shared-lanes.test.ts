@@ -20,9 +20,9 @@ describe.skipIf(NO_REDIS !== null)(
     });
     afterAll(() => server.stop());
 
-    const worker = async (defaultDelayMs: number, leaseMs = 5_000): Promise<SharedLanes> => {
+    const worker = async (defaultDelayMs: number, leaseMs = 5_000, connectionsPerHost = 1): Promise<SharedLanes> => {
       const redis = await connectRedis(server.url);
-      const own = createHostLanes({ clock: systemClock, concurrency: 10, connectionsPerHost: 1, defaultDelayMs });
+      const own = createHostLanes({ clock: systemClock, concurrency: 10, connectionsPerHost, defaultDelayMs });
       const lanes = createSharedLanes({ redis, name, lanes: own, clock: systemClock, leaseMs, defaultDelayMs });
       open.push({ lanes, end: () => redis.disconnect() });
       return lanes;
@@ -90,6 +90,42 @@ describe.skipIf(NO_REDIS !== null)(
       each(async () => {
         const lanes = await worker(3_600_000);
         await Promise.all(Array.from({ length: 20 }, () => lanes.run('a', async (turn) => turn.spare())));
+      }),
+    );
+
+    it(
+      'a host whose last tasks end together is given back, with several connections a host',
+      each(async () => {
+        const [lanes, other] = [await worker(0, 60_000, 3), await worker(0, 60_000, 3)];
+        const redis = await connectRedis(server.url);
+        for (let i = 0; i < 50; i++) {
+          const end = sleep(3);
+          await Promise.all([1, 2, 3].map(() => lanes.run('a', () => end)));
+          expect(await redis.keys(`${name}:*`), `time ${i}`).toEqual([]);
+          expect(await other.run('a', async () => i)).toBe(i);
+        }
+        redis.disconnect();
+      }),
+    );
+
+    it(
+      'a host that another worker has visited for the day is refused, not waited for',
+      each(async () => {
+        const [lanes, other] = [await worker(0), await worker(0)];
+        const day = 86_400_000;
+        const visitedAt = systemClock.now();
+        await lanes.run('a', async () => lanes.setDelay('a', day));
+        const late = await other
+          .run(
+            'a',
+            async () => 1,
+            undefined,
+            () => systemClock.now() + 60_000,
+          )
+          .catch((e) => e);
+        expect(late).toMatchObject({ name: 'TurnTooLate', host: 'a' });
+        expect(late.at - visitedAt).toBeGreaterThanOrEqual(day - 1);
+        expect(late.at - visitedAt).toBeLessThan(day + 60_000);
       }),
     );
 

@@ -1,6 +1,6 @@
 // adapters/http/lanes/: the queue of each host: one request at a time, with a delay in between.
 import PQueue from 'p-queue';
-import { type HostTurn, nextStartAt } from '../../../domain/crawl/revisit/host-turn.ts';
+import { type HostTurn, nextStartAt, quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
 import type { Rest } from './resting-hosts.ts';
 import type { SteadyTime } from './steady-time.ts';
 
@@ -55,20 +55,23 @@ export class HostLane implements HostTurn {
     this.pausedUntil = Math.max(this.pausedUntil ?? at, at);
   }
 
-  /** Sleeps until the lane is open, or the task is no longer wanted. Rejects when the clock fails. */
-  async whenOpen(isWanted: () => boolean): Promise<void> {
-    for (;;) {
-      const waitMs = nextStartAt(this) - this.#time.now();
-      if (waitMs <= 0 || !isWanted()) return;
-      const alarm = new AbortController();
-      this.#alarms.add(alarm);
-      try {
-        await this.#time.sleep(waitMs, alarm.signal);
-      } catch (error) {
-        if (!alarm.signal.aborted) throw error;
-      } finally {
-        this.#alarms.delete(alarm);
-      }
+  /** When delay and pause allow the next request, ms since the epoch. */
+  get opensAt(): number {
+    return quietUntil(this) - this.#time.behindMs();
+  }
+
+  /** Sleeps until the lane is open or {@link wake} is called. Rejects when the clock fails. */
+  async sleep(): Promise<void> {
+    const waitMs = nextStartAt(this) - this.#time.now();
+    if (waitMs <= 0) return;
+    const alarm = new AbortController();
+    this.#alarms.add(alarm);
+    try {
+      await this.#time.sleep(waitMs, alarm.signal);
+    } catch (error) {
+      if (!alarm.signal.aborted) throw error;
+    } finally {
+      this.#alarms.delete(alarm);
     }
   }
 

@@ -47,12 +47,12 @@ class QueuedHostLanes implements HostLanes {
     };
   }
 
-  run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal, latest?: () => number): Promise<T> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const lane = this.#laneOf(host);
     this.#size++;
     return new Promise<T>((resolve, reject) => {
-      new LaneTask(lane, this.#deps, task, signal, resolve, reject).enter();
+      new LaneTask(lane, this.#deps, task, { signal, latest }, resolve, reject).enter();
     });
   }
 

@@ -1,4 +1,5 @@
 import type PQueue from 'p-queue';
+import { TurnTooLate } from '../../../domain/crawl/revisit/turn-too-late.ts';
 import type { LaneTurn } from '../../../ports/host-lanes.ts';
 import type { AbortWatch } from '../exchange/abort-watch.ts';
 import type { HostLane } from './host-lane.ts';
@@ -11,12 +12,19 @@ export interface LaneTaskDeps {
   readonly onLeave: (lane: HostLane) => void;
 }
 
+/** As of `HostLanes.run`. */
+export interface LaneTaskLimits {
+  readonly signal: AbortSignal | undefined;
+  readonly latest: (() => number) | undefined;
+}
+
 /**
  * One task on its way through a lane:
  *
  * - `waiting`: for the lane, then for a global slot. It begins so, and returns to it with each `next()`.
  * - `running`: in a turn; holds a connection of the host and a global slot.
- * - `cancelled`: its signal was aborted, or the clock failed, while it waited. A task that had begun still has to end.
+ * - `cancelled`: its signal was aborted, its turn comes too late, or the clock failed, while it waited. A task that had
+ *   begun still has to end.
  * - `done`: it has settled.
  */
 type State = 'waiting' | 'running' | 'cancelled' | 'done';
@@ -26,6 +34,7 @@ export class LaneTask<T> implements LaneTurn {
   readonly #deps: LaneTaskDeps;
   readonly #task: (turn: LaneTurn) => Promise<T>;
   readonly #signal: AbortSignal | undefined;
+  readonly #latest: (() => number) | undefined;
   readonly #resolve: (value: T) => void;
   readonly #reject: (reason: unknown) => void;
   #state: State = 'waiting';
@@ -41,7 +50,7 @@ export class LaneTask<T> implements LaneTurn {
     lane: HostLane,
     deps: LaneTaskDeps,
     task: (turn: LaneTurn) => Promise<T>,
-    signal: AbortSignal | undefined,
+    { signal, latest }: LaneTaskLimits,
     resolve: (value: T) => void,
     reject: (reason: unknown) => void,
   ) {
@@ -49,6 +58,7 @@ export class LaneTask<T> implements LaneTurn {
     this.#deps = deps;
     this.#task = task;
     this.#signal = signal;
+    this.#latest = latest;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -83,10 +93,15 @@ export class LaneTask<T> implements LaneTurn {
   /** Holds the task's place in the lane, not a global slot, while it waits. */
   readonly #takeTurns = async (): Promise<void> => {
     while (this.#state === 'waiting') {
-      if (!this.#lane.isOpen) await this.#lane.whenOpen(this.#isWaiting);
-      if (this.#isWaiting()) await this.#deps.slots.add(this.#takeTurn);
+      if (this.#lane.isOpen) await this.#deps.slots.add(this.#takeTurn);
+      else if (this.#isTooLate()) this.#cancel(new TurnTooLate(this.#lane.host, this.#lane.opensAt));
+      else await this.#lane.sleep();
     }
   };
+
+  #isTooLate(): boolean {
+    return this.#latest !== undefined && this.#lane.opensAt > this.#latest();
+  }
 
   readonly #isWaiting = (): boolean => this.#state === 'waiting';
 
@@ -135,6 +150,7 @@ export class LaneTask<T> implements LaneTurn {
 
   readonly #cancel = (reason: unknown): void => {
     this.#state = 'cancelled';
+    this.#unwatch?.();
     this.#lane.waiting--;
     this.#lane.wake();
     if (this.#awaited !== null) this.#awaited.refuse(reason);
