@@ -65,6 +65,8 @@ export interface SegmentInfo extends NewSegment {
   readonly urls: number;
   /** How many of them joined it: targets of redirects, at the end of the list. Absent: none did. */
   readonly followed?: number;
+  /** As {@link Segment.noteTurns}; absent: none. */
+  readonly turns?: Readonly<Record<string, number>>;
   readonly state: SegmentState;
 }
 
@@ -256,6 +258,11 @@ export interface Segment {
   resetParsed(): Promise<void>;
   /** Begins to replace the parse output of some positions; the state stays. One replacement at a time. */
   replaceParsed(): ParsedReplacement;
+  /**
+   * Notes hosts that must not be asked before a time, ms since the epoch: those whose URLs were left because of that.
+   * On disk with the next state.
+   */
+  noteTurns(turns: Readonly<Record<string, number>>): Promise<void>;
   /** Flushes to disk and stores the state. A state moves back only by `resetParsed` (to `fetched`). */
   setState(state: SegmentState): Promise<void>;
   close(): Promise<void>;

@@ -23,6 +23,11 @@ export interface LoopSteps extends UpdateSteps {
   unfinished(): Promise<readonly string[]>;
   /** Waits between two rounds, where a further one has URLs to fetch; ends at once when the signal comes. */
   pause(): Promise<void>;
+  /**
+   * Waits for the next turn of a host (ms since the epoch), where nothing else is to be fetched; ends at once when the
+   * signal comes. False: that is too long.
+   */
+  awaitTurn(at: number): Promise<boolean>;
   /** generate/generate.ts. */
   generate(): Promise<GenerateSummary>;
   /** fetch/fetch-and-parse.ts: pages are parsed while others are fetched. */
@@ -59,8 +64,8 @@ export interface LoopOptions {
 export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 
 /**
- * The loop: rounds of generate, fetch and parse, updatedb, until nothing is due, the rounds are used up or the signal
- * comes. A round that an interrupted run left behind is finished first.
+ * The loop: rounds of generate, fetch and parse, updatedb, until nothing is due or may be asked, the rounds are used up
+ * or the signal comes. A round that an interrupted run left behind is finished first.
  */
 export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
   await steps.inject();
@@ -80,14 +85,21 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
     const interrupted = await playRound(steps, options, round, rounds);
     if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
   }
-  for (let played = 0; played < options.rounds; played++) {
+  let played = 0;
+  while (played < options.rounds) {
     if (rounds.length > 0) await steps.pause();
     if (signal?.aborted) return { stoppedBy: 'signal' };
     const from = stopwatch();
     const number = rounds.length + 1;
     options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });
-    const { segment, selected: generated } = await steps.generate();
-    if (segment === null) return { stoppedBy: 'nothing-due' };
+    const { segment, selected: generated, waiting } = await steps.generate();
+    if (segment === null) {
+      const [first] = waiting?.next ?? [];
+      if (waiting === undefined || first === undefined) return { stoppedBy: 'nothing-due' };
+      if (await steps.awaitTurn(Date.parse(first.notBefore))) continue;
+      return { stoppedBy: 'hosts-waiting', waiting };
+    }
+    played++;
     const round = { number, stage: 'fetch', segment, generated, from } as const;
     const interrupted = await playRound(steps, options, round, rounds);
     if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
@@ -95,7 +107,7 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
   return { stoppedBy: 'rounds' };
 }
 
-type End = Pick<CrawlSummary, 'stoppedBy' | 'interrupted'>;
+type End = Pick<CrawlSummary, 'stoppedBy' | 'interrupted' | 'waiting'>;
 
 interface Round {
   readonly number: number;

@@ -2,7 +2,14 @@ import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/reje
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
 import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
-import type { FetchSummary, ReadmitSummary, SeedsSummary, StoppedBy, UpdateSummary } from './summaries.ts';
+import type {
+  FetchSummary,
+  ReadmitSummary,
+  SeedsSummary,
+  StoppedBy,
+  UpdateSummary,
+  WaitingHosts,
+} from './summaries.ts';
 
 type Step = 'fetch' | 'update' | 'both';
 
@@ -76,6 +83,8 @@ export interface CrawlSummary {
   readonly stoppedBy: StoppedBy;
   /** The round that a signal stopped half way; it is in no count, and the next run finishes it. */
   readonly interrupted?: InterruptedRound;
+  /** Where due URLs are left, and their hosts must not be asked for longer than the crawl waits. */
+  readonly waiting?: WaitingHosts;
   /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
   readonly readmitted?: ReadmitSummary;
   /** Where the crawl was given seeds. */

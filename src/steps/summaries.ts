@@ -13,6 +13,7 @@ export interface GenerateRejections {
   depth: number;
   minScore: number;
   minInterval: number;
+  hostWaits: number;
   hostCap: number;
   domainCap: number;
   topN: number;
@@ -25,6 +26,7 @@ export const NO_REJECTIONS: Readonly<GenerateRejections> = Object.freeze({
   depth: 0,
   minScore: 0,
   minInterval: 0,
+  hostWaits: 0,
   hostCap: 0,
   domainCap: 0,
   topN: 0,
@@ -69,6 +71,22 @@ export interface SeedError {
   readonly message: string;
 }
 
+/** Hosts with due URLs that must not be asked yet: their Crawl-delay is long, or they asked for a pause. */
+export interface WaitingHosts {
+  readonly hosts: number;
+  /** Due URLs of them all. */
+  readonly urls: number;
+  /** Those whose turn comes first, a few. */
+  readonly next: readonly WaitingHost[];
+}
+
+export interface WaitingHost {
+  readonly host: string;
+  /** Earliest time of its next request, ISO 8601. */
+  readonly notBefore: string;
+  readonly urls: number;
+}
+
 export interface GenerateSummary {
   /** `null`: nothing was due, or a dry run. */
   readonly segment: string | null;
@@ -82,6 +100,8 @@ export interface GenerateSummary {
   readonly urls?: readonly string[];
   /** All segments of a round that is cut into parts. */
   readonly segments?: readonly string[];
+  /** Absent: none waits. */
+  readonly waiting?: WaitingHosts;
   /** Of a segment that was made from a list; `due` then counts the URLs of the list. */
   readonly list?: {
     /** Lines that named a URL that was let in, repetitions included. */
@@ -179,7 +199,7 @@ export interface ReadmitSummary {
   readonly isCutShort: boolean;
 }
 
-export type StoppedBy = 'nothing-due' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
+export type StoppedBy = 'nothing-due' | 'hosts-waiting' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
 
 /** Given to the live view several times a second. */
 export interface CrawlProgress {

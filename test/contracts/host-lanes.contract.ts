@@ -17,7 +17,7 @@ interface Sleeper {
 }
 
 /** A clock that jumps to the next sleeper as soon as nothing else can happen. */
-class JumpingClock implements Clock {
+export class JumpingClock implements Clock {
   private time = 1_000_000;
   private order = 0;
   private readonly sleepers: Sleeper[] = [];
@@ -38,6 +38,11 @@ class JumpingClock implements Clock {
         reject(signal.reason);
       });
     });
+  }
+
+  /** The clock is read again so much later. */
+  pass(ms: number): void {
+    this.time += ms;
   }
 
   get sleeping(): number {

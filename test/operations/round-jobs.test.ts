@@ -56,14 +56,14 @@ class Crawl {
       unfinished: async () => [...this.segments].flatMap(([id, state]) => (state === 'updated' ? [] : [id])),
       generate: async () => {
         const round = Math.floor(this.segments.size / 2) + 1;
-        if (round > 3) return [];
+        if (round > 3) return { segments: [], laterMs: null };
         // What an earlier try has made is leased already.
         const ids = ['a', 'b'].map((part) => `${round}${part}`).filter((id) => !this.segments.has(id));
         for (const id of ids) {
           this.segments.set(id, 'generated');
           this.place();
         }
-        return ids;
+        return { segments: ids, laterMs: null };
       },
       updatedb: async (segment) => {
         this.place();

@@ -123,6 +123,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
       },
       {
         soft404: false,
+        hostWaitMs: 300_000,
         auditShare: 0,
         partitionBy: 'host',
         topN: 1_000_000,

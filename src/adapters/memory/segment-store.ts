@@ -107,6 +107,12 @@ class MemorySegment implements Segment {
     this.stored.info = { ...info, hosts: { ...hosts, ...info.hosts }, urls: list.length, followed };
   }
 
+  async noteTurns(turns: Readonly<Record<string, number>>): Promise<void> {
+    this.checkWritable();
+    const { info } = this.stored;
+    this.stored.info = { ...info, turns: { ...info.turns, ...turns } };
+  }
+
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
     this.checkPosition(record.index);
     const { fetched, responses } = this.stored;

@@ -172,6 +172,15 @@ export const fetch = z.strictObject({
     max: '365d',
     prose: 'Longest time that a round may fetch; URLs not fetched by then stay due. 0: no limit.',
   }),
+  hostWaitMs: duration({
+    default: '5m',
+    min: '1s',
+    max: '1d',
+    prose:
+      'Longest time that a round of a crawl stays open for hosts that are slower than others: from the moment that one ' +
+      'host has nothing left, and for a single Crawl-delay. URLs not fetched by then stay due, and their hosts go on in ' +
+      'the next rounds at their own pace.',
+  }),
   throughputThreshold: decimal({
     default: 0,
     min: 0,

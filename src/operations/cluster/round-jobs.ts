@@ -8,8 +8,8 @@ import type { UpdateSummary } from '../../steps/summaries.ts';
 export interface RoundSteps {
   /** Segments that are not applied yet, oldest first. */
   unfinished(): Promise<readonly string[]>;
-  /** Generates the segments of a new round; none: nothing is due. */
-  generate(): Promise<readonly string[]>;
+  /** Generates the segments of a new round; none: nothing is due, or may be asked. */
+  generate(): Promise<NewRound>;
   updatedb(segment: string): Promise<UpdateSummary>;
   /** Adds the fetch outcomes of a segment to `counts`; resolves with its number of URLs and its time of creation. */
   fetched(segment: string, counts: OutcomeCounts): Promise<{ readonly urls: number; readonly createdAt: number }>;
@@ -17,12 +17,21 @@ export interface RoundSteps {
   keep(round: RoundSummary): Promise<void>;
 }
 
+export interface NewRound {
+  readonly segments: readonly string[];
+  /** Where there are none: time until a host with due URLs may be asked, ms; `null`: it is not waited for. */
+  readonly laterMs: number | null;
+}
+
 export interface RoundJobsDeps {
   readonly engine: Pick<JobEngine, 'put'>;
   /** Opens the crawl db for as long as `use` runs. Rejects with `db-locked` while another worker writes it. */
   withSteps(use: (steps: RoundSteps) => Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
-  /** Resolves with the number of URLs that were not reached. */
-  fetchAndParse(segment: string, signal: AbortSignal): Promise<number>;
+  /**
+   * Resolves with the number of URLs that were not reached.
+   * @param isPart whether the round has other segments
+   */
+  fetchAndParse(segment: string, isPart: boolean, signal: AbortSignal): Promise<number>;
   /** Waits between two rounds; ends at once when the signal comes. */
   pause(signal: AbortSignal): Promise<void>;
   readonly now: () => number;
@@ -39,7 +48,12 @@ const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', 'redis-un
 /** The first job of a crawl, whatever earlier workers have left unfinished. */
 export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] };
 
-const fetchJob = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetch', segments: [segment] });
+/** The segment to fetch comes first, then the others of the round. */
+const fetchJob = (segment: string, _: number, round: readonly string[]): Job => ({
+  id: `fetch-${segment}`,
+  kind: 'fetch',
+  segments: [segment, ...round.filter((each) => each !== segment)],
+});
 
 /**
  * The loop of a crawl as jobs: generate, then a fetch job for each part, and once all are done updatedb, which puts the
@@ -55,18 +69,22 @@ export function roundJobs(
   let rounds = 0;
 
   async function generate(signal: AbortSignal): Promise<JobEnd> {
+    let laterMs: number | null = null;
     const segments = await deps.withSteps(async (steps) => {
       const left = await steps.unfinished();
-      return left.length > 0 ? left : steps.generate();
+      if (left.length > 0) return left;
+      const round = await steps.generate();
+      laterMs = round.laterMs;
+      return round.segments;
     }, signal);
     const [first] = segments;
-    if (first === undefined) return 'done';
+    if (first === undefined) return laterMs === null ? 'done' : { laterMs };
     await deps.engine.put({ id: `update-${first}`, kind: 'update', segments }, segments.map(fetchJob));
     return 'done';
   }
 
-  async function fetch(segment: string, signal: AbortSignal): Promise<JobEnd> {
-    const left = await deps.fetchAndParse(segment, signal);
+  async function fetch([segment, ...others]: readonly string[], signal: AbortSignal): Promise<JobEnd> {
+    const left = await deps.fetchAndParse(segment as string, others.length > 0, signal);
     return left > 0 && signal.aborted ? { laterMs: 0 } : 'done';
   }
 
@@ -104,7 +122,7 @@ export function roundJobs(
     try {
       if (job.kind === 'generate') return await generate(signal);
       if (job.kind === 'update') return await update(job.segments, signal);
-      return await fetch(job.segments[0] as string, signal);
+      return await fetch(job.segments, signal);
     } catch (error) {
       if (signal.aborted) return { laterMs: 0 };
       if (error instanceof CrawlError && LATER.has(error.code)) return { laterMs: LATER_MS };

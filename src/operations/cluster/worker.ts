@@ -52,13 +52,15 @@ export function worker({ wiring, engine, requireCrawlDb, withStore, close }: Wor
       const look = () => withStore('look', signal, ({ db }) => isAnyDue(db, clock.now()));
       return roundPause(wiring, look, signal);
     },
-    async fetchAndParse(segment, signal) {
+    async fetchAndParse(segment, isPart, signal) {
       const report = (progress: Omit<CrawlProgress, 'round' | 'stage'>): void => {
         partsUnderWay.set(segment, { round: 1, stage: 'fetch', ...progress });
         onProgress?.(sumOfProgress([...partsUnderWay.values()]));
       };
       try {
-        return (await runFetchAndParse(wiring, segment, { signal, onProgress: report })).fetch.left;
+        return (
+          await runFetchAndParse(wiring, segment, { signal, onProgress: report, round: isPart ? 'part' : 'whole' })
+        ).fetch.left;
       } finally {
         partsUnderWay.delete(segment);
       }
@@ -85,8 +87,10 @@ function roundSteps(deps: CrawlDeps, signal: AbortSignal): RoundSteps {
     unfinished: () => unappliedSegments(db),
     async generate() {
       await discoverSitemaps(deps, signal);
-      const { segments = [] } = await generateRound(deps, {}, config.cluster.parts);
-      return segments;
+      const { segments = [], waiting } = await generateRound(deps, {}, config.cluster.parts);
+      const [first] = waiting?.next ?? [];
+      const laterMs = first === undefined ? null : Math.max(0, Date.parse(first.notBefore) - runtime.clock.now());
+      return { segments, laterMs: laterMs !== null && laterMs <= config.crawl.hostWaitMs ? laterMs : null };
     },
     updatedb: (segment) => updateRound(deps, { segment }),
     async fetched(id, counts) {

@@ -10,6 +10,7 @@ import { explainUrlChain, sharingGate } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { openChangeCount, withCrawlPrior, withHostPrior } from '../../steps/facts/change-prior.ts';
+import { openHostTurns } from '../../steps/facts/host-turns.ts';
 import { openVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
@@ -59,6 +60,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     datum,
     lease,
     host,
+    hostTurnAt: stored === null ? null : await lateTurnOf(deps, hostOf(stored)),
     // Under a budget, intervals depend on the price of a visit.
     policy: withHostPrior(withCrawlPrior(priced, await openChangeCount(db)), host?.facts),
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
@@ -70,6 +72,12 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     share: stored === null || datum !== undefined ? null : await shareOf(deps, stored),
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),
   });
+}
+
+/** The next turn of a host where it is later than a round waits. */
+async function lateTurnOf({ db, config, now }: ExplainDeps, host: string): Promise<number | null> {
+  const at = (await openHostTurns(db, now)).get(host);
+  return at === undefined || at <= now + config.fetch.hostWaitMs ? null : at;
 }
 
 /** Entries of the skip report that an explanation shows. */

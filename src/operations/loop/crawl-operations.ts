@@ -11,7 +11,7 @@ import { requireContact } from './contact-requirement.ts';
 import { redirectFollower } from './following.ts';
 import { generateRound } from './generate-round.ts';
 import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
-import { isAnyDue, roundPause } from './round-pause.ts';
+import { awaitTurn, isAnyDue, roundPause } from './round-pause.ts';
 import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
@@ -66,6 +66,7 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         readSitemaps: () => discoverSitemaps(deps, signal),
         unfinished: () => unappliedSegments(db),
         pause: () => roundPause(deps, () => isAnyDue(db, deps.runtime.clock.now()), signal),
+        awaitTurn: (at: number) => awaitTurn(deps, at, signal),
         ...budgeted(deps, options),
         ...updateSteps(deps, { ...layered, signal }),
       };
@@ -112,7 +113,7 @@ function budgeted(deps: CrawlDeps, options: CrawlOptions): Pick<LoopSteps, 'gene
     },
     async fetchAndParse(segment, onProgress) {
       const following = (each: Segment): ReturnType<typeof redirectFollower> => redirectFollower(deps, each);
-      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress }, following);
+      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, round: 'whole' }, following);
       left = Math.max(0, left - fetch.followed);
       return fetch;
     },

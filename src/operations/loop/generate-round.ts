@@ -1,8 +1,9 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
+import type { Log } from '../../ports/log.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
-import type { GenerateSummary } from '../../steps/summaries.ts';
+import type { GenerateSummary, WaitingHosts } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 
@@ -35,12 +36,19 @@ export async function generateRound(
     budget: 0,
     auditShare: config.fetch.auditShare,
     soft404: config.fetch.soft404,
+    hostWaitMs: config.fetch.hostWaitMs,
     partitionBy: config.partition.by,
     ...(parts === undefined ? {} : { parts }),
   };
   const summary = await generate({ db, segments, clock, random, select }, { ...defaults, ...options });
   if (!options.dryRun) {
+    if (summary.waiting !== undefined && summary.segment === null) reportWaiting(log, summary.waiting);
     await reportSkips(dir, skips, { step: 'generate', segment: summary.segment, at: clock.now() }, log);
   }
   return summary;
+}
+
+function reportWaiting(log: Log, { hosts, urls, next }: WaitingHosts): void {
+  const first = next.map(({ host, notBefore }) => `${host} ${notBefore}`).join(', ');
+  log.info('all due URLs are of hosts that must not be asked yet', { hosts, urls, next: first });
 }

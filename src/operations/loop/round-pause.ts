@@ -21,6 +21,27 @@ export async function roundPause(
   }
 }
 
+/**
+ * Waits for the next turn of a host (ms since the epoch) where nothing else is to be fetched; false: it is later than
+ * `crawl.hostWait` allows. The signal ends the wait at once; that is no error.
+ */
+export async function awaitTurn(
+  { config, runtime }: Pick<CrawlDeps, 'config' | 'runtime'>,
+  at: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { clock, log } = runtime;
+  const waitMs = at - clock.now();
+  if (waitMs > config.crawl.hostWaitMs) return false;
+  log.info('waiting for the next turn of a host: nothing else is due', { until: new Date(at).toISOString() });
+  try {
+    await clock.sleep(waitMs, signal);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+  return true;
+}
+
 /** Whether a URL is due. */
 export async function isAnyDue(db: Pick<CrawlDb, 'due'>, now: number): Promise<boolean> {
   for await (const _ of db.due({ until: now, limit: 1 })) return true;

@@ -26,6 +26,11 @@ const PARSE_WINDOW = 32;
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Whether further rounds follow: slow hosts then go on in these. `part`: of a round that several processes fetch.
+   * Default: none follows.
+   */
+  readonly round?: 'whole' | 'part';
   readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
 }
 
@@ -103,8 +108,11 @@ const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
   checkAfterMs: fetch.throughputThresholdCheckAfterMs,
 });
 
-function fetchOptions({ fetch, http }: Config, options: RunOptions): FetchAndParseOptions {
+function fetchOptions({ fetch, http, crawl }: Config, options: RunOptions): FetchAndParseOptions {
   return {
+    hostWaitMs: options.round === undefined ? Number.POSITIVE_INFINITY : fetch.hostWaitMs,
+    turnWaitMs: crawl.hostWaitMs,
+    isPart: options.round === 'part',
     probe: fetch.probe,
     maxBodyBytes: http.maxBodyBytes,
     timeoutMs: http.timeoutMs,

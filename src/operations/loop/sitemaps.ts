@@ -26,7 +26,9 @@ export async function sitemapsOf(
   const hosts = asked.map((origin) => hostOf(`${origin}/`));
   requireContact(config.agent.contact, hosts, web.isOwnHost);
   web.noteHosts(hosts);
-  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(deps, origin, signal));
+  const { clock } = deps.runtime;
+  const latest = (): number => clock.now() + config.crawl.hostWaitMs;
+  const read = await severalAtOnce([...new Set(asked)], signal, (origin) => readOne(deps, origin, latest, signal));
   return read.filter((each) => each !== undefined);
 }
 
@@ -51,7 +53,10 @@ async function severalAtOnce<Item, Answer>(
   return answers;
 }
 
-/** Reads the sitemaps of the seed hosts that are due by `sitemaps.every`, unless `sitemaps.mode` is off. */
+/**
+ * Reads the sitemaps of the seed hosts that are due by `sitemaps.every`, unless `sitemaps.mode` is off. What a host does
+ * not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
+ */
 export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
   const { config } = deps;
   const { clock, log } = deps.runtime;
@@ -61,7 +66,8 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
     const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
     if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
     if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
-    const { sitemaps } = await readOne(deps, origin, signal);
+    const endAt = clock.now() + config.fetch.hostWaitMs;
+    const { sitemaps } = await readOne(deps, origin, () => endAt, signal);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);
     const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
@@ -72,6 +78,7 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
 async function readOne(
   { config, runtime, plugins, web, store }: SitemapDeps,
   origin: string,
+  latest: () => number,
   signal: AbortSignal | undefined,
 ): Promise<HostSitemaps> {
   const { loaded, urls, policy } = plugins;
@@ -96,6 +103,7 @@ async function readOne(
     delayMs: config.fetch.delayMs,
     timeoutMs: config.http.timeoutMs,
     patienceMs: PATIENCE_MS,
+    latest,
     maxFiles,
     maxBytes,
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,

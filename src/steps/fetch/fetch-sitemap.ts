@@ -1,3 +1,4 @@
+import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
 import { CrawlError, isUnreached } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -40,17 +41,22 @@ export interface SitemapFetchOptions {
   readonly timeoutMs: number;
   /** The longest Retry-After that is waited for; a host that asks for more is not asked again, ms. */
   readonly patienceMs: number;
+  /** The latest turn of a host that is waited for now, ms since the epoch. */
+  readonly latest: () => number;
   /** Of one file, content codings undone. */
   readonly maxBytes: number;
 }
 
-/** The sitemaps that robots.txt names; `null`: the signal came before the host could be asked. */
+/**
+ * The sitemaps that robots.txt names; the reason where the turn of the host is too late; `null`: the signal came before
+ * the host could be asked.
+ */
 export async function sitemapsNamed(
   deps: SitemapFetchDeps,
   origin: string,
-  delayMs: number,
+  { delayMs, latest }: Pick<SitemapFetchOptions, 'delayMs' | 'latest'>,
   signal: AbortSignal | undefined,
-): Promise<readonly string[] | null> {
+): Promise<readonly string[] | string | null> {
   const url = `${origin}/`;
   const host = hostOf(url);
   try {
@@ -70,8 +76,10 @@ export async function sitemapsNamed(
         return verdict.sitemaps;
       },
       signal,
+      latest,
     );
   } catch (error) {
+    if (error instanceof TurnTooLate) return error.message;
     if (signal?.aborted && error === signal.reason) return null;
     throw error;
   }
@@ -134,6 +142,7 @@ async function request(
         });
       },
       signal,
+      options.latest,
     );
     if (typeof answer === 'string') return answer;
     const { head, body } = answer;
@@ -146,6 +155,7 @@ async function request(
     // The body of an error page is no sitemap.
     return body === null || head.status !== 200 ? `status ${head.status}` : deps.parse(body, url);
   } catch (error) {
+    if (error instanceof TurnTooLate) return error.message;
     if (error instanceof CrawlError) return `${error.code}: ${error.message}`;
     throw error;
   }

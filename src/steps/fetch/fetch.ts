@@ -1,6 +1,7 @@
 import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
-import type { FetchDenied, FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcome.ts';
-import { CrawlError, ERRORS, type ErrorCode, isUnreached, type UnreachedCode } from '../../domain/errors.ts';
+import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
+import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import { CrawlError, ERRORS, isUnreached } from '../../domain/errors.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
@@ -12,15 +13,16 @@ import { addObservation } from '../facts/host-observations.ts';
 import type { FetchSummary } from '../summaries.ts';
 import type { FollowRedirects } from './follow-redirects.ts';
 import { type FailureLimits, HostFailures } from './host-failures.ts';
+import { HostHold, type HostWaits } from './host-hold.ts';
 import { reachByRobots, reachOf } from './host-reach.ts';
+import { denied, resting, unreached } from './not-requested.ts';
 import { RedirectQueue } from './redirect-queue.ts';
-import { denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
-import type { VisitCosts } from './status-outcome.ts';
+import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
 import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
 import { visit } from './visit.ts';
 import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
 
-export interface FetchOptions extends VisitOptions, FailureLimits {
+export interface FetchOptions extends VisitOptions, FailureLimits, HostWaits {
   /** URLs of the list held in memory at a time. */
   readonly window: number;
   /** Least time between the end of a request and the start of the next one to the same host, ms. */
@@ -46,12 +48,11 @@ export interface FetchDeps extends VisitDeps {
   readonly onOutcome?: (outcome: FetchOutcome, bytesSaved: number) => void;
 }
 
-type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
-
 /**
  * Fetches the URLs of a segment that are not fetched yet, and the targets of their redirects that join its list. The
- * list is read in windows, so memory does not grow with it. A stop signal, the time limit or the
- * throughput floor ends the step after the pages in flight; the other URLs stay in the list and can be fetched later.
+ * list is read in windows, so memory does not grow with it. A stop signal, the time limit, the throughput floor or hosts
+ * that are slower than others end the step after the pages in flight; the other URLs stay in the list and can be
+ * fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -71,6 +72,13 @@ class FetchRun {
   private readonly redirects: RedirectQueue;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
+  private readonly over = new AbortController();
+  /** Ms since the epoch. */
+  private readonly deadline: number;
+  private readonly hold: HostHold;
+  private readonly robotsDeps: RobotsDeps;
+  /** Last requests to hosts before this run. */
+  private readonly askedBefore = new Map<string, number>();
   private fault: unknown = null;
   private active = 0;
   private requested = 0;
@@ -84,18 +92,19 @@ class FetchRun {
     this.segment = segment;
     this.options = options;
     const { signal } = this.noMore;
+    this.deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    const waits = { ...options, endsAt: this.deadline };
+    this.hold = new HostHold({ ...deps, stop: this.stop }, waits, this.over.signal);
+    this.robotsDeps = { ...deps, askedAt: (host) => this.askedBefore.get(host) ?? 0 };
     this.redirects = new RedirectQueue(options.follow, (target) => this.start(target), signal);
     this.failures = new HostFailures(deps.log, options, (error) => this.giveUp(error));
   }
 
   async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
-    const { deps, segment, options } = this;
+    const { deps, segment, options, stop, over, deadline } = this;
     const robotsBefore = deps.robots.stats();
-    const stop = (): void => this.noMore.abort(new CrawlError('fetch-aborted', 'stopped'));
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
-    const deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
-    const over = new AbortController();
     const pages = (): number => this.requested;
     if (options.throughput !== undefined)
       void endWhenTooSlow({ ...deps, pages, stop }, options.throughput, over.signal);
@@ -121,6 +130,7 @@ class FetchRun {
       signal?.removeEventListener('abort', stop);
     }
     if (this.fault !== null) throw this.fault;
+    if (this.hold.late.size > 0) await segment.noteTurns(Object.fromEntries(this.hold.late));
     const left = segment.info.urls - segment.fetchedCount;
     const robots = deps.robots.stats();
     return {
@@ -135,12 +145,14 @@ class FetchRun {
 
   /**
    * What an interrupted run has met and only the segment has until updatedb applies it: observations, such as a
-   * Retry-After, and redirects.
+   * Retry-After, redirects, and the requests that a delay counts from.
    */
   private async recall(): Promise<void> {
+    for (const [host, at] of Object.entries(this.segment.info.turns ?? {})) this.deps.lanes.pauseUntil(host, at);
     if (this.segment.fetchedCount === 0) return;
     for await (const record of this.segment.fetched()) {
-      const { host, observation } = record;
+      const { host, observation, outcome } = record;
+      if (outcome.requests > 0) this.askedBefore.set(host, Math.max(this.askedBefore.get(host) ?? 0, outcome.at));
       if (observation !== null) this.facts.set(host, addObservation(this.factsOf(host), observation));
       this.redirects.add(record);
     }
@@ -152,15 +164,23 @@ class FetchRun {
     });
   }
 
+  private readonly stop = (): void => this.noMore.abort(new CrawlError('fetch-aborted', 'stopped'));
+
   private start(item: FetchItem): void {
+    const { host } = item;
     this.active++;
+    this.hold.begin(host);
     this.deps.lanes
-      .run(item.host, (turn) => this.visitItem(item, turn), this.noMore.signal)
+      .run(host, (turn) => this.visitItem(item, turn), this.noMore.signal, this.hold.latest)
       .catch((error: unknown) => {
         if (error === this.noMore.signal.reason && this.noMore.signal.aborted) return;
-        this.giveUp(error);
+        if (error instanceof TurnTooLate) this.hold.leave(host, error.at);
+        else this.giveUp(error);
       })
-      .finally(() => this.oneEnds());
+      .finally(() => {
+        this.hold.end(host);
+        this.oneEnds();
+      });
   }
 
   private oneEnds(): void {
@@ -188,7 +208,7 @@ class FetchRun {
     const protocol = this.deps.protocols.get(item.url.slice(0, item.url.indexOf(':')));
     if (protocol === undefined) {
       turn.spare();
-      return this.store(item, this.denied('scheme-unsupported', ERRORS['scheme-unsupported'].text));
+      return this.store(item, denied(this.deps.clock.now(), 'scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
     const facts = this.factsOf(item.host);
     const nextTurn = (): Promise<void> => turn.next();
@@ -225,39 +245,23 @@ class FetchRun {
     const failing = this.failures.reason(host);
     if (restUntil > clock.now() || failing !== undefined) {
       turn.spare();
-      return restUntil > clock.now() ? this.resting(restUntil) : this.denied('host-failing', failing ?? '');
+      const now = clock.now();
+      return restUntil > now ? resting(now, restUntil) : denied(now, 'host-failing', failing ?? '');
     }
-    const { verdict, isFetched } = await verdictInTurn(this.deps, item, this.options.delayMs, turn);
+    const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const observation = { restUntil: restAskedUntil };
       this.warnOfRest(host, restAskedUntil);
       this.observe(item, facts, observation);
-      return { ...this.resting(restAskedUntil), observation };
+      return { ...resting(clock.now(), restAskedUntil), observation };
     }
     if (verdict.allowed) return null;
     // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
     const { code, message } = denialBy(verdict);
     if (isFetched) this.failures.count(host, reachByRobots(verdict), !this.failures.hasFailed(host));
-    return isUnreached(code) ? this.unreached(code, message) : this.denied(code, message);
-  }
-
-  private resting(until: number): VisitResult {
-    return this.denied('http-throttled', 'the host asked for a pause', until);
-  }
-
-  private denied(code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
-    return this.notRequested({ kind: 'denied', code, message, retryAt });
-  }
-
-  /** robots.txt could not be requested, so the page could not either. */
-  private unreached(code: UnreachedCode, message: string): VisitResult {
-    return this.notRequested({ kind: 'failed', code, message, status: null, retryAt: null });
-  }
-
-  private notRequested(outcome: Uncosted<FetchDenied> | Uncosted<FetchFailed>): VisitResult {
-    const costs = { at: this.deps.clock.now(), requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
-    return { outcome: { ...outcome, ...costs }, response: null, body: null, headers: {}, observation: null };
+    const now = clock.now();
+    return isUnreached(code) ? unreached(now, code, message) : denied(now, code, message);
   }
 
   /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */

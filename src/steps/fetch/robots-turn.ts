@@ -7,6 +7,8 @@ export interface RobotsDeps {
   readonly robots: Robots;
   readonly lanes: HostLanes;
   readonly clock: Clock;
+  /** Last request to a host by an earlier process, as far as known, ms since the epoch; 0: none. */
+  readonly askedAt?: (host: string) => number;
 }
 
 export interface AskedRobots {
@@ -27,7 +29,7 @@ const inOtherScheme = (url: string): string =>
  * longer holds for both.
  */
 export async function askRobots(
-  { robots, lanes, clock }: RobotsDeps,
+  { robots, lanes, clock, askedAt = () => 0 }: RobotsDeps,
   url: string,
   host: string,
   delayMs: number,
@@ -41,6 +43,10 @@ export async function askRobots(
   const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
   const delay = Math.max(delayMs, ...wanted);
   if (verdict.allowed) lanes.setDelay(host, delay);
+  // Lanes do not know the requests of a process before, robots.txt among them; a long delay counts from these, too.
+  if (verdict.allowed && delay > delayMs) {
+    lanes.pauseUntil(host, Math.max(verdict.fetchedAt, askedAt(host)) + delay);
+  }
   const isSent = verdict.code !== 'address-blocked';
   const isFetched = cached === undefined && isSent && verdict.fetchedAt >= startedAt;
   return { verdict, isFetched, isSlow: delay > delayMs };

@@ -78,9 +78,13 @@ export async function readSitemaps(
   options: SitemapOptions,
   signal?: AbortSignal,
 ): Promise<HostSitemaps> {
+  const notRead = (error: string): HostSitemaps => {
+    return { origin, sitemaps: [{ ...NOT_READ, sitemap: `${origin}/sitemap.xml`, error }] };
+  };
   const rest = await restReason(deps, hostOf(`${origin}/`));
-  if (rest !== null) return { origin, sitemaps: [{ ...NOT_READ, sitemap: `${origin}/sitemap.xml`, error: rest }] };
-  const named = await sitemapsNamed(deps, origin, options.delayMs, signal);
+  if (rest !== null) return notRead(rest);
+  const named = await sitemapsNamed(deps, origin, options, signal);
+  if (typeof named === 'string') return notRead(named);
   if (named === null) return { origin, sitemaps: [] };
   const first = named.length > 0 ? named : [`${origin}/sitemap.xml`];
   const queue = first.map((url) => ({ url, depth: 0 }));

@@ -6,8 +6,9 @@ import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-s
 import { openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
+import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
-import type { GenerateSummary } from '../summaries.ts';
+import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
 import { fetchItem } from './list-item.ts';
@@ -47,6 +48,8 @@ export interface GenerateSettings {
   readonly soft404: boolean;
   /** What stays together in one partition. */
   readonly partitionBy: 'host' | 'domain';
+  /** Hosts whose next turn is later than this are left out, ms. */
+  readonly hostWaitMs: number;
   /** Into how many segments the round is cut; all URLs of a partition go into one. Absent: one. */
   readonly parts?: number;
 }
@@ -81,7 +84,9 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const budget = fetchBudget === null ? null : Math.min(fetchBudget.budget, options.topN);
   const policy = withCrawlPrior(deps.select.policy, await openChangeCount(deps.db));
   const select = { ...deps.select, policy };
-  const { chosen, due, rejected } = await selectDue(deps.db, select, { now, until, touched, budget }, options);
+  const turns = await turnsAfter(deps.db, now, now + options.hostWaitMs);
+  const round = { now, until, touched, budget, turns };
+  const { chosen, due, rejected, waiting } = await selectDue(deps.db, select, round, options);
   const list = interleaveHosts(chosen);
   const hosts = new Set(list.map((each) => each.host));
   const summary = {
@@ -89,6 +94,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     selected: list.length,
     hosts: hosts.size,
     rejected,
+    ...(waiting.size > 0 && { waiting: waitingHosts(waiting, turns) }),
     ...(fetchBudget === null ? {} : { budget: fetchBudget.budget }),
   };
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
@@ -112,6 +118,23 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     meta = {};
   }
   return { ...summary, segment: segments[0] ?? null, ...(options.parts === undefined ? {} : { segments }) };
+}
+
+/** Hosts whose next turn is after `latest`. */
+async function turnsAfter(db: CrawlDb, now: number, latest: number): Promise<HostTurns> {
+  return new Map([...(await openHostTurns(db, now))].filter(([, at]) => at > latest));
+}
+
+/** Hosts of a summary, at most. */
+const WAITING_NAMED = 10;
+
+function waitingHosts(urlsOf: ReadonlyMap<string, number>, turns: HostTurns): WaitingHosts {
+  const turnOf = (host: string): number => turns.get(host) ?? 0;
+  const next = [...urlsOf]
+    .sort(([a], [b]) => turnOf(a) - turnOf(b))
+    .slice(0, WAITING_NAMED)
+    .map(([host, urls]) => ({ host, notBefore: new Date(turnOf(host)).toISOString(), urls }));
+  return { hosts: urlsOf.size, urls: [...urlsOf.values()].reduce((sum, urls) => sum + urls, 0), next };
 }
 
 /** What the round has left for targets of redirects, which count as if they had been selected. */

@@ -6,6 +6,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
+import type { HostTurns } from '../facts/host-turns.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
@@ -50,6 +51,8 @@ export interface SelectRound {
   readonly touched: readonly DueEntry[];
   /** Fetches that the round may make; `null`: no limit. */
   readonly budget: number | null;
+  /** Hosts that must not be asked in this round, and their next turn, ms since the epoch. */
+  readonly turns: HostTurns;
 }
 
 export interface SelectedUrls {
@@ -57,6 +60,8 @@ export interface SelectedUrls {
   readonly chosen: readonly Candidate[];
   readonly due: number;
   readonly rejected: GenerateRejections;
+  /** Due URLs of hosts that must not be asked in this round. */
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 /** The URLs that are due and pass the filters, the best by rank under the caps and the budget. */
@@ -66,7 +71,8 @@ export async function selectDue(
   round: SelectRound,
   options: SelectOptions,
 ): Promise<SelectedUrls> {
-  const { now, until, budget } = round;
+  const { now, until, budget, turns } = round;
+  const waiting = new Map<string, number>();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const where = options.where === '' ? null : dueWhere(db, options.where, { now, domainOf: deps.domainOf });
   const entries =
@@ -92,7 +98,12 @@ export async function selectDue(
     else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
     else if (entry.score < options.minScore) reject(entry, 'minScore');
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
-    else return { entry, host: hostOf(entry.url), rank };
+    else {
+      const host = hostOf(entry.url);
+      if (!turns.has(host)) return { entry, host, rank };
+      reject(entry, 'hostWaits');
+      if (entry.dueAt <= until) waiting.set(host, (waiting.get(host) ?? 0) + 1);
+    }
     return null;
   };
   const { rejected: overCaps, ...selected } =
@@ -123,7 +134,7 @@ export async function selectDue(
           },
           { ...round, touched, budget, caps: options, newShare: options.newShare },
         );
-  return { ...selected, rejected: { ...rejected, ...overCaps } };
+  return { ...selected, rejected: { ...rejected, ...overCaps }, waiting };
 }
 
 const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
@@ -133,6 +144,7 @@ const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
   depth: 'beyond-depth',
   minScore: 'below-min-score',
   minInterval: 'below-min-interval',
+  hostWaits: 'host-waits',
   hostCap: 'over-host-cap',
   domainCap: 'over-domain-cap',
   topN: 'over-top-n',

@@ -79,6 +79,8 @@ export interface OutlookInput {
   readonly lease: Lease | undefined;
   readonly robots: RobotsVerdict | undefined;
   readonly host: HostRow | undefined;
+  /** Earliest next request to its host, ms since the epoch, where that is later than a round waits. */
+  readonly hostTurnAt: number | null;
   readonly policy: SettlePolicy;
   readonly now: number;
   /** Queries of its path in the crawl db, and the treatment of those beyond `max`; `null`: no query, or no limit. */

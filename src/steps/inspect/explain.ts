@@ -195,6 +195,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   }
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
+  if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
   if (replay !== null) why.push(...dateSentences(datum, replay));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
@@ -231,6 +232,12 @@ function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string
   if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
   const outlook = isKeptOut ? 'no round selects it while the URL rules refuse it' : 'the next generate may select it';
   return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
+}
+
+function turnSentence(at: number, robots: RobotsVerdict | undefined): string {
+  const delayMs = robots?.crawlDelayMs ?? 0;
+  const cause = delayMs > 0 ? ` (the Crawl-delay of its robots.txt is ${delayMs / 1_000} s)` : '';
+  return `Its host must not be asked before ${isoTime(at)}${cause}: rounds before that leave its URLs out.`;
 }
 
 function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string {

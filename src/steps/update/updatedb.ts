@@ -6,6 +6,7 @@ import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { HostTally } from '../counters/round-hosts.ts';
 import { changeCountFacts, openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
+import { hostTurnFacts, openHostTurns } from '../facts/host-turns.ts';
 import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
@@ -67,6 +68,7 @@ export async function updateFromSegment(
     const meta = {
       ...visitPriceFacts(visitPrice, total.visits, total.worth),
       ...changeCountFacts(run.policy, expected, total),
+      ...(await turnFacts(deps, segment)),
     };
     await deps.db.write({ segments: [updated], meta }, { durable: true });
     await segment.setState('updated');
@@ -130,6 +132,13 @@ async function countFollowed({ layers, links }: UpdateRun, segment: Segment, tot
     layers.count(depth, 'newUrls');
     if (typeof metadata.demoted === 'string') countRejection(links.demotedBy, metadata.demoted);
   }
+}
+
+/** The hosts that the fetch left because of their next turn. */
+async function turnFacts({ db, clock }: UpdateDeps, { info }: Segment): Promise<Readonly<Record<string, string>>> {
+  if (info.turns === undefined) return {};
+  const now = clock.now();
+  return hostTurnFacts(await openHostTurns(db, now), Object.entries(info.turns), now);
 }
 
 /** URLs released per batch. */

@@ -123,6 +123,12 @@ export class SegmentWriter {
     await this.added.add(items, hosts);
   }
 
+  noteTurns(turns: Readonly<Record<string, number>>): void {
+    this.checkOpen();
+    const { info } = this.mark;
+    this.mark = { ...this.mark, info: { ...info, turns: { ...info.turns, ...turns } } };
+  }
+
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
     this.checkPosition(record.index);
     if (response === null) return this.land(record, null);

@@ -74,6 +74,10 @@ export class FileSegment implements Segment {
     await this.writing().addItems(items, hosts);
   }
 
+  async noteTurns(turns: Readonly<Record<string, number>>): Promise<void> {
+    this.writing().noteTurns(turns);
+  }
+
   addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
     return this.writing().addFetched(record, response);
   }

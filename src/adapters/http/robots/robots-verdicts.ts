@@ -3,6 +3,8 @@ import { absolute } from './check-robots.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 
 export interface OriginRules {
+  /** As {@link RobotsVerdict.crawlDelayMs}. */
+  readonly crawlDelayMs: number | null;
   verdictOn(pathAndQuery: string): RobotsVerdict;
 }
 
@@ -28,7 +30,7 @@ export function createDenial(
     fetchedAt,
     ...(restUntil !== undefined && { restUntil }),
   });
-  return { verdictOn: () => denied };
+  return { crawlDelayMs: null, verdictOn: () => denied };
 }
 
 /**
@@ -69,7 +71,7 @@ export function createOriginRules(
   };
   if (!parsed.hasRules) {
     const verdict = make({ allowed: true, rule: null });
-    return { verdictOn: () => verdict };
+    return { crawlDelayMs, verdictOn: () => verdict };
   }
-  return { verdictOn: (pathAndQuery) => verdictFor(parsed.decide(pathAndQuery)) };
+  return { crawlDelayMs, verdictOn: (pathAndQuery) => verdictFor(parsed.decide(pathAndQuery)) };
 }

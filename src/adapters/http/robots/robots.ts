@@ -1,5 +1,5 @@
 import { Lru } from '../../../domain/lru.ts';
-import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -25,6 +25,11 @@ export interface RobotsOptions {
 
 /** A copy should not be used for longer (RFC 9309 section 2.4). */
 const FRESH_MS = DAY_MS;
+/**
+ * Crawl-delay from which a copy serves for two of them longer: robots.txt is a request as well, so a host that allows
+ * one a day would never be asked for a page.
+ */
+const LONG_DELAY_MS = HOUR_MS;
 /** While robots.txt is unreachable the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
 const STALE_MS = 30 * DAY_MS;
 const RETRY_MS = 10 * MINUTE_MS;
@@ -60,11 +65,11 @@ export function createRobots(options: RobotsOptions): Robots {
 
   function remember(origin: string, stored: StoredRobots): CachedOrigin {
     const isUsable = stored.usableAt === stored.fetchedAt;
-    const cached: CachedOrigin = {
-      rules: createOriginRules(origin, stored, hasCopy(stored), options),
-      stored,
-      expiresAt: stored.fetchedAt + (isUsable ? FRESH_MS : RETRY_MS),
-    };
+    const rules = createOriginRules(origin, stored, hasCopy(stored), options);
+    const delayMs = rules.crawlDelayMs ?? 0;
+    const freshMs = delayMs >= LONG_DELAY_MS ? FRESH_MS + 2 * delayMs : FRESH_MS;
+    const expiresAt = stored.fetchedAt + (isUsable ? freshMs : RETRY_MS);
+    const cached: CachedOrigin = { rules, stored, expiresAt };
     cache.set(origin, cached, stored.text.length);
     return cached;
   }

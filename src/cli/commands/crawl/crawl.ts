@@ -10,7 +10,14 @@ import { resumeCommand } from '../../program/resume-command.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { printRound } from '../../render/live/print-round.ts';
-import { interruptedLines, layerLines, stopFault, stopReason, totalsLines } from '../../render/live/round-table.ts';
+import {
+  interruptedLines,
+  layerLines,
+  stopFault,
+  stopReason,
+  totalsLines,
+  waitingLines,
+} from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
@@ -142,6 +149,7 @@ function crawlText(summary: CrawlSummary, width: number): string {
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
     ...(seeds === undefined ? [] : seedLines(seeds)),
     ...interruptedLines(summary),
+    ...waitingLines(summary),
     stopReason(summary.stoppedBy),
   ];
   return lines.map((line) => `${line}\n`).join('');

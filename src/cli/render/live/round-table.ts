@@ -93,6 +93,7 @@ function cardOf(label: string, round: Counts, width: number): string[] {
 
 const REASONS: Readonly<Record<StoppedBy, string>> = {
   'nothing-due': 'Nothing is due any more.',
+  'hosts-waiting': 'Nothing else is due: all that is left is of hosts that must not be asked yet (crawl.hostWait).',
   rounds: 'Stopped after the number of rounds asked for.',
   signal: 'Stopped by a signal.',
   'failure-limit': 'Stopped: too many fetches failed in a row (fetch.failureLimit). Is the network down?',
@@ -107,6 +108,21 @@ export function stopReason(stoppedBy: StoppedBy): string {
 export function stopFault(stoppedBy: StoppedBy): string | null {
   return stoppedBy === 'failure-limit' || stoppedBy === 'disk-full' ? REASONS[stoppedBy] : null;
 }
+
+/** The hosts that a crawl has left to a later run, and when their turn comes. */
+export function waitingLines({ waiting }: Pick<CrawlSummary, 'waiting'>): string[] {
+  if (waiting === undefined) return [];
+  const { hosts, urls, next } = waiting;
+  const named = next.map((each) => `  ${each.host}: ${urlsText(each.urls)}, not before ${each.notBefore}`);
+  const more = hosts > next.length ? [`  and ${count(hosts - next.length)} more hosts`] : [];
+  return [
+    `waiting for the next turn of ${count(hosts)} host${hosts === 1 ? '' : 's'}: ${urlsText(urls)}`,
+    ...named,
+    ...more,
+  ];
+}
+
+const urlsText = (urls: number): string => `${count(urls)} URL${urls === 1 ? '' : 's'}`;
 
 /** The round that a signal stopped half way; its counts are in no line of the table yet. */
 export function interruptedLines({ interrupted }: Pick<CrawlSummary, 'interrupted'>): string[] {

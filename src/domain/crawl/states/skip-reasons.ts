@@ -44,6 +44,10 @@ export const SKIP_REASONS = {
   'state-not-asked': selected('It is in none of the requested states.', 'generate --status'),
   'below-min-score': selected('Its score is below the minimum.', 'generate.minScore'),
   'below-min-interval': selected('Its interval is below the minimum.', 'generate.minInterval'),
+  'host-waits': selected(
+    'Its host must not be asked yet: its Crawl-delay is long, or it asked for a pause.',
+    'none: the pace is that of the host. fetch.hostWait, fetch.crawlDelayPolicy',
+  ),
   'over-host-cap': selected(
     'Its host has its maximum of URLs in the round.',
     'generate.maxPerHost, or a further round',

@@ -1,0 +1,96 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+
+/** How long a fetch waits for its hosts. */
+export interface HostWaits {
+  /**
+   * For the hosts that are still at work, from the moment that one host has nothing left, ms. No turn that comes later
+   * is waited for while several hosts are at work. Infinity: a host that is done ends nothing.
+   */
+  readonly hostWaitMs: number;
+  /** For the next turn of a host, at most, ms. */
+  readonly turnWaitMs: number;
+  /** End of the fetch, ms since the epoch; absent: none is set. */
+  readonly endsAt?: number;
+  /** Whether other processes fetch other hosts of the round: these wait from the start. */
+  readonly isPart?: boolean;
+}
+
+interface HoldDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when the other hosts have waited long enough. */
+  readonly stop: () => void;
+}
+
+/**
+ * Keeps a fetch from being held open by its slowest hosts: the results of the others wait for its end. What is left of a
+ * slow host is due as before.
+ */
+export class HostHold {
+  readonly #deps: HoldDeps;
+  readonly #waits: HostWaits;
+  readonly #over: AbortSignal;
+  /** Tasks of each host at work. */
+  readonly #tasks = new Map<string, number>();
+  readonly #late = new Map<string, number>();
+  #deadline = Number.POSITIVE_INFINITY;
+
+  /** @param over aborted when the fetch has ended */
+  constructor(deps: HoldDeps, waits: HostWaits, over: AbortSignal) {
+    this.#deps = deps;
+    this.#waits = waits;
+    this.#over = over;
+    if (waits.isPart === true) this.#holdNoLonger();
+  }
+
+  /** Hosts left because of their next turn, and the earliest time of that turn, ms since the epoch. */
+  get late(): ReadonlyMap<string, number> {
+    return this.#late;
+  }
+
+  begin(host: string): void {
+    this.#tasks.set(host, (this.#tasks.get(host) ?? 0) + 1);
+  }
+
+  end(host: string): void {
+    const left = (this.#tasks.get(host) ?? 0) - 1;
+    if (left > 0) return void this.#tasks.set(host, left);
+    this.#tasks.delete(host);
+    if (this.#tasks.size > 0) this.#holdNoLonger();
+  }
+
+  /** The latest turn of a host that is waited for now, ms since the epoch. */
+  readonly latest = (): number => {
+    const { hostWaitMs, turnWaitMs, endsAt = Number.POSITIVE_INFINITY, isPart = false } = this.#waits;
+    const waitMs = isPart || this.#tasks.size > 1 ? Math.min(hostWaitMs, turnWaitMs) : turnWaitMs;
+    return Math.min(this.#deadline, endsAt, this.#deps.clock.now() + waitMs);
+  };
+
+  /** A host whose turn at `at` is too late. */
+  leave(host: string, at: number): void {
+    if (!this.#late.has(host)) {
+      const until = new Date(at).toISOString();
+      this.#deps.log.info('the next turn of this host is too late for this round: its URLs stay due', { host, until });
+    }
+    this.#late.set(host, at);
+  }
+
+  /** From now on the hosts that are done wait for the others. */
+  #holdNoLonger(): void {
+    const { hostWaitMs } = this.#waits;
+    if (this.#deadline !== Number.POSITIVE_INFINITY || hostWaitMs === Number.POSITIVE_INFINITY) return;
+    const { clock, log, stop } = this.#deps;
+    this.#deadline = clock.now() + hostWaitMs;
+    const ended = clock.sleep(hostWaitMs, this.#over).then(() => {
+      const hosts = [...this.#tasks.keys()];
+      log.info('the round has waited for its slower hosts (fetch.hostWait): what is left of them stays due', {
+        hosts: hosts.length,
+        host: hosts.slice(0, 10).join(' '),
+      });
+      stop();
+    });
+    // The fetch has ended before.
+    ended.catch(() => {});
+  }
+}
