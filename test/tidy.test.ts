@@ -73,7 +73,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   operations: [...ADAPTERS, 'plugin-host', 'packages', 'config', 'domain', 'ports', 'steps'],
   crawler: ['operations', ...ADAPTERS, 'plugin-host', 'packages', 'config', 'domain', 'ports', 'steps'],
   demo: ['crawler', 'config', 'ports', 'domain'],
-  cli: ['crawler', 'operations', 'config', 'domain', 'demo'],
+  cli: ['crawler', 'operations', 'packages', 'config', 'domain', 'demo'],
 };
 
 /** The one bundled plugin whose code is imported by name: a parser's answer cannot hold the faults of a sitemap. */

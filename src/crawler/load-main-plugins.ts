@@ -1,4 +1,3 @@
-// crawler/: composition: a state directory opened to write, to read, as a snapshot or as a worker.
 import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
 import type { Config } from '../config/schema.ts';
@@ -15,12 +14,14 @@ export interface PluginOptions {
   readonly baseDir: string;
   readonly log: Log;
   readonly clock: Clock;
+  /** Idle connections kept over all hosts; default: that of the protocols. */
+  readonly idleSockets?: number | undefined;
 }
 
 /** The plugins of a list that run in the main thread: all but parsers, parse filters and signatures. */
 export async function loadMainPlugins(
   list: PluginList,
-  { config, baseDir, log, clock }: PluginOptions,
+  { config, baseDir, log, clock, idleSockets }: PluginOptions,
 ): Promise<LoadedPlugins> {
   const { agent, http, fetch } = config;
   const options: HttpProtocolOptions = {
@@ -32,6 +33,7 @@ export async function loadMainPlugins(
     stallTimeoutMs: http.stallTimeoutMs,
     allowAddresses: http.allowAddresses,
     maxSockets: Math.max(8, fetch.connectionsPerHost),
+    ...(idleSockets === undefined ? {} : { maxIdleSockets: idleSockets }),
   };
   return loadPlugins({
     list,

@@ -15,6 +15,7 @@ import { createInlinePageParser, createPageParser } from '../plugin-host/parsing
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
+import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
 import { loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
@@ -38,14 +39,15 @@ export interface WiringOptions extends PluginOptions {
 export async function wire(options: WiringOptions): Promise<Wiring> {
   const { config, dir, log, clock, random, onWork = UNOBSERVED } = options;
   const list = await readPluginList(config, options.baseDir);
-  const loaded = await loadMainPlugins(list, options);
+  const shares = descriptorShares(options);
+  const loaded = await loadMainPlugins(list, { ...options, idleSockets: shares.idleSockets });
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
     config,
     runtime: { clock, log, random, onWork },
     plugins: pluginsOf(loaded, options),
-    web: webAccess(loaded, options),
+    web: webAccess(loaded, shares, options),
     pages,
     segments: openSegments({ config, dir, log }),
     async close() {
@@ -65,14 +67,19 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
   };
 }
 
-function webAccess({ protocols }: LoadedPlugins, { config, dir, log, clock, env = {} }: WiringOptions): WebAccess {
-  const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
+function webAccess(
+  { protocols }: LoadedPlugins,
+  { concurrency, requireEnough }: SharedDescriptors,
+  { config, dir, log, clock, env = {} }: WiringOptions,
+): WebAccess {
+  const { connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const protocol = protocols.get('https') ?? protocols.get('http');
   if (protocol === undefined) {
     throw new CrawlError('plugin-broken', 'no protocol plugin serves http or https; add protocol-http to plugins.yaml');
   }
   const robotsStore = createFileRobotsStore(join(dir, 'robots'));
   const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
+  const noteProxies = unusedProxies(env, isOwn, log);
   return {
     protocols,
     lanes: createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs }),
@@ -88,7 +95,10 @@ function webAccess({ protocols }: LoadedPlugins, { config, dir, log, clock, env 
     }),
     robotsStore,
     isOwnHost: isOwn,
-    noteHosts: unusedProxies(env, isOwn, log),
+    noteHosts(hosts) {
+      requireEnough();
+      noteProxies(hosts);
+    },
   };
 }
 
@@ -102,7 +112,7 @@ function pageAccess(
   return {
     pages: {
       parser() {
-        parser ??= createPageParser({ parsing, threads: threadsOf(config), timeoutMs: config.parse.timeoutMs });
+        parser ??= createPageParser({ parsing, threads: threadsOf(config), timeoutMs: config.parse.timeoutMs, log });
         return parser;
       },
       undoContentCoding: async (body, codings) =>

@@ -34,6 +34,10 @@ export const ERRORS = {
   'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },
+  'system-limit': {
+    consequence: 'stop-crawl',
+    text: 'The system gives this process no more file descriptors, threads or memory.',
+  },
   'plugin-broken': { consequence: 'refuse', text: 'A plugin could not be loaded or set up.' },
   'package-missing': { consequence: 'refuse', text: 'An optional package is needed that is not installed.' },
   'install-failed': { consequence: 'refuse', text: 'An optional package could not be installed.' },

@@ -67,7 +67,10 @@ export interface WebAccess {
   readonly robotsStore: RobotsStore;
   /** Whether the host has a private address or is allowed by name: such hosts need no contact. */
   isOwnHost(host: string): boolean;
-  /** Called with hosts before the first request to them: warns of proxies of the environment, which are not used. */
+  /**
+   * Called with hosts before the first request to them: warns of proxies of the environment, which are not used, and of
+   * too few descriptors. Throws `system-limit` where there are too few for any request.
+   */
   noteHosts(hosts: Iterable<string>): void;
 }
 

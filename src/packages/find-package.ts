@@ -1,4 +1,4 @@
-// packages/: optional packages: which there are, where they are looked for, and how they are loaded.
+// packages/: optional packages, where they are looked for and how they are loaded; the files of modules.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

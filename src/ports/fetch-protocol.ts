@@ -2,7 +2,8 @@
  * One exchange with a server: no retries, no redirects followed, no cookies kept. Politeness is up to the caller.
  * Rejects with a `CrawlError` whose code says how to go on: `dns-failed`, `connect-failed`, `connect-timeout`,
  * `tls-failed`, `fetch-timeout`, `fetch-aborted`, `protocol-error`, `headers-too-large`, `content-undecodable`,
- * `address-blocked`. The address guard checks every address after resolution, however the URL spells it.
+ * `address-blocked`; or `system-limit`: this machine had no descriptor until the deadline, and no host has seen the
+ * request. The address guard checks every address after resolution, however the URL spells it.
  */
 export interface FetchProtocol {
   /** URL schemes, lower case, without the colon: `['http', 'https']`. */

@@ -18,6 +18,7 @@ const parsing = {
   agent: 'incrawl',
   intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
 };
+const log = { warn: (message: string) => expect.unreachable(message) };
 const page = { index: 0, url: 'http://a.org/', contentType: 'text/html', headers: {}, metadata: {} };
 
 it('the first worker starts with the first page, and no other for the pages that follow one by one', async () => {
@@ -26,6 +27,7 @@ it('the first worker starts with the first page, and no other for the pages that
     parsing,
     threads: 2,
     timeoutMs: 60_000,
+    log,
   });
   await setImmediate();
   expect(workers).toBe(0);
@@ -44,7 +46,7 @@ it('the first worker starts with the first page, and no other for the pages that
 it('the time of a page does not begin before its worker has started', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const parser = createPageParser({ parsing, threads: 1, timeoutMs: 100 });
+  const parser = createPageParser({ parsing, threads: 1, timeoutMs: 100, log });
   const parsed = parser.parse({ ...page, body: Buffer.from('<p>Some words') });
   // Nothing of the worker can have come yet: this thread has not given way.
   vi.advanceTimersByTime(60_000);
@@ -55,7 +57,7 @@ it('the time of a page does not begin before its worker has started', async () =
 it('a worker that never starts ends the work, and is no fault of a page', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const parser = createPageParser({ parsing, threads: 1, timeoutMs: 100 });
+  const parser = createPageParser({ parsing, threads: 1, timeoutMs: 100, log });
   const parsed = parser.parse({ ...page, body: Buffer.from('<p>Some words') });
   vi.advanceTimersByTime(120_000);
   await expect(parsed).rejects.toMatchObject({

@@ -1,6 +1,10 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { isOutOfFiles, outOfFiles } from '../../domain/system-limit.ts';
 
-/** Runs a file operation; a full disk becomes `disk-full`, anything else `segment-corrupt` with the file named. */
+/**
+ * Runs a file operation; a full disk becomes `disk-full`, a lack of descriptors `system-limit`, anything else
+ * `segment-corrupt` with the file named.
+ */
 export function onFile<Result>(file: string, operation: () => Result): Result {
   try {
     return operation();
@@ -15,6 +19,7 @@ export function fileError(file: string, error: unknown): unknown {
   const text = error instanceof Error ? error.message : String(error);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new CrawlError('disk-full', `no space left for ${file}`, { cause: error });
+  if (isOutOfFiles(error)) return outOfFiles(`cannot open ${file}`, error);
   return new CrawlError('segment-corrupt', `cannot use ${file}: ${text}`, { cause: error });
 }
 

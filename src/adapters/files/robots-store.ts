@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import PQueue from 'p-queue';
 import type { RobotsStore, StoredRobots } from '../../ports/robots.ts';
+
+/** Files that are open at a time: hundreds of hosts may be asked for the first time at once. */
+const FILES_AT_ONCE = 4;
 
 /** One small file per origin, in folders by hash. An unreadable file counts as absent: robots.txt is fetched again. */
 export function createFileRobotsStore(dir: string): RobotsStore {
@@ -10,26 +14,28 @@ export function createFileRobotsStore(dir: string): RobotsStore {
     return join(dir, name.slice(0, 2), `${name}.json`);
   };
   let writes = 0;
+  const files = new PQueue({ concurrency: FILES_AT_ONCE });
+  async function write(origin: string, entry: StoredRobots): Promise<void> {
+    const file = fileOf(origin);
+    const fresh = `${file}.${process.pid}.${writes++}`;
+    await mkdir(dirname(file), { recursive: true });
+    try {
+      await writeFile(fresh, JSON.stringify({ origin, ...entry }));
+      await rename(fresh, file);
+    } catch (error) {
+      await rm(fresh, { force: true });
+      throw error;
+    }
+  }
   return {
     async load(origin): Promise<StoredRobots | undefined> {
       try {
-        return entryOf(JSON.parse(await readFile(fileOf(origin), 'utf8')), origin);
+        return entryOf(JSON.parse(await files.add(() => readFile(fileOf(origin), 'utf8'))), origin);
       } catch {
         return undefined;
       }
     },
-    async save(origin, entry): Promise<void> {
-      const file = fileOf(origin);
-      const fresh = `${file}.${process.pid}.${writes++}`;
-      await mkdir(dirname(file), { recursive: true });
-      try {
-        await writeFile(fresh, JSON.stringify({ origin, ...entry }));
-        await rename(fresh, file);
-      } catch (error) {
-        await rm(fresh, { force: true });
-        throw error;
-      }
-    },
+    save: (origin, entry) => files.add(() => write(origin, entry)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { outOfFiles, saysOutOfFiles } from '../../domain/system-limit.ts';
 
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
 /** LevelDB reports a table or manifest that was deleted or truncated as an I/O error, as it does a failing disk. */
@@ -20,6 +21,7 @@ export function crawlDbError(error: unknown): Error {
       cause: error,
     });
   }
+  if (saysOutOfFiles(text)) return outOfFiles(`the crawl db failed (${text})`, error);
   if (UNWRITABLE.test(text)) {
     return new CrawlError('db-readonly', `the crawl db cannot be written (${text})`, { cause: error });
   }

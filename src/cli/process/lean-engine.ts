@@ -22,7 +22,7 @@ const INLINED_BYTES_EACH = 150;
  */
 const YOUNG_GENERATION_BYTES = 16 * 2 ** 20;
 
-/** Initial semi-space (half the young generation) of a worker, MiB: the limit of a parser thread (`page-parser.ts`). */
+/** Initial semi-space (half the young generation) of a worker, MiB: that of `parser-thread.ts`. */
 const WORKER_SEMI_SPACE_MIB = 4;
 
 /**

@@ -1,37 +1,7 @@
-/** Runs in a worker thread: parses pages one after the other with its own parsers, parse filters and signature. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { move, transferableSymbol, valueSymbol } from 'piscina';
-import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
-import { textOf } from '../loading/resolve-plugin.ts';
-import { encodeParsed } from './encode-parsed.ts';
-import { loadParsing, type ParsingOptions } from './load-parsing.ts';
-import { PageMemory } from './page-memory.ts';
-import { parsePage } from './parse-page.ts';
-import { PLUGINS_BROKEN } from './plugins-broken.ts';
+/** The entry of a parser thread. */
+import { boundModuleReads } from '../../packages/module-reads.ts';
 
-const parsing = loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
-  debug: () => {},
-  info: () => {},
-  warn: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
-  error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
-});
+boundModuleReads();
+const { default: parseBatch } = await import('./parse-batch.ts');
 
-const memory = new PageMemory();
-
-export interface PageBatch {
-  /** Posted to the main thread when parsing begins: the time-out counts from then, not from the start of the thread. */
-  readonly batch: number;
-  readonly pages: readonly PageToParse[];
-}
-
-export default async function parse({ batch, pages }: PageBatch): Promise<unknown> {
-  const { plugins, signature, limits } = await parsing.catch((error: unknown) => {
-    // Only the message of an error crosses the thread boundary, not its code.
-    throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
-  });
-  parentPort?.postMessage(batch);
-  const answers: ParsedPage[] = [];
-  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
-  const transfer = answers.map(({ encoded }) => encoded.buffer);
-  return move({ [transferableSymbol]: transfer, [valueSymbol]: answers } as never);
-}
+export default parseBatch;

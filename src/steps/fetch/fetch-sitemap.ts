@@ -156,7 +156,7 @@ async function request(
     return body === null || head.status !== 200 ? `status ${head.status}` : deps.parse(body, url);
   } catch (error) {
     if (error instanceof TurnTooLate) return error.message;
-    if (error instanceof CrawlError) return `${error.code}: ${error.message}`;
+    if (error instanceof CrawlError && error.consequence !== 'stop-crawl') return `${error.code}: ${error.message}`;
     throw error;
   }
 }

@@ -53,9 +53,9 @@ export interface Account {
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The result of a visit that ended with a `CrawlError`; rethrows any other error. */
+/** The result of a visit that ended with a `CrawlError`; rethrows one that stops the crawl, and any other error. */
 export function failed(visit: OpenVisit, error: unknown): VisitResult {
-  if (!(error instanceof CrawlError)) throw error;
+  if (!(error instanceof CrawlError) || error.consequence === 'stop-crawl') throw error;
   const base = { at: visit.deps.clock.now(), ...costs(visit) };
   const outcome: FetchOutcome =
     error.consequence === 'drop-url'

@@ -12,7 +12,6 @@ describe('networkFault', () => {
     ['ECONNREFUSED', 'connect-failed'],
     ['EHOSTUNREACH', 'connect-failed'],
     ['ETIMEDOUT', 'connect-timeout'],
-    ['EMFILE', 'connect-failed'],
     ['CERT_HAS_EXPIRED', 'tls-failed'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls-failed'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'tls-failed'],
@@ -47,6 +46,12 @@ describe('networkFault', () => {
     expect(networkFault(new Error('wrapped', { cause: withCode('ENOTFOUND') })).code).toBe('dns-failed');
     const attempts = new AggregateError([withCode('ENETUNREACH'), withCode('ECONNREFUSED')]);
     expect(networkFault(attempts).code).toBe('connect-failed');
+  });
+
+  it.each(['EMFILE', 'ENFILE'])('%s is a fault of this machine, not of the host', (code) => {
+    const error = withCode(code);
+    expect(networkFault(error)).toMatchObject({ code: 'system-limit', cause: error });
+    expect(networkFault(error).message).toContain('ulimit -n');
   });
 
   it('leaves our own errors as they are, and takes anything', () => {

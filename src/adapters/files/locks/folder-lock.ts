@@ -69,7 +69,7 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
   const own = JSON.stringify(SELF);
   const isOwn = (): boolean => textOf(file) === own;
   const signs = setInterval(() => {
-    if (isOwn()) touch(file);
+    if (isReadableAnd(isOwn)) touch(file);
   }, patienceMs / 6);
   signs.unref();
   let isHeld = true;
@@ -85,7 +85,8 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
       if (!isHeld) return false;
       isHeld = false;
       clearInterval(signs);
-      const wasHeld = isOwn();
+      // One that cannot be read stays: its process has ended when the next one asks.
+      const wasHeld = isReadableAnd(isOwn);
       if (wasHeld) rmSync(file, { force: true });
       return wasHeld;
     },
@@ -127,11 +128,13 @@ function tryCreateInPlace(file: string): boolean {
   }
 }
 
+/** The content of a lock; `null`: there is none. What cannot be read may be anyone's, so the reason is thrown. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return null;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw fileError(file, error);
   }
 }
 
@@ -167,6 +170,14 @@ function removeStale(file: string, text: string): void {
     // Another process was faster: the next attempt reads its lock.
   } finally {
     rmSync(aside, { force: true });
+  }
+}
+
+function isReadableAnd(isOwn: () => boolean): boolean {
+  try {
+    return isOwn();
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
+import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import { createConnectionPools } from '../guard/connection-pools.ts';
+import { awaitDescriptor } from './await-descriptor.ts';
 import { bareUrl } from './bare-url.ts';
 import type { GotClient } from './got-client.ts';
 import { GotExchange } from './got-exchange.ts';
@@ -35,7 +36,9 @@ export function createGotProtocol(options: HttpProtocolOptions): FetchProtocol {
       const refusal = pools.refusal(url);
       if (refusal !== null) throw new CrawlError('address-blocked', refusal);
       const { named, guarded } = clients ?? (await load());
-      return new GotExchange(pools.isNamed(url) ? named : guarded, url, request, settings.stallTimeoutMs).run();
+      const client = pools.isNamed(url) ? named : guarded;
+      const send = (asked: ExchangeRequest) => new GotExchange(client, url, asked, settings.stallTimeoutMs).run();
+      return awaitDescriptor(request, send, pools.closeIdle);
     },
     async close() {
       pools.closeIdle();

@@ -1,4 +1,5 @@
 import { CrawlError, type ErrorCode } from '../../../domain/errors.ts';
+import { isOutOfFiles, outOfFiles } from '../../../domain/system-limit.ts';
 import { BLOCKED } from '../guard/address-guard.ts';
 
 const DNS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA', 'ESERVFAIL']);
@@ -11,8 +12,6 @@ const CONNECT = new Set([
   'EADDRNOTAVAIL',
   'EACCES',
   'EPERM',
-  'EMFILE',
-  'ENFILE',
 ]);
 const BROKEN = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 /**
@@ -31,6 +30,8 @@ const PHASES: Readonly<Record<string, ErrorCode>> = {
 /** The stable code for an error of got, node:http, node:tls or a resolver, which stays as `cause`. */
 export function networkFault(error: unknown): CrawlError {
   if (error instanceof CrawlError) return error;
+  // The fault of this machine is never that of a host.
+  if (isOutOfFiles(error)) return outOfFiles('no connection could be opened', error);
   const chain = chainOf(error);
   const message = chain[0]?.message ?? String(error);
   for (const link of chain) {

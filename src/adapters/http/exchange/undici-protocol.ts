@@ -1,7 +1,8 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
+import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import { createAddressGuard } from '../guard/address-guard.ts';
 import { createSocketMaker } from '../guard/guarded-socket.ts';
+import { awaitDescriptor } from './await-descriptor.ts';
 import { bareUrl } from './bare-url.ts';
 import { type HttpProtocolOptions, protocolSettings } from './protocol-options.ts';
 import { loadUndici } from './undici.ts';
@@ -29,7 +30,8 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
       const url = bareUrl(request.url);
       const refusal = guard.refusal(url);
       if (refusal !== null) throw new CrawlError('address-blocked', refusal);
-      return new UndiciExchange(connections, url, request, settings).run();
+      const send = (asked: ExchangeRequest) => new UndiciExchange(connections, url, asked, settings).run();
+      return awaitDescriptor(request, send, () => connections.closeAllIdle());
     },
     async close() {
       connections.closeAllIdle();

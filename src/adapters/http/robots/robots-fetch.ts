@@ -39,7 +39,7 @@ const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
  * Fetches the robots.txt of an origin. Up to five redirects are followed, each by an exchange of its own, also to other
  * hosts; the result counts for the first origin. More redirects, or one without a valid target, count as "none", as RFC
  * 9309 allows. A redirect within the host waits for the host's next turn. Never rejects because of a server or the
- * network.
+ * network; with `system-limit` when this machine has no descriptor for the request.
  */
 export async function fetchRobots(
   protocol: FetchProtocol,
@@ -100,7 +100,7 @@ function restAskedFor({ status, headers }: ResponseHead, now: number): number | 
 }
 
 function answerToFailure(error: unknown, hop: number): RobotsAccess {
-  if (!(error instanceof CrawlError)) throw error;
+  if (!(error instanceof CrawlError) || error.consequence === 'stop-crawl') throw error;
   const { code, message } = error;
   if (hop === 0 && (isUnreached(code) || code === 'address-blocked')) return { kind: 'not-asked', code, message };
   return { kind: 'unreachable', status: null, reason: `${code}: ${message}`, restUntil: null };

@@ -8,6 +8,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of this path is not a folder',
   EISDIR: 'it is a folder; a file was expected',
   EROFS: 'the file system is read-only',
+  EMFILE: 'too many open files; raise the limit ("ulimit -n")',
+  ENFILE: 'too many open files on this machine',
 };
 
 /** A failed system call on a file as a sentence; `null` for any other error. */

@@ -1,0 +1,160 @@
+import { CrawlError } from '../../domain/errors.ts';
+import { outOfFiles, saysOutOfFiles } from '../../domain/system-limit.ts';
+import type { Log } from '../../ports/log.ts';
+import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import { textOf } from '../loading/resolve-plugin.ts';
+import type { RunBatch } from './page-batches.ts';
+import type { SentPages } from './parser-thread.ts';
+import { PLUGINS_BROKEN } from './plugins-broken.ts';
+
+/** A thread as {@link ParserThreads} uses it. */
+export interface StartableThread {
+  readonly hasStarted: boolean;
+  parse(sent: SentPages): Promise<ParsedPage[]>;
+  close(): Promise<void>;
+}
+
+export interface ParserThreadsDeps {
+  readonly threads: readonly StartableThread[];
+  /** Time-out of a batch, from when a thread begins with it, ms. */
+  readonly timeoutMs: number;
+  readonly log: Pick<Log, 'warn'>;
+  readonly now: () => number;
+}
+
+/** Time-out for a thread to load its plugins: a plugin whose setup never ends would block the crawl for ever. */
+const START_LIMIT_MS = 120_000;
+/** Time in which the system must let a thread start, where no other one works, and the pauses between attempts, ms. */
+const SHORTAGE_LIMIT_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+/** A thread that was refused is asked for again after this time, ms, while others work. */
+const REFUSED_MS = 60_000;
+
+/** Why the system refuses threads, as errors of Node say it. */
+const REFUSED = /\b(?:EAGAIN|ENOMEM|ERR_WORKER_INIT_FAILED)\b|Worker initialization failure/;
+
+/**
+ * Runs each batch in a free thread, in time. Where the system refuses a thread for want of descriptors, memory or
+ * threads, the others do its work; where there is no other, it is asked for again for half a minute, and then the crawl
+ * ends with `system-limit`. No page is blamed for it.
+ */
+export class ParserThreads {
+  private readonly deps: ParserThreadsDeps;
+  private readonly free: StartableThread[];
+  private readonly refusedUntil = new Map<StartableThread, number>();
+  /** Batches for which no thread is free. A thread is at work while there are any, and its time is limited. */
+  private readonly waiting: ((thread: StartableThread) => void)[] = [];
+  private busy = 0;
+
+  constructor(deps: ParserThreadsDeps) {
+    this.deps = deps;
+    this.free = [...deps.threads];
+  }
+
+  readonly run: RunBatch = async (pages, { handOver }) => {
+    const endsAt = this.deps.now() + SHORTAGE_LIMIT_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const thread = this.take() ?? (await new Promise<StartableThread>((resolve) => this.waiting.push(resolve)));
+      try {
+        return await this.parseIn(thread, pages, handOver);
+      } catch (error) {
+        if (!(error instanceof RefusedThread)) throw error;
+        if (this.busy > 1) this.doWithout(thread, error);
+        else if (this.deps.now() >= endsAt) throw asSystemLimit(error);
+        else await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      } finally {
+        this.giveBack(thread);
+      }
+    }
+  };
+
+  async close(): Promise<void> {
+    await Promise.all(this.deps.threads.map((thread) => thread.close()));
+  }
+
+  /** A thread that is up, or else one that may be started; `null`: another one will be free. */
+  private take(): StartableThread | null {
+    const now = this.deps.now();
+    const isAllowed = (thread: StartableThread): boolean => (this.refusedUntil.get(thread) ?? 0) <= now;
+    const thread =
+      this.free.find(({ hasStarted }) => hasStarted) ??
+      this.free.find(isAllowed) ??
+      (this.busy === 0 ? this.free[0] : undefined);
+    if (thread === undefined) return null;
+    this.free.splice(this.free.indexOf(thread), 1);
+    this.busy++;
+    return thread;
+  }
+
+  private giveBack(thread: StartableThread): void {
+    this.busy--;
+    this.free.push(thread);
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      const free = this.take();
+      if (free === null) return void this.waiting.unshift(next);
+      next(free);
+    }
+  }
+
+  private doWithout(thread: StartableThread, error: unknown): void {
+    if (!this.refusedUntil.has(thread)) {
+      this.deps.log.warn('a parser thread could not be started: others do its work', { reason: textOf(error) });
+    }
+    this.refusedUntil.set(thread, this.deps.now() + REFUSED_MS);
+  }
+
+  private async parseIn(
+    thread: StartableThread,
+    pages: readonly PageToParse[],
+    handOver: boolean,
+  ): Promise<ParsedPage[]> {
+    const sent = pages.map((page) => ({ ...page, body: handOver ? ownBuffer(page.body) : page.body }));
+    const transfer = handOver ? sent.map(({ body }) => body.buffer as ArrayBuffer) : [];
+    const isTaken = (): boolean => sent.some(({ body }, i) => body.byteLength < sizes[i]!);
+    const sizes = sent.map(({ body }) => body.byteLength);
+    const { timeoutMs } = this.deps;
+    const deadline = new AbortController();
+    let hasBegun = false;
+    let timer = setTimeout(() => deadline.abort(), START_LIMIT_MS);
+    const onBegin = (): void => {
+      hasBegun = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => deadline.abort(), timeoutMs);
+    };
+    try {
+      return await thread.parse({ pages: sent, transfer, signal: deadline.signal, onBegin });
+    } catch (error) {
+      // A body that was handed over is gone with its thread.
+      if (!hasBegun && !isTaken() && isRefusal(error)) throw new RefusedThread(textOf(error), { cause: error });
+      if (!deadline.signal.aborted) throw error;
+      if (hasBegun) throw new CrawlError('parse-timeout', `parsing took longer than ${timeoutMs} ms`, { cause: error });
+      const reason = `none was ready within ${START_LIMIT_MS / 1_000} s; does the setup of a plugin never end?`;
+      throw new Error(`${PLUGINS_BROKEN}${reason}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The system did not let a thread start; no page has reached it. */
+class RefusedThread extends Error {}
+
+const isRefusal = (error: unknown): boolean => {
+  const text = `${(error as { code?: unknown } | null)?.code ?? ''} ${textOf(error)}`;
+  return REFUSED.test(text) || saysOutOfFiles(text);
+};
+
+function asSystemLimit(error: unknown): CrawlError {
+  const what = `no parser thread could be started within ${SHORTAGE_LIMIT_MS / 1_000} s (${textOf(error)})`;
+  if (saysOutOfFiles(textOf(error))) return outOfFiles(what, error);
+  const how = 'the system allows no more threads or memory: raise its limits ("ulimit -u", "ulimit -v", cgroups)';
+  return new CrawlError('system-limit', `${what}: ${how}`, { cause: error });
+}
+
+/** Bytes whose buffer can be transferred: a view of a shared or larger one is copied. */
+function ownBuffer(body: Uint8Array): Uint8Array {
+  const isWhole =
+    body.byteOffset === 0 && body.byteLength === body.buffer.byteLength && body.buffer instanceof ArrayBuffer;
+  return isWhole ? new Uint8Array(body.buffer) : new Uint8Array(body);
+}
