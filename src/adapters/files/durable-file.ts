@@ -4,8 +4,6 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { fileError, onFile } from './file-errors.ts';
 
-const fsyncLater = promisify(fsync);
-
 /** Writes the whole block: a single `write` may be short, after a signal or on a nearly full disk, without an error. */
 export function writeWhole(fd: number, block: Uint8Array, position: number): void {
   for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
@@ -48,7 +46,7 @@ export function syncFolder(folder: string): void {
 export async function syncFile(file: string): Promise<void> {
   const fd = onFile(file, () => openSync(file, 'r+'));
   try {
-    await fsyncLater(fd);
+    await promisify(fsync)(fd);
   } catch (error) {
     throw fileError(file, error);
   } finally {

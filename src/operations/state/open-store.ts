@@ -33,15 +33,25 @@ export async function openStore(
   deps: StoreDeps,
   { access, signal, snapshotDir, cacheOf }: StoreOptions,
 ): Promise<Store> {
-  const { dir, config, plugins, segments } = deps;
+  const { dir, config } = deps;
   const { clock, log } = deps.runtime;
   const isShared = snapshotDir === undefined && isInRedis(config, dir);
   const db: RowsCrawlDb = isShared
     ? await (await import('../cluster/open-shared-db.ts')).openSharedDb({ config, dir, log, access, signal })
     : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
+  const isReading = snapshotDir !== undefined || (isShared && access === 'look');
+  return storeOn(db, deps, isReading, cacheOf);
+}
+
+/** The store of an open crawl db, recovered from a crash unless it is only read; closes it where that fails. */
+export async function storeOn(
+  db: RowsCrawlDb,
+  { config, plugins, segments, runtime: { clock, log } }: Omit<StoreDeps, 'dir'>,
+  isReading: boolean,
+  cacheOf?: CacheOf,
+): Promise<Store> {
   try {
     const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
-    const isReading = snapshotDir !== undefined || (isShared && access === 'look');
     if (!isReading) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { FetchItem, NewSegment, Segment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
@@ -57,7 +57,9 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
       if (isFinished(folder)) throw new TypeError(`segment ${id} exists already`);
       onFile(folder, () => {
         rmSync(folder, { recursive: true, force: true });
-        mkdirSync(folder, { recursive: true });
+        // The folder of the segments itself may be lost after a crash until its own folder is synced.
+        if (mkdirSync(dir, { recursive: true }) !== undefined) syncFolder(dirname(dir));
+        mkdirSync(folder);
       });
       const { urls, bytes } = await writeFetchList(join(folder, FETCH_LIST), items);
       const info: SegmentInfo = { ...segment, urls, state: 'generated' };

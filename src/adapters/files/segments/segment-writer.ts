@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { FetchedRecord, FetchItem, SegmentInfo, WireResponse } from '../../../ports/segment-store.ts';
-import { damagedAt } from '../file-errors.ts';
+import type { FetchedRecord, FetchItem, SegmentInfo, WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import { damagedAt, errnoOf } from '../file-errors.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
+import { readStoredResponse } from '../warc/stored-response.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
@@ -85,7 +86,10 @@ export class SegmentWriter {
     }
   }
 
-  /** Accepts records whose response exists, and collects the `ends` of the WARC files. */
+  /**
+   * Accepts records whose response exists, and collects the `ends` of the WARC files. A machine that stopped may have
+   * written the record and not its response, within the length of the file.
+   */
   private recordsOnDisk(ends: Map<string, number>): (frame: Frame) => boolean {
     const sizes = warcSizes(this.dir);
     const file = join(this.dir, FETCHED);
@@ -95,12 +99,12 @@ export class SegmentWriter {
       const { warc } = decodeRecord<FetchedRecord>(file, frame);
       if (warc !== null) {
         const end = warc.offset + warc.length;
-        if (end > (sizes.get(warc.file) ?? 0)) {
-          if (frame.end <= this.mark.synced.fetched) {
-            throw damagedAt(join(this.dir, warc.file), warc.offset, 'a response that was stored is missing');
-          }
-          return false;
+        const isSynced = frame.end <= this.mark.synced.fetched;
+        const isThere = end <= (sizes.get(warc.file) ?? 0);
+        if (isSynced && !isThere) {
+          throw damagedAt(join(this.dir, warc.file), warc.offset, 'a response that was stored is missing');
         }
+        if (!isThere || !(isSynced || isReadable(this.dir, warc))) return false;
         ends.set(warc.file, end);
       }
       this.bits.fetched.add(frame.index);
@@ -276,5 +280,16 @@ export class SegmentWriter {
     if (!Number.isInteger(index) || index < 0 || index >= urls) {
       throw new TypeError(`position ${index} is not in the fetch list of segment ${id}, which has ${urls}`);
     }
+  }
+}
+
+/** Throws an error of the system, after which nothing is known of the response. */
+function isReadable(dir: string, warc: WarcPointer): boolean {
+  try {
+    readStoredResponse(dir, warc);
+    return true;
+  } catch (error) {
+    if (/^E[A-Z]/.test(errnoOf((error as Error).cause))) throw error;
+    return false;
   }
 }

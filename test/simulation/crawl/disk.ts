@@ -1,0 +1,310 @@
+import { dirname } from 'node:path';
+import { type Fate, SimulatedCrash } from './fate.ts';
+
+interface FileWrite {
+  readonly at: number;
+  /** `null`: the file was cut to `at` bytes. */
+  readonly bytes: Buffer | null;
+}
+
+interface FileNode {
+  readonly kind: 'file';
+  readonly id: number;
+  content: Buffer;
+  /** What a crash leaves at least, and the writes since then. */
+  synced: Buffer;
+  unsynced: FileWrite[];
+  mtimeMs: number;
+}
+
+interface FolderNode {
+  readonly kind: 'folder';
+  readonly id: number;
+  names: Map<string, Node>;
+  syncedNames: Map<string, Node>;
+  mtimeMs: number;
+}
+
+export type Node = FileNode | FolderNode;
+
+/** Names of a folder that one call has changed: all of them reach the disk, or none. */
+interface NameChange {
+  readonly folder: FolderNode;
+  readonly names: readonly (readonly [name: string, node: Node | null])[];
+}
+
+/** What a crash does with what was not synced. */
+export type CrashKind =
+  /** The process was killed: the system writes all of it later. */
+  | 'kill'
+  /** The machine stopped; changes of names reach the disk in their order, as journaling file systems have it. */
+  | 'power'
+  /** As `power`; changes of names that were not synced reach the disk in any order, as POSIX allows. */
+  | 'disorder';
+
+export class DiskError extends Error {
+  readonly code: string;
+
+  constructor(code: string, path: string) {
+    super(`${code}: ${path} (simulated disk)`);
+    this.code = code;
+  }
+}
+
+/** A sector, which is written as a whole or not at all. */
+const SECTOR = 512;
+
+/**
+ * A disk in memory that knows what was synced. A crash leaves a state that POSIX allows: bytes of a file are durable
+ * after its fsync, names after that of their folder; what was not synced is lost, torn, or there without what was
+ * written before it.
+ */
+export class SimulatedDisk {
+  readonly #fate: Fate;
+  readonly #random: () => number;
+  readonly #now: () => number;
+  readonly #root: FolderNode;
+  #ids = 0;
+  #changes: NameChange[] = [];
+
+  constructor(fate: Fate, random: () => number, now: () => number) {
+    this.#fate = fate;
+    this.#random = random;
+    this.#now = now;
+    this.#root = this.#newFolder();
+  }
+
+  find(path: string): Node | undefined {
+    this.#requireUp();
+    let node: Node | undefined = this.#root;
+    for (const name of path.split('/').filter((part) => part !== '')) {
+      if (node?.kind !== 'folder') return undefined;
+      node = node.names.get(name);
+    }
+    return node;
+  }
+
+  file(path: string): FileNode {
+    const node = this.find(path);
+    if (node === undefined) throw new DiskError('ENOENT', path);
+    if (node.kind !== 'file') throw new DiskError('EISDIR', path);
+    return node;
+  }
+
+  folder(path: string): FolderNode {
+    const node = this.find(path);
+    if (node === undefined) throw new DiskError('ENOENT', path);
+    if (node.kind !== 'folder') throw new DiskError('ENOTDIR', path);
+    return node;
+  }
+
+  create(path: string): FileNode {
+    const nothing = Buffer.alloc(0);
+    const node: FileNode = {
+      kind: 'file',
+      id: this.#ids++,
+      content: nothing,
+      synced: nothing,
+      unsynced: [],
+      mtimeMs: this.#now(),
+    };
+    this.#rename(`create ${path}`, this.folder(dirname(path)), [[nameOf(path), node]]);
+    return node;
+  }
+
+  makeFolder(path: string): void {
+    const above = this.folder(dirname(path));
+    if (above.names.has(nameOf(path))) throw new DiskError('EEXIST', path);
+    this.#rename(`mkdir ${path}`, above, [[nameOf(path), this.#newFolder()]]);
+  }
+
+  /** Within a folder; the target is replaced. */
+  rename(from: string, to: string): void {
+    const node = this.find(from);
+    if (node === undefined) throw new DiskError('ENOENT', from);
+    if (dirname(from) !== dirname(to)) throw new DiskError('EXDEV', to);
+    this.#rename(`rename ${from} to ${nameOf(to)}`, this.folder(dirname(from)), [
+      [nameOf(from), null],
+      [nameOf(to), node],
+    ]);
+  }
+
+  link(from: string, to: string): void {
+    const node = this.file(from);
+    const folder = this.folder(dirname(to));
+    if (folder.names.has(nameOf(to))) throw new DiskError('EEXIST', to);
+    this.#rename(`link ${to}`, folder, [[nameOf(to), node]]);
+  }
+
+  /** A file, or a folder that is empty. */
+  unlink(path: string): void {
+    this.#rename(`unlink ${path}`, this.folder(dirname(path)), [[nameOf(path), null]]);
+  }
+
+  write(node: FileNode, at: number, bytes: Uint8Array, path: string): void {
+    this.#requireUp();
+    const isLast = this.#fate.isLast(`write ${bytes.length} at ${at} of ${path}`);
+    const length = isLast ? Math.floor(this.#random() * (bytes.length + 1)) : bytes.length;
+    this.#apply(node, { at, bytes: Buffer.from(bytes.subarray(0, length)) });
+    if (isLast) throw new SimulatedCrash();
+  }
+
+  truncate(node: FileNode, length: number, path: string): void {
+    this.#requireUp();
+    if (node.content.length === length) return;
+    const isLast = this.#fate.isLast(`truncate ${path} to ${length}`);
+    if (!isLast || this.#random() < 0.5) this.#apply(node, { at: length, bytes: null });
+    if (isLast) throw new SimulatedCrash();
+  }
+
+  /** Of a file its bytes, of a folder its names. */
+  sync(node: Node, path: string): void {
+    this.#requireUp();
+    const isLast = this.#fate.isLast(`fsync ${path}`);
+    if (!isLast || this.#random() < 0.5) {
+      if (node.kind === 'file') {
+        node.synced = Buffer.from(node.content);
+        node.unsynced = [];
+      } else {
+        node.syncedNames = new Map(node.names);
+        this.#changes = this.#changes.filter(({ folder }) => folder !== node);
+      }
+    }
+    if (isLast) throw new SimulatedCrash();
+  }
+
+  /** What the next process finds. To be called after the crash, with the disk up again. */
+  crash(kind: CrashKind): void {
+    if (kind !== 'kill') this.#keepNames(kind === 'power');
+    const seen = new Set<Node>();
+    const settle = (node: Node): void => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      if (node.kind === 'folder') {
+        if (kind !== 'kill') node.names = new Map(node.syncedNames);
+        node.syncedNames = new Map(node.names);
+        for (const each of node.names.values()) settle(each);
+      } else {
+        if (kind !== 'kill') node.content = this.#contentAfterCrash(node);
+        node.synced = Buffer.from(node.content);
+        node.unsynced = [];
+      }
+    };
+    settle(this.#root);
+    this.#changes = [];
+  }
+
+  /** Paths of all files, in order. */
+  paths(): string[] {
+    const found: string[] = [];
+    const walk = (folder: FolderNode, path: string): void => {
+      for (const [name, node] of folder.names) {
+        if (node.kind === 'folder') walk(node, `${path}/${name}`);
+        else found.push(`${path}/${name}`);
+      }
+    };
+    walk(this.#root, '');
+    return found.sort();
+  }
+
+  /** A folder that is there before the first process. */
+  prepareFolder(path: string): void {
+    let folder = this.#root;
+    for (const name of path.split('/').filter((part) => part !== '')) {
+      const next = this.#newFolder();
+      folder.names.set(name, next);
+      folder.syncedNames.set(name, next);
+      folder = next;
+    }
+  }
+
+  /** Puts a text in the place of a file's content, on disk at once: what the world does, not the process. */
+  replaceContent(path: string, text: string): void {
+    const node = this.file(path);
+    node.content = Buffer.from(text);
+    node.synced = Buffer.from(text);
+    node.unsynced = [];
+  }
+
+  #keepNames(inOrder: boolean): void {
+    const kept = inOrder ? Math.floor(this.#random() * (this.#changes.length + 1)) : 0;
+    for (const [i, { folder, names }] of this.#changes.entries()) {
+      if (inOrder ? i >= kept : this.#random() < 0.5) continue;
+      for (const [name, node] of names) {
+        if (node === null) folder.syncedNames.delete(name);
+        else folder.syncedNames.set(name, node);
+      }
+    }
+  }
+
+  /** Some of the writes that were not synced: none, the first ones, or any sectors of any of them. */
+  #contentAfterCrash({ synced, unsynced }: FileNode): Buffer {
+    const way = this.#random();
+    if (unsynced.length === 0 || way < 0.25) return Buffer.from(synced);
+    const file = { content: Buffer.from(synced) };
+    if (way < 0.6) {
+      const whole = Math.floor(this.#random() * (unsynced.length + 1));
+      for (const write of unsynced.slice(0, whole)) applyWrite(file, write);
+      const torn = unsynced[whole];
+      if (torn?.bytes)
+        applyWrite(file, { at: torn.at, bytes: torn.bytes.subarray(0, this.#random() * torn.bytes.length) });
+      return file.content;
+    }
+    for (const { at, bytes } of unsynced) {
+      if (bytes === null) {
+        if (this.#random() < 0.5) applyWrite(file, { at, bytes });
+        continue;
+      }
+      for (let start = 0; start < bytes.length; start += SECTOR) {
+        if (this.#random() < 0.3) continue;
+        applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + SECTOR) });
+      }
+    }
+    return file.content;
+  }
+
+  #apply(node: FileNode, write: FileWrite): void {
+    applyWrite(node, write);
+    node.unsynced.push(write);
+    node.mtimeMs = this.#now();
+  }
+
+  #rename(what: string, folder: FolderNode, names: NameChange['names']): void {
+    const isLast = this.#fate.isLast(what);
+    if (!isLast || this.#random() < 0.5) {
+      for (const [name, node] of names) {
+        if (node === null) folder.names.delete(name);
+        else folder.names.set(name, node);
+      }
+      this.#changes.push({ folder, names });
+    }
+    if (isLast) throw new SimulatedCrash();
+  }
+
+  #newFolder(): FolderNode {
+    const names = new Map<string, Node>();
+    return { kind: 'folder', id: this.#ids++, names, syncedNames: new Map(names), mtimeMs: this.#now() };
+  }
+
+  #requireUp(): void {
+    if (this.#fate.isDown) throw new SimulatedCrash();
+  }
+}
+
+function applyWrite(file: { content: Buffer }, { at, bytes }: FileWrite): void {
+  const { content } = file;
+  if (bytes === null) {
+    file.content = at <= content.length ? content.subarray(0, at) : Buffer.concat([content], at);
+    return;
+  }
+  if (at === content.length) {
+    file.content = Buffer.concat([content, bytes]);
+    return;
+  }
+  const longer = Buffer.alloc(Math.max(content.length, at + bytes.length));
+  content.copy(longer);
+  bytes.copy(longer, at);
+  file.content = longer;
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

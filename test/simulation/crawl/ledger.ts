@@ -1,0 +1,68 @@
+import type { CrawlDatum } from '../../../src/domain/crawl/states/datum.ts';
+import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/ports/segment-store.ts';
+import type { SimulatedProcess } from './process.ts';
+
+/** A visit that updatedb has applied, as the segment tells it. */
+export type AppliedVisit = Pick<FetchedRecord, 'url' | 'host' | 'outcome'>;
+
+export interface AppliedSegment {
+  readonly info: SegmentInfo;
+  /** In the order in which they were applied. */
+  readonly visits: readonly AppliedVisit[];
+}
+
+/**
+ * What was promised to those outside of the crawler, kept apart from the crawl db: what it reported once must be so
+ * ever after, whatever crashes come between.
+ */
+export class Ledger {
+  /** URLs that the crawl db had when a step ended. */
+  readonly urls = new Set<string>();
+  /** Entries of the change feed as a reader saw them when a step ended, by number. */
+  readonly feed = new Map<number, string>();
+  /** Segments that are applied as a whole do not change any more. */
+  readonly #finished = new Map<string, AppliedSegment>();
+
+  /** To be called when a step has ended: from now on, this holds. */
+  async note({ db }: SimulatedProcess): Promise<void> {
+    for await (const { url } of db.scan()) this.urls.add(url);
+    const last = Math.max(0, ...this.feed.keys());
+    for await (const entry of db.changes({ after: last })) this.feed.set(entry.seq, JSON.stringify(entry));
+  }
+
+  /** The applied part of each segment, oldest first. */
+  async applied({ db, segments }: SimulatedProcess): Promise<AppliedSegment[]> {
+    const found: AppliedSegment[] = [];
+    for (const { id, state, applied } of await db.segments()) {
+      const known = this.#finished.get(id);
+      const segment =
+        known ?? (await appliedOf(segments, id, state === 'updated' ? Number.POSITIVE_INFINITY : applied));
+      if (state === 'updated') this.#finished.set(id, segment);
+      found.push(segment);
+    }
+    return found;
+  }
+}
+
+async function appliedOf(segments: SegmentStore, id: string, limit: number): Promise<AppliedSegment> {
+  const segment = await segments.open(id, 'read');
+  const visits: AppliedVisit[] = [];
+  for await (const { url, host, outcome } of segment.fetched()) {
+    if (visits.length >= limit) break;
+    visits.push({ url, host, outcome });
+  }
+  await segment.close();
+  return { info: segment.info, visits };
+}
+
+/** What two crawls of a steady world must agree about a record. */
+export const finalState = ({ url, state, digest, signature, target, httpStatus, title }: CrawlDatum): string =>
+  JSON.stringify({
+    url,
+    state: state === 'notmodified' ? 'fetched' : state,
+    digest,
+    signature,
+    target,
+    httpStatus,
+    title,
+  });
