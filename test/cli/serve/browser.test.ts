@@ -14,7 +14,9 @@ const title =
     : 'the live view in a browser';
 
 /** What a page may call itself: markup, a turned reading direction, a word without end. */
-const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="window.pwned=1">\u202egnp.exe ${'w'.repeat(300)}`;
+const hostile = (canary: string): string =>
+  `</title><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><link rel=stylesheet href="${canary}">` +
+  `<a href="javascript:window.pwned=1">x</a>\u202egnp.exe ${'w'.repeat(300)}`;
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 const OWN = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
 const WIDTHS = [1280, 1024, 768, 390] as const;
@@ -27,17 +29,22 @@ describe.skipIf(chromium === null)(title, () => {
   let tab: Tab;
   let view = '';
   let paths: Readonly<Record<string, string>> = {};
+  /** Requests that only markup of the site in a page of the view would make. */
+  let canaries = 0;
 
   beforeAll(async () => {
     let version = 'first';
     site = createServer((asked, answer) => {
       answer.setHeader('content-type', 'text/html; charset=utf-8');
+      if (asked.url === '/canary') canaries++;
+      const text = escaped(hostile(`http://${asked.headers.host}/canary`));
       if (asked.url === '/robots.txt') return void answer.writeHead(404).end();
-      const links = [1, 2, 3, 4].map((i) => `<a href="/${i}?q=%3Cscript%3E${'x'.repeat(120)}">x</a>`).join('');
+      const href = (i: number): string => `/${i}?q=%3Cscript%3E%22onmouseover=window.pwned=1%3E${'x'.repeat(120)}`;
+      const links = [1, 2, 3, 4].map((i) => `<a href="${href(i)}">${text}</a>`).join('');
       const words = Array.from({ length: 80 }, (_, i) => `Sentence ${i} of the page tells of ${version} things.`).join(
         ' ',
       );
-      answer.end(`<title>${escaped(HOSTILE)}</title><main><p>${words}</p><p>${escaped(HOSTILE)}</p></main>${links}`);
+      answer.end(`<title>${text}</title><main><p>${words}</p><p>${text}</p></main>${links}`);
     });
     site.listen(0, '127.0.0.1');
     await once(site, 'listening');
@@ -96,6 +103,7 @@ describe.skipIf(chromium === null)(title, () => {
         expect({ name, ...seen }).toEqual({ name, ...wanted });
         if (pictures !== undefined) await picture(`${name}-${width}`);
       }
+      expect(canaries).toBe(0);
     },
   );
 
