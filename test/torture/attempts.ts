@@ -66,7 +66,9 @@ export function undisturbed(bench: Bench, task: Task): Promise<Undisturbed> {
 export async function wrongAtTheEnd({ task, places }: Attempt, { end }: Undisturbed): Promise<string> {
   if (task.leaves !== undefined) await rm(task.leaves(places), { recursive: true, force: true });
   const again = await program(task.args(places));
-  if (again.code !== 0) return `run again it ended with ${again.isLate ? 'no end' : again.code}: ${again.stderr}`;
+  const isRefused = task.refusesToRepeat === true && again.code === 2;
+  if (again.code !== 0 && !isRefused)
+    return `run again it ended with ${again.isLate ? 'no end' : again.code}: ${again.stderr}`;
   const is = await endState(task, places);
   return is === end ? '' : `it came to another end:\n${firstDifference(is, end)}`;
 }

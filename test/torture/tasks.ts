@@ -24,6 +24,8 @@ export interface Task {
   readonly leaves?: (places: Places) => string;
   /** State directories that count at the end; default: that of the attempt. */
   readonly states?: (places: Places) => readonly (readonly string[])[];
+  /** It begins with nothing: where it has come to its end before the disturbance, it refuses to be run again. */
+  readonly refusesToRepeat?: boolean;
   /** The state directory is damaged until the command has ended. */
   readonly isDamaged?: boolean;
   /** Its records lie in Redis. */
@@ -47,10 +49,10 @@ export const TASKS: readonly Task[] = [
   { name: 'linkclusters', from: 'twice', args: (at) => ['linkclusters', '--apply', ...dir(at)] },
   { name: 'prune', from: 'twice', args: (at) => ['segments', 'prune', '--keep-days', '0', '--compact', ...dir(at)] },
   { name: 'merge', from: 'crawled', args: (at) => ['merge', at.made.other, ...dir(at)] },
-  { name: 'import', args: (at) => ['import-db', at.made.lines, ...dir(at)] },
+  { name: 'import', args: (at) => ['import-db', at.made.lines, ...dir(at)], refusesToRepeat: true },
   { name: 'import --merge', from: 'crawled', args: (at) => ['import-db', '--merge', at.made.lines, ...dir(at)] },
   { name: 'repair', from: 'damaged', args: (at) => ['repair', ...dir(at)], isDamaged: true },
-  { name: 'restore', args: (at) => ['restore', at.made.backup, ...dir(at)] },
+  { name: 'restore', args: (at) => ['restore', at.made.backup, ...dir(at)], refusesToRepeat: true },
   { name: 'export', from: 'twice', args: (at) => ['export', '--output', `${at.out}.jsonl`, ...dir(at)] },
   {
     name: 'export tree',
