@@ -85,8 +85,10 @@ export class UrlAdmission {
     const fresh = hostsOf(found.map(({ url }) => url));
     const opened = await books.open(fresh);
     for (const datum of visited) {
-      const book = opened.get(hostOf(datum.url)) ?? books.peek(hostOf(datum.url));
+      const host = hostOf(datum.url);
+      const book = opened.get(host) ?? books.peek(host);
       if (book !== undefined) books.visit(book, datum);
+      else if ((await books.waitingHosts()).has(host)) books.noteUnread(host);
     }
     const judged = found.map((each) => this.#judgeLike(each, books, sharing, opened.get(hostOf(each.url))));
     for (const [host, book] of opened) {

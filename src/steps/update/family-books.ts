@@ -23,6 +23,8 @@ export interface FamilySharing extends ShareOptions {
 
 /** Metadata of a page: how many of its links wait for a share. */
 export const WAITING_KEY = 'waiting';
+/** Metadata of such a page: marks of these links, by their places among its stored links. */
+export const WAITING_MARKS_KEY = 'waitingMarks';
 
 /** Hosts of which a book is kept, and their families together; others are read again when they are needed. */
 const MAX_HOSTS = 1_000;
@@ -63,6 +65,8 @@ export class FamilyBooks {
   readonly #books = new Lru<HostBook>({ entries: MAX_HOSTS, weight: MAX_FAMILIES });
   #waitingHosts: Map<string, number> | null = null;
   #isChanged = false;
+  /** Hosts with waiting links that were visited while their book was not read. */
+  readonly #unread = new Set<string>();
 
   constructor(db: Db, sharing: FamilySharing) {
     this.#db = db;
@@ -95,6 +99,15 @@ export class FamilyBooks {
 
   peek(host: string): HostBook | undefined {
     return this.#books.get(host);
+  }
+
+  noteUnread(host: string): void {
+    this.#unread.add(host);
+  }
+
+  /** The book of a host that is open, or has to be, as the host was visited. */
+  async visited(host: string): Promise<HostBook | undefined> {
+    return this.#books.get(host) ?? (this.#unread.has(host) ? await this.read(host) : undefined);
   }
 
   enter({ shares }: HostBook, url: string, now: number, verdict?: ShareVerdict): void {
@@ -173,6 +186,7 @@ export class FamilyBooks {
       if (WAITING_KEY in datum.metadata) this.wait(book, datum.url, null);
     }
     this.keep(host, book);
+    this.#unread.delete(host);
     return book;
   }
 

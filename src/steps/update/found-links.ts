@@ -1,5 +1,6 @@
 import { depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
+import { type LinkMark, NO_MARK } from '../../domain/crawl/discovery/waiting-marks.ts';
 import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
@@ -60,6 +61,8 @@ export interface Found {
   readonly at: number;
   /** Reason why all links to it so far are noise; `null`: one is not. */
   readonly noise: string | null;
+  /** Factor on its score, for what is no longer known of the link; absent for one just found. */
+  readonly factor?: number;
   /** Redirects in a row that led to it; absent for a link. */
   readonly redirects?: number;
 }
@@ -143,16 +146,22 @@ export function outlinkTargets(
         skipLink(deps, url, 'beyond-depth', page, `depth ${depth}`);
         continue;
       }
-      const known = found.get(url);
-      if (known === undefined) found.set(url, { parent: page, outlink, depth, at, noise });
-      else {
-        const merged = known.noise === null || noise === null ? null : known.noise;
-        if (depth < known.depth) found.set(url, { parent: page, outlink, depth, at, noise: merged });
-        else if (merged !== known.noise) found.set(url, { ...known, noise: merged });
-      }
+      meet(found, url, { parent: page, outlink, depth, at, noise });
     }
   }
   return [...targets];
+}
+
+/** Adds a URL to those found, or joins it with how it was found before. */
+export function meet(found: Map<string, Found>, url: string, link: Found): void {
+  const known = found.get(url);
+  if (known === undefined) {
+    found.set(url, link);
+    return;
+  }
+  const noise = known.noise === null || link.noise === null ? null : known.noise;
+  if (link.depth < known.depth) found.set(url, { ...link, noise });
+  else if (noise !== known.noise) found.set(url, { ...known, noise });
 }
 
 function skipLink(deps: LinkDeps, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
@@ -165,7 +174,7 @@ const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
  * The reason that a noise link is counted under; `null` for any other link. On a seed no link is noise: else the crawl
  * would end at an index page.
  */
-function noiseOf({ noise }: Outlink, page: CrawlDatum, mode: NoiseMode): string | null {
+export function noiseOf({ noise }: Pick<Outlink, 'noise'>, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
 }
 
@@ -175,11 +184,11 @@ const NO_URLS: ReadonlySet<string> = new Set();
 export interface Additions {
   /** Records for those that enter. */
   readonly added: readonly CrawlDatum[];
-  /** Those that wait for the share of their family. */
-  readonly waiting: ReadonlySet<string>;
+  /** Those that wait for the share of their family, with what is to be kept of their links. */
+  readonly waiting: ReadonlyMap<string, LinkMark>;
 }
 
-export const NO_ADDITIONS: Additions = Object.freeze({ added: [], waiting: new Set<string>() });
+export const NO_ADDITIONS: Additions = Object.freeze({ added: [], waiting: new Map<string, LinkMark>() });
 
 /**
  * Judges those of the URLs that the crawl db does not have.
@@ -195,7 +204,7 @@ export async function additions(
   const urls = [...found.keys()];
   const seen = await deps.seen.probe(urls);
   const added: CrawlDatum[] = [];
-  const waiting = new Set<string>();
+  const waiting = new Map<string, LinkMark>();
   const fresh = urls.filter((_, i) => !seen[i]);
   const excess = beyondVariants === 'follow' ? NO_URLS : await deps.variants.beyond(fresh);
   const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
@@ -214,11 +223,11 @@ export async function additions(
     const { isRefused, isWaiting, factor, reason } = admission;
     if (isRefused || isWaiting) {
       countRejection(isWaiting ? deps.demotedBy : deps.filteredBy, reason ?? 'refused');
-      if (isWaiting) waiting.add(url);
+      if (isWaiting) waiting.set(url, markOf(deps.scores, found.get(url) as Found));
       noteOut(deps, url, from, admission);
       continue;
     }
-    const { parent, outlink, depth, at, noise, redirects } = found.get(url) as Found;
+    const { parent, outlink, depth, at, noise, redirects, factor: kept = 1 } = found.get(url) as Found;
     // A redirect is no link of a page: its target stands for the page itself.
     const family = redirects === undefined ? families[i]! : null;
     if (family !== null && deps.families.treatment === 'drop') {
@@ -239,6 +248,7 @@ export async function additions(
       depth,
       score:
         deps.scores.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
+        kept *
         factor *
         (tooMany === null ? 1 : DEMOTION),
       metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
@@ -254,6 +264,27 @@ function noteOut(deps: LinkDeps, url: string, from: string, { isWaiting, reason,
   if (isWaiting) deps.skips.note({ url, reason: 'like-urls-wait', by, detail, from });
   else deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
 }
+
+/** What is to be kept of a link: a scoring may go by its text and its kind, which are not. */
+function markOf({ outlinkScore }: NewScores, link: Found): LinkMark {
+  const { parent, depth, noise, redirects } = link;
+  if (redirects !== undefined) return NO_MARK;
+  const outlink = noise === null ? plain(link.outlink) : link.outlink;
+  const mark = { noise: outlink.noise ?? null, isNextPage: outlink.isNextPage === true };
+  const before = (link.factor ?? 1) * outlinkScore(parent, outlink, depth);
+  const factor = before / outlinkScore(parent, bareLink(outlink.url, mark), depth);
+  return { ...mark, factor: factor > 0 && factor < Number.POSITIVE_INFINITY ? factor : 1 };
+}
+
+/** A link of which no more than these marks is known. */
+export const bareLink = (url: string, { noise, isNextPage }: Omit<LinkMark, 'factor'>): Outlink => ({
+  url,
+  anchor: '',
+  rel: 'link',
+  nofollow: false,
+  ...(noise !== null && { noise }),
+  ...(isNextPage && { isNextPage }),
+});
 
 /** The link without its mark, for the scoring where it does not count as noise. */
 function plain(outlink: Outlink): Outlink {

@@ -1,3 +1,4 @@
+import type { LinkMark } from '../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { canonicalOf } from '../../domain/crawl/states/duplicate.ts';
 import { type FormerParse, reparsed } from '../../domain/crawl/states/parsed-page.ts';
@@ -7,6 +8,7 @@ import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { spelledVariant } from './declared-variant.ts';
+import { WAITING_KEY } from './family-books.ts';
 import {
   additions,
   type Found,
@@ -87,7 +89,8 @@ export async function applyReparsed(
     if (isComparedAnew(previous, datum)) resigned.push(datum.url);
     const links = await linkDifference(deps, datum, fresh, options, found);
     if (links !== null) moved.push({ url: datum.url, targets: links.targets });
-    for (const url of links?.added ?? []) gained.add(url);
+    // Of those that wait it is found out anew which do.
+    for (const url of (WAITING_KEY in datum.metadata ? links?.targets : links?.added) ?? []) gained.add(url);
     const all = [...fields, ...page.output];
     if (all.length === 0 && links === null && !page.isOutputChanged) continue;
     differences.push({
@@ -103,7 +106,7 @@ export async function applyReparsed(
   const { added, waiting } = options.additions
     ? await additions(deps.links, entering, options, options.initialIntervalMs)
     : NO_ADDITIONS;
-  const marked = waiting.size === 0 ? puts : withMarks(pages, puts, moved, waiting);
+  const marked = options.additions ? withMarks(pages, puts, moved, waiting) : puts;
   const isUnjudged = options.isJudged && resigned.length > 0;
   await db.write(
     {
@@ -123,7 +126,7 @@ function withMarks(
   pages: readonly ReparsedPage[],
   puts: readonly CrawlDbPut[],
   moved: readonly StoredLinks[],
-  waiting: ReadonlySet<string>,
+  waiting: ReadonlyMap<string, LinkMark>,
 ): CrawlDbPut[] {
   const byUrl = new Map(puts.map((put) => [put.datum.url, put]));
   const before = new Map(pages.map(({ datum }) => [datum.url, datum]));

@@ -1,9 +1,21 @@
+import { depthAfter, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
+import { decodeMarks, encodeMarks, type LinkMark, NO_MARK } from '../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { DAY_MS, isWithinLast } from '../../domain/time.ts';
+import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
-import { type FamilyBooks, type HostBook, WAITING_KEY, type WaitingPages } from './family-books.ts';
-import { additions, type Found, type LinkCounts, type LinkDeps, type LinkOptions } from './found-links.ts';
+import { type FamilyBooks, type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './family-books.ts';
+import {
+  additions,
+  bareLink,
+  type Found,
+  type LinkCounts,
+  type LinkDeps,
+  type LinkOptions,
+  meet,
+  noiseOf,
+} from './found-links.ts';
 
 export interface WaitingDeps {
   readonly db: CrawlDb;
@@ -11,7 +23,7 @@ export interface WaitingDeps {
   readonly links: LinkDeps & LinkCounts;
 }
 
-export interface WaitingOptions extends Pick<LinkOptions, 'beyondVariants' | 'maxLayers'> {
+export interface WaitingOptions extends Pick<LinkOptions, 'beyondVariants' | 'maxLayers' | 'noise'> {
   /** Interval of a URL that enters, ms. */
   readonly initialIntervalMs: number;
   /** Called with the URLs of each batch that enters. */
@@ -19,20 +31,43 @@ export interface WaitingOptions extends Pick<LinkOptions, 'beyondVariants' | 'ma
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A page whose links are these, marked with the number of those that wait. */
-export function withWaiting(datum: CrawlDatum, targets: readonly string[], waiting: ReadonlySet<string>): CrawlDatum {
-  const { [WAITING_KEY]: before, ...rest } = datum.metadata;
-  const count = waiting.size === 0 ? 0 : targets.filter((url) => waiting.has(url)).length;
-  if ((before ?? 0) === count) return datum;
-  return { ...datum, metadata: count === 0 ? rest : { ...rest, [WAITING_KEY]: count } };
+type WaitingLinks = ReadonlyMap<string, LinkMark>;
+
+/** A page whose links are these, with the number of those that wait, and their marks. */
+export function withWaiting(datum: CrawlDatum, targets: readonly string[], waiting: WaitingLinks): CrawlDatum {
+  const { [WAITING_KEY]: count = 0, [WAITING_MARKS_KEY]: marks = '', ...rest } = datum.metadata;
+  const places = new Map<number, LinkMark>();
+  if (waiting.size > 0) {
+    for (const [place, url] of targets.entries()) {
+      const mark = waiting.get(url);
+      if (mark !== undefined) places.set(place, mark);
+    }
+  }
+  const text = encodeMarks(places);
+  const encoded = text === '' ? '' : `${printOf(targets)} ${text}`;
+  if (count === places.size && marks === encoded) return datum;
+  if (places.size === 0) return { ...datum, metadata: rest };
+  return {
+    ...datum,
+    metadata: {
+      ...rest,
+      [WAITING_KEY]: places.size,
+      ...(encoded !== '' && { [WAITING_MARKS_KEY]: encoded }),
+    },
+  };
+}
+
+/** Tells whether the links of a page are those that its marks were written for. */
+const printOf = (targets: readonly string[]): string => murmur3(targets.join('\n')).toString(36);
+
+/** Marks of the links of a page that wait, by their places; empty where its links are others by now. */
+function marksOf({ metadata }: CrawlDatum, targets: readonly string[]): ReadonlyMap<number, LinkMark> {
+  const [, print, text] = /^(\w+) (.*)$/.exec(String(metadata[WAITING_MARKS_KEY] ?? '')) ?? [];
+  return decodeMarks(print === printOf(targets) ? text : '');
 }
 
 /** The put that marks a stored page so; none where it is marked so already. */
-export function waitingPut(
-  previous: CrawlDatum,
-  targets: readonly string[],
-  waiting: ReadonlySet<string>,
-): CrawlDbPut[] {
+export function waitingPut(previous: CrawlDatum, targets: readonly string[], waiting: WaitingLinks): CrawlDbPut[] {
   const datum = withWaiting(previous, targets, waiting);
   return datum === previous ? [] : [{ datum, previous }];
 }
@@ -41,14 +76,14 @@ export function waitingPut(
 const BATCH = 50;
 
 /**
- * Admits waiting links of the hosts of which a book is open, as far as their families have room by now. The links are
- * those that the crawl db has of the pages marked as having some, so nothing else is stored of a link that waits.
+ * Admits waiting links of the hosts that were visited, as far as their families have room by now. The links are those
+ * that the crawl db has of the pages marked as having some; but for the marks of these pages nothing else is stored.
  */
 export async function admitWaiting(deps: WaitingDeps, options: WaitingOptions): Promise<void> {
   const { books } = deps.links.admission;
   if (books === null) return;
   for (const host of [...(await books.waitingHosts()).keys()]) {
-    const book = books.peek(host);
+    const book = await books.visited(host);
     if (book !== undefined) await admitOfHost(deps, books, host, book, options);
   }
 }
@@ -115,20 +150,16 @@ async function admitOfPages(
 }
 
 async function admitBatch(deps: WaitingDeps, pages: readonly string[], options: WaitingOptions): Promise<void> {
-  const { db, clock, links } = deps;
+  const { db, links } = deps;
   const found = new Map<string, Found>();
   const stored: { readonly page: CrawlDatum; readonly targets: readonly string[] }[] = [];
   for (const page of await db.getMany(pages)) {
     if (page === undefined) continue;
-    const depth = page.depth + 1;
-    const isTooFar = depth >= options.maxLayers;
-    const targets = page.state.startsWith('redir') && page.target !== null ? [page.target] : await db.links(page.url);
+    const isRedirect = page.state.startsWith('redir') && page.target !== null;
+    const targets = isRedirect ? [page.target] : await db.links(page.url);
     stored.push({ page, targets });
-    for (const url of isTooFar ? [] : targets) {
-      if (found.has(url)) continue;
-      const outlink = { url, anchor: '', rel: 'link' as const, nofollow: false };
-      found.set(url, { parent: page, outlink, depth, at: clock.now(), noise: null });
-    }
+    if (isRedirect) meetRedirect(found, page, page.target, deps.clock.now());
+    else meetLinks(found, page, targets, deps.clock.now(), options);
   }
   const { added, waiting } = await additions(links, found, options, options.initialIntervalMs);
   const puts = added.map((datum): CrawlDbPut => ({ datum, previous: null }));
@@ -136,4 +167,28 @@ async function admitBatch(deps: WaitingDeps, pages: readonly string[], options: 
   if (puts.length > 0) await db.write({ puts });
   links.seen.add(added.map(({ url }) => url));
   options.onAdded?.(added);
+}
+
+function meetRedirect(found: Map<string, Found>, page: CrawlDatum, url: string, at: number): void {
+  const depth = depthAfter(page.depth, page.url, url);
+  const redirects = redirectsTo(page) + 1;
+  meet(found, url, { parent: page, outlink: bareLink(url, NO_MARK), depth, at, noise: null, redirects });
+}
+
+function meetLinks(
+  found: Map<string, Found>,
+  page: CrawlDatum,
+  targets: readonly string[],
+  at: number,
+  { maxLayers, noise: mode }: WaitingOptions,
+): void {
+  const marks = marksOf(page, targets);
+  for (const [place, url] of targets.entries()) {
+    const mark = marks.get(place) ?? NO_MARK;
+    const depth = mark.isNextPage ? page.depth : page.depth + 1;
+    const outlink = bareLink(url, mark);
+    const noise = noiseOf(outlink, page, mode);
+    if (depth >= maxLayers || (noise !== null && mode === 'drop')) continue;
+    meet(found, url, { parent: page, outlink, depth, at, noise, factor: mark.factor });
+  }
 }
