@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { applyFamilies, undoFamilies } from '../../src/operations/map-reduce/keep-families.ts';
 import { linkClusters } from '../../src/operations/map-reduce/link-clusters.ts';
+import { FAMILIES_PRINT_KEY } from '../../src/steps/update/link-families.ts';
 
 async function* stream(lines: Iterable<string>): AsyncGenerator<string> {
   yield* lines;
@@ -69,4 +72,28 @@ describe('noise among the families of a site', () => {
       if (/^\/(news|section|forum)\//.test(pathOf(first))) expect([first, verdict]).toEqual([first, 'content']);
     }
   });
+});
+
+it('families applied in another order are the same families', async () => {
+  const files = ['b.org', 'a.org', 'c.org'].map((domain) => ({
+    name: domain,
+    lines: [`${domain}\t0\t7\tnoise\t0.9000\thttps://${domain}/ad/1`],
+  }));
+  const printOf = async (order: readonly number[]): Promise<string | undefined> => {
+    const db = createMemoryCrawlDb();
+    const given = order.map((at) => ({ name: files[at]!.name, lines: stream(files[at]!.lines) }));
+    expect(await applyFamilies(db, given, 1)).toEqual({ domains: 3, families: 3, urls: 21, removed: 0 });
+    await undoFamilies(db, 'c.org', 2);
+    return db.meta(FAMILIES_PRINT_KEY);
+  };
+  const print = await printOf([0, 1, 2]);
+  expect(print).toMatch(/^[0-9a-f]{16}$/);
+  expect(await printOf([2, 1, 0])).toBe(print);
+  const two = createMemoryCrawlDb();
+  await applyFamilies(
+    two,
+    [0, 1].map((at) => ({ name: '', lines: stream(files[at]!.lines) })),
+    1,
+  );
+  expect(await two.meta(FAMILIES_PRINT_KEY)).toBe(print);
 });

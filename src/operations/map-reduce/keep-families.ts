@@ -6,6 +6,7 @@ import { type DomainFamilies, familiesToKeep, type StoredFamily } from '../../do
 import { FAMILY_OPTIONS, pathAndQuery } from '../../domain/url/families/url-families.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import { FAMILIES_PRINT_KEY, released } from '../../steps/update/link-families.ts';
+import type { BatchLines } from '../dedup/batch-pairs.ts';
 
 export interface AppliedFamilies {
   /** Domains with noise families, and the number of these families and of the URLs in them. */
@@ -18,12 +19,12 @@ export interface AppliedFamilies {
 
 /**
  * Keeps the noise families of the output of the job `linkclusters`, in place of those before: all in one batch, so
- * that a crash leaves the old ones or the new ones. Rejects with `usage-invalid`, naming the line, for lines of another
- * kind.
+ * that a crash leaves the old ones or the new ones. Rejects with `usage-invalid`, naming file and line, for lines of
+ * another kind.
  */
-export async function applyFamilies(db: CrawlDb, lines: AsyncIterable<string>, now: number): Promise<AppliedFamilies> {
+export async function applyFamilies(db: CrawlDb, files: readonly BatchLines[], now: number): Promise<AppliedFamilies> {
   const kept: DomainFamilies[] = [];
-  for await (const { domain, families } of familiesOfLines(lines)) {
+  for await (const { domain, families } of familiesOfFiles(files)) {
     const keep = familiesToKeep(families);
     if (keep.length > 0) kept.push({ domain, appliedAt: now, families: keep });
   }
@@ -41,51 +42,67 @@ export async function applyFamilies(db: CrawlDb, lines: AsyncIterable<string>, n
   };
 }
 
-/** Changes with the families, whatever the time of their application; empty without any. */
+/** Changes with the families, whatever the order of domains and the time of their application; empty without any. */
 function printOf(domains: readonly DomainFamilies[]): string {
   if (domains.length === 0) return '';
   const hash = createHash('sha256');
-  for (const { domain, families } of domains) hash.update(JSON.stringify([domain, families]));
+  const ordered = domains.toSorted((a, b) => (a.domain < b.domain ? -1 : 1));
+  for (const { domain, families } of ordered) hash.update(JSON.stringify([domain, families]));
   return hash.digest('hex').slice(0, 16);
 }
 
 const VERDICTS: readonly string[] = ['noise', 'content'];
 
-/** Families by domain, of lines in which those of a domain lie together. */
-async function* familiesOfLines(
-  lines: AsyncIterable<string>,
-): AsyncGenerator<{ readonly domain: string; readonly families: readonly StoredFamily[] }> {
-  const ended = new Set<string>();
-  let domain: string | null = null;
-  let families: StoredFamily[] = [];
-  let number = 0;
-  for await (const line of lines) {
-    number++;
-    if (line.trim() === '') continue;
-    const [name = '', family = '', size = '', verdict = '', similarity = '', first = ''] = line.split('\t');
-    if (family === 'outside' || size === 'deviant') continue;
-    const similarityToNoise = Number(similarity);
-    const isFamily = name !== '' && VERDICTS.includes(verdict) && first !== '' && /^\d+$/.test(size);
-    if (!isFamily || !(similarityToNoise >= 0 && similarityToNoise <= 1)) {
-      throw new CrawlError(
-        'usage-invalid',
-        `line ${number}: the output of "incrawl mr reduce linkclusters" was expected (domain, number, size, noise or ` +
-          `content, similarity, URL, with tabs between them), got "${line.slice(0, 80)}"`,
-      );
-    }
-    if (name !== domain) {
-      if (domain !== null) yield { domain, families };
-      if (ended.has(name)) {
-        throw new CrawlError('usage-invalid', `line ${number}: the lines of ${name} do not lie together: sort them`);
+interface FamiliesOfDomain {
+  readonly domain: string;
+  readonly families: StoredFamily[];
+}
+
+/** Families by domain; the lines of a domain lie together, in one file. */
+async function* familiesOfFiles(files: readonly BatchLines[]): AsyncGenerator<FamiliesOfDomain> {
+  const places = new Map<string, string>();
+  for (const { name, lines } of files) {
+    let domain = null as FamiliesOfDomain | null;
+    let number = 0;
+    for await (const line of lines) {
+      const place = `${name}, line ${++number}`;
+      const found = familyOf(line, place);
+      if (found === null) continue;
+      if (found.domain !== domain?.domain) {
+        if (domain !== null) yield domain;
+        const other = places.get(found.domain);
+        if (other !== undefined) {
+          throw new CrawlError(
+            'usage-invalid',
+            `${place}: ${found.domain} was met before, at ${other}: the lines of a domain were expected to lie ` +
+              'together in one file, as one reducer writes them; nothing was changed',
+          );
+        }
+        places.set(found.domain, place);
+        domain = { domain: found.domain, families: [] };
       }
-      domain = name;
-      ended.add(name);
-      families = [];
+      domain.families.push(found.family);
     }
-    const leader = (first.startsWith('/') ? first : pathAndQuery(first)).slice(0, FAMILY_OPTIONS.maxChars);
-    families.push({ leader, size: Number(size), isNoise: verdict === 'noise', similarityToNoise });
+    if (domain !== null) yield domain;
   }
-  if (domain !== null) yield { domain, families };
+}
+
+/** `null`: a line about URLs that are of no family. */
+function familyOf(line: string, place: string): { readonly domain: string; readonly family: StoredFamily } | null {
+  if (line.trim() === '') return null;
+  const [domain = '', number = '', size = '', verdict = '', similarity = '', first = ''] = line.split('\t');
+  if (number === 'outside' || size === 'deviant') return null;
+  const similarityToNoise = Number(similarity);
+  const isFamily = domain !== '' && VERDICTS.includes(verdict) && first !== '' && /^\d+$/.test(size);
+  if (!isFamily || !(similarityToNoise >= 0 && similarityToNoise <= 1)) {
+    throw new CrawlError(
+      'usage-invalid',
+      `${place}: the output of "incrawl mr reduce linkclusters" was expected (domain, number, size, noise or ` +
+        `content, similarity, URL, with tabs between them), got "${line.slice(0, 80)}"; nothing was changed`,
+    );
+  }
+  const leader = (first.startsWith('/') ? first : pathAndQuery(first)).slice(0, FAMILY_OPTIONS.maxChars);
+  return { domain, family: { leader, size: Number(size), isNoise: verdict === 'noise', similarityToNoise } };
 }
 
 export interface UndoneFamilies {

@@ -3,6 +3,7 @@ import { isWithinLast } from '../../domain/time.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { counted } from '../../steps/work-meter.ts';
+import type { BatchLines } from '../dedup/batch-pairs.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { type AppliedFamilies, applyFamilies, type UndoneFamilies, undoFamilies } from './keep-families.ts';
 import { localJob } from './local-job.ts';
@@ -12,9 +13,9 @@ export interface LinkOperations {
   linkClusters(): AsyncIterable<string>;
   /**
    * Keeps noise families, to which found links are compared from then on, in place of those before.
-   * @param lines output of the job `linkclusters`; default: of {@link linkClusters}
+   * @param files output of the job `linkclusters`; default: of {@link linkClusters}
    */
-  applyLinkClusters(lines?: AsyncIterable<string>): Promise<AppliedFamilies>;
+  applyLinkClusters(files?: readonly BatchLines[]): Promise<AppliedFamilies>;
   /** Takes the families of a domain back, or all, and what they did to records. */
   undoLinkClusters(domain: string | null): Promise<UndoneFamilies>;
   /** The families in force, domain by domain. */
@@ -26,7 +27,7 @@ type LinkFamilyDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' 
 export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
   return {
     linkClusters: () => clustersOf(deps),
-    applyLinkClusters: (lines) => apply(deps, lines ?? clustersOf(deps)),
+    applyLinkClusters: (files) => apply(deps, files ?? ofCrawl(deps)),
     async undoLinkClusters(domain) {
       const { db, families } = deps.store();
       const undone = await undoFamilies(db, domain, deps.runtime.clock.now());
@@ -40,9 +41,11 @@ export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
 const clustersOf = ({ dir, runtime, segments }: Omit<LinkFamilyDeps, 'store'>): AsyncIterable<string> =>
   localJob('linkclusters', counted(linksOf(segments), runtime.onWork, 'reading outlinks'), { dir: join(dir, 'tmp') });
 
-async function apply(deps: LinkFamilyDeps, lines: AsyncIterable<string>): Promise<AppliedFamilies> {
+const ofCrawl = (deps: LinkFamilyDeps): BatchLines[] => [{ name: 'the crawl', lines: clustersOf(deps) }];
+
+async function apply(deps: LinkFamilyDeps, files: readonly BatchLines[]): Promise<AppliedFamilies> {
   const { db, families } = deps.store();
-  const applied = await applyFamilies(db, lines, deps.runtime.clock.now());
+  const applied = await applyFamilies(db, files, deps.runtime.clock.now());
   families.forget();
   return applied;
 }
@@ -58,7 +61,7 @@ export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> 
   const last = Number((await db.meta(APPLIED_KEY)) ?? Number.NaN);
   if (!Number.isNaN(last)) {
     if (isWithinLast(everyMs, last, clock.now())) return;
-    log.info('noise families of links were applied', { ...(await apply(deps, clustersOf(deps))) });
+    log.info('noise families of links were applied', { ...(await apply(deps, ofCrawl(deps))) });
   }
   await db.write({ meta: { [APPLIED_KEY]: String(clock.now()) } });
 }

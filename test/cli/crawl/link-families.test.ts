@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
@@ -192,6 +193,37 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
     const broken = await run(['linkclusters', '--apply', '-'], { cwd, input: `${stdout}a.org\tnot a family\n` });
     expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining(`line ${stdout.split('\n').length}`) });
     expect(timeless(await keptIn(cwd))).toEqual(timeless(byFile));
+  });
+
+  it('from several files, gzip or not, they are those of one, whatever the order', async () => {
+    const cwd = fromThere();
+    const lineOf = (domain: string, n: number) =>
+      `${domain}\t${n}\t${9 - n}\tnoise\t0.9000\thttps://www.${domain}/${'abc'.repeat(n + 1)}/${n}`;
+    const shard = (...domains: string[]): string =>
+      domains.flatMap((domain) => [0, 1].map((n) => `${lineOf(domain, n)}\n`)).join('');
+    mkdirSync(join(cwd, 'families'));
+    writeFileSync(join(cwd, 'families/part-00000'), shard('c.org', 'a.org'));
+    writeFileSync(join(cwd, 'families/part-00001.gz'), gzipSync(shard('b.org')));
+    writeFileSync(join(cwd, 'families/_SUCCESS'), 'of Hadoop');
+    const all = ['families/part-00001.gz', 'families/part-00000'];
+    for (const args of [['families'], all]) {
+      expect(await jsonStaying(['linkclusters', '--apply', ...args], { cwd })).toMatchObject({
+        domains: 3,
+        families: 6,
+      });
+      expect((await keptIn(cwd)).map(({ domain }) => domain)).toEqual(
+        ['a', 'a', 'b', 'b', 'c', 'c'].map((d) => `${d}.org`),
+      );
+    }
+    writeFileSync(join(cwd, 'families/part-00002'), `\n${lineOf('b.org', 2)}\n`);
+    const { code, stderr } = await runStaying(['linkclusters', '--apply', 'families'], { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /part-00002, line 2: b\.org was met before, at .*part-00001\.gz, line 1: .*nothing was changed/,
+      ),
+    ]);
+    expect(await keptIn(cwd)).toHaveLength(6);
   });
 
   it('survive backup, dump and load, and a domain is undone alone', async () => {

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { linesOf, linesOfFile } from '../../input/line-reader.ts';
+import { batchFiles } from '../../input/batch-files.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
@@ -37,7 +36,11 @@ export function addLinkclusters(program: Command, run: Run): void {
         'links that parsefilter-noise-links marked are noise. --apply keeps them: links found later that are like them ' +
         'are treated as linkclusters.noise says.',
     )
-    .option('--apply [file]', 'keep the noise clusters, of the crawl or of a file from "mr reduce"; -: stdin')
+    .option(
+      '--apply [files...]',
+      'keep the noise clusters, in place of those before: of the crawl, or of all these files, output of "incrawl mr ' +
+        'reduce linkclusters", gzip or not, folders of such files, or - for stdin',
+    )
     .option('--undo [domain]', 'take the clusters of a domain back, or all, and restore the URLs that they lowered')
     .option('--applied', 'list the noise clusters that are kept')
     .option('--dry-run', DRY_RUN)
@@ -51,7 +54,7 @@ Examples:
   incrawl linkclusters
   incrawl linkclusters --apply --dry-run
   incrawl linkclusters --format tsv > families.tsv
-  incrawl linkclusters --apply families.tsv
+  incrawl linkclusters --apply families/
   incrawl linkclusters --undo example.org`,
     );
   command.action((flags: LinkclustersFlags) =>
@@ -71,7 +74,7 @@ Examples:
 }
 
 interface LinkclustersFlags {
-  readonly apply?: string | true;
+  readonly apply?: readonly string[] | true;
   readonly undo?: string | true;
   readonly applied?: true;
   readonly dryRun?: boolean;
@@ -80,11 +83,9 @@ interface LinkclustersFlags {
 
 type Format = Exclude<ListFormat, 'json'> | 'tsv';
 
-async function applyClusters(session: Session, file: string | true, dryRun: boolean): Promise<number> {
-  const isFile = file !== true && file !== '-';
-  if (isFile && !existsSync(file)) return session.refuse(`no such file: ${file}`);
-  const lines = isFile ? linesOfFile(file) : file === '-' ? linesOf(session.surroundings.stdin()) : undefined;
-  const summary = await asAsked(session, dryRun, (crawler) => crawler.applyLinkClusters(lines));
+async function applyClusters(session: Session, words: readonly string[] | true, dryRun: boolean): Promise<number> {
+  const files = words === true ? undefined : batchFiles(session, words);
+  const summary = await asAsked(session, dryRun, (crawler) => crawler.applyLinkClusters(files));
   await writeSummary(session, summary, () => appliedText(summary), dryRun);
   return EXIT.done;
 }
