@@ -55,6 +55,7 @@ const { values } = parseArgs({
     sizes: { type: 'string', default: '1000000,10000000' },
     state: { type: 'string' },
     against: { type: 'string', default: '' },
+    signature: { type: 'string', multiple: true, default: [] },
     labelled: { type: 'string', default: '' },
     every: { type: 'string', default: '1' },
   },
@@ -118,11 +119,14 @@ if (isAsked('seen-fp')) await benchSeenFp(say, verdict, 10_000_000);
 if (isAsked('near')) benchNear(verdict);
 if (isAsked('dedup')) await benchDedup(say, verdict, Number(values.fingerprints));
 if (values.only === 'hadoop') await benchHadoop(say, verdict, pages, values.state);
-const against = values.against.split(',').filter(Boolean);
-if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed), against);
+const signings = [
+  ...[null, ...values.against.split(',').filter(Boolean)].map((build) => ({ build, options: {} })),
+  ...values.signature.map((options) => ({ build: null, options: JSON.parse(options) as Record<string, unknown> })),
+];
+if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed), signings);
 if (values.only === 'revisions') {
   const labelled = values.labelled.split(',').filter(Boolean);
-  await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), against });
+  await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });
 }
 if (values.only === 'cluster') await benchCluster(say);
 if (isAsked('changes')) await benchChanges(say, verdict);

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --only neardup [--seed N] [--articles N] [--against DIST,..]`: accuracy of the default signatures
- * on labelled pairs of made pages, through the whole pipeline from HTML: the same article with other surroundings, as
- * another site prints it, an edit of known size, or another article in the same template. `--against` measures other
- * builds on the same pairs.
+ * `npm run bench -- --only neardup [--seed N] [--articles N] [--against DIST,..] [--signature JSON]..`: accuracy of the
+ * default signatures on labelled pairs of made pages, through the whole pipeline from HTML: the same article with other
+ * surroundings, as another site prints it, an edit of known size, or another article in the same template. `--against`
+ * measures other builds on the same pairs, `--signature` other options of `signature-simhash`.
  */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
 import {
@@ -17,7 +17,14 @@ import {
 import { FRESH_KINDS, OTHER_SAME_TEMPLATE, type PagePair, pagePairs, SYNDICATED } from '../neardup/pairs.ts';
 import { rotatingPages } from '../neardup/rotating.ts';
 import { seeded } from '../seeded.ts';
-import { bitsBetween, createSignPage, type SignedPage, type SignPage } from './page-signatures.ts';
+import {
+  bitsBetween,
+  createSignPage,
+  nameOf,
+  type SignedPage,
+  type Signing,
+  type SignPage,
+} from './page-signatures.ts';
 import { benchRestless } from './restless.ts';
 
 /** Distance up to which pages count as the same. */
@@ -33,12 +40,12 @@ export async function benchNeardup(
   verdict: Verdict,
   articles: number,
   seed: number,
-  against: readonly string[],
+  signings: readonly Signing[],
 ): Promise<void> {
   const pairs = pagePairs(articles, seed);
-  for (const build of [null, ...against]) {
-    say(`${build ?? 'this build'}: ${pairs.length} pairs of ${articles} pages, seed ${seed}`);
-    const sign = await createSignPage(build);
+  for (const signing of signings) {
+    say(`${nameOf(signing)}: ${pairs.length} pairs of ${articles} pages, seed ${seed}`);
+    const sign = await createSignPage(signing);
     const judged = await judgedPairs(pairs, sign);
     sayKinds(say, judged);
     reportLikeness(say, verdict, judged);

@@ -13,20 +13,34 @@ export interface SignedPage {
 
 export type SignPage = (html: string) => Promise<SignedPage>;
 
+/** What makes the signatures: a build and the options of its default signature. */
+export interface Signing {
+  /** Folder of another build (its `dist`); `null`: this one. */
+  readonly build: string | null;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export const nameOf = ({ build, options }: Signing): string =>
+  `${build ?? 'this build'}${Object.keys(options).length === 0 ? '' : ` ${JSON.stringify(options)}`}`;
+
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 type Lists = typeof import('../../src/plugin-host/loading/plugin-list.ts');
 type Parsers = typeof import('../../src/plugin-host/parsing/page-parser.ts');
 
-/** @param build folder of another build (its `dist`); `null`: this one */
-export async function createSignPage(build: string | null): Promise<SignPage> {
+export async function createSignPage({ build, options }: Signing): Promise<SignPage> {
   const folder = build === null ? resolve(import.meta.dirname, '../..') : resolve(build);
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
   const { DEFAULT_PLUGIN_LIST } = (await load('src/plugin-host/loading/plugin-list.js')) as Lists;
   const { createInlinePageParser } = (await load('src/plugin-host/parsing/page-parser.js')) as Parsers;
   const parser = await createInlinePageParser(
     {
-      list: DEFAULT_PLUGIN_LIST,
+      list: {
+        ...DEFAULT_PLUGIN_LIST,
+        entries: DEFAULT_PLUGIN_LIST.entries.map((entry) =>
+          entry.use === 'signature-simhash' ? { ...entry, options } : entry,
+        ),
+      },
       baseDir: process.cwd(),
       signature: 'simhash',
       limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },

@@ -1,13 +1,14 @@
 /**
- * `npm run bench -- --only revisions --labelled FOLDER,.. [--every N] [--seed N] [--against DIST]`: how the signature
- * of change follows revisions of real pages: their text edited by a known share, or only what stands around it.
+ * `npm run bench -- --only revisions --labelled FOLDER,.. [--every N] [--seed N] [--against DIST] [--signature JSON]`:
+ * how the signature of change follows revisions of real pages: their text edited by a known share, or only what stands
+ * around it. `--against` and `--signature` as for `neardup`; both may be given several times.
  */
 import { load } from 'cheerio';
 import { labelledPages } from '../content/labelled-pages.ts';
 import { areaUnderCurve, type Judged, SAME_BELOW, shareOf } from '../neardup/figures.ts';
 import { type Revision, revisionsOf } from '../neardup/revisions.ts';
 import { seeded } from '../seeded.ts';
-import { bitsBetween, createSignPage, type SignPage } from './page-signatures.ts';
+import { bitsBetween, createSignPage, nameOf, type Signing, type SignPage } from './page-signatures.ts';
 
 type Followed = Judged & Pick<Revision, 'isNoise'>;
 
@@ -16,8 +17,7 @@ export interface RevisionsOptions {
   readonly labelled: readonly string[];
   readonly every: number;
   readonly seed: number;
-  /** Builds to measure beside this one. */
-  readonly against: readonly string[];
+  readonly signings: readonly Signing[];
 }
 
 /** A sentence of another page, by its length in characters. */
@@ -25,12 +25,11 @@ const isSentence = (text: string): boolean => text.length > 30 && text.length < 
 
 export async function benchRevisions(
   say: (text: string) => void,
-  { labelled, every, seed, against }: RevisionsOptions,
+  { labelled, every, seed, signings }: RevisionsOptions,
 ): Promise<void> {
   const random = seeded(seed);
-  const builds = [null, ...against];
-  const signers = await Promise.all(builds.map(createSignPage));
-  const found = builds.map((): Followed[] => []);
+  const signers = await Promise.all(signings.map(createSignPage));
+  const found = signings.map((): Followed[] => []);
   for (const folder of labelled) {
     const pages = labelledPages([folder]);
     const foreign = pages.flatMap(({ gold }) => gold.split(/(?<=[.!?。])\s+/)).filter(isSentence);
@@ -41,7 +40,7 @@ export async function benchRevisions(
       for (const [which, sign] of signers.entries()) found[which]!.push(...(await followed(sign, before, revisions)));
     }
   }
-  for (const [which, rows] of found.entries()) report(say, builds[which] ?? 'this build', rows);
+  for (const [which, rows] of found.entries()) report(say, nameOf(signings[which]!), rows);
 }
 
 async function followed(sign: SignPage, before: string, revisions: readonly Revision[]): Promise<Followed[]> {

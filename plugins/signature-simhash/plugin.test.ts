@@ -58,21 +58,69 @@ it('a page without words has none', () => {
 
 describe('the id says what decides the bits', () => {
   const weights = { title: 3, keywords: 2, text: 1, topic: 1 };
+  const plain = { weights, tfCap: 0, shingleWords: 3, stopWords: null, segmenter: 'icu76' };
 
   it.each<[string, string]>([
-    [signatureId(weights, 0, '76.1'), 'simhash64x2-w3-d3.2.1.1-v3-icu76'],
-    [signatureId(weights, null, '76.1'), 'simhash64x2-w3-d3.2.1.1-tf-v3-icu76'],
-    [signatureId(weights, 4, '76.1'), 'simhash64x2-w3-d3.2.1.1-tf4-v3-icu76'],
-    [signatureId({ ...weights, title: 0 }, 0, undefined), 'simhash64x2-w3-d0.2.1.1-v3-icu0'],
+    [signatureId(plain), 'simhash64x2-w3-d3.2.1.1-v3-icu76'],
+    [signatureId({ ...plain, tfCap: null }), 'simhash64x2-w3-d3.2.1.1-tf-v3-icu76'],
+    [signatureId({ ...plain, tfCap: 4 }), 'simhash64x2-w3-d3.2.1.1-tf4-v3-icu76'],
+    [
+      signatureId({ ...plain, weights: { ...weights, title: 0 }, segmenter: 'icu0' }),
+      'simhash64x2-w3-d0.2.1.1-v3-icu0',
+    ],
+    [signatureId({ ...plain, shingleWords: 2 }), 'simhash64x2-w2-d3.2.1.1-v3-icu76'],
+    [signatureId({ ...plain, stopWords: '1.1.0' }), 'simhash64x2-w3-d3.2.1.1-stop1.1.0-v3-icu76'],
   ])('%s', (id, expected) => {
     expect(id).toBe(expected);
   });
 
-  it('other options, other bits', () => {
-    const found = { text: 'the rose is the rose that is the rose and the thorn is the thorn of the rose' };
-    expect(signed(found)).not.toEqual(signed(found, { tfCap: null }));
-    expect(signature().id).not.toBe(signature({ tfCap: null }).id);
+  it.each<[string, object]>([
+    ['tfCap', { tfCap: null }],
+    ['shingleWords', { shingleWords: 2 }],
+    ['stopWords', { stopWords: true }],
+  ])('other options, other bits, another id: %s', (_, options) => {
+    const found = { lang: 'en', text: 'the rose is the rose that is the rose and the thorn is the thorn of the rose' };
+    expect(signed(found)).not.toEqual(signed(found, { ...options }));
+    expect(signature().id).not.toBe(signature({ ...options }).id);
   });
+
+  it('the id of a plugin with all options', () => {
+    const { id } = signature({ tfCap: 2, shingleWords: 1, stopWords: true });
+    expect(id).toMatch(/^simhash64x2-w1-d3\.2\.1\.1-tf2-stop\d+\.\d+\.\d+-v3-icu\d+$/);
+  });
+});
+
+describe('stop words', () => {
+  const options = { stopWords: true };
+
+  it.each<[string, string, string, string]>([
+    ['English', 'en-GB', 'The price of the solar panels has fallen', 'price solar panels fallen'],
+    ['Chinese', 'zh', '因为太阳能电池板的价格下降', '太阳能电池板价格下降'],
+  ])('of a page in %s count for nothing', (_, lang, text, without) => {
+    for (const shingleWords of [1, 3]) {
+      const all = { ...options, shingleWords };
+      expect(signed({ lang, title: text, text }, all)).toEqual(signed({ lang, title: without, text: without }, all));
+    }
+    expect(signed({ lang, text })).not.toEqual(signed({ lang, text: without }));
+  });
+
+  it('stay where the language is unknown or another', () => {
+    const text = 'The price of the solar panels has fallen';
+    for (const lang of [null, 'xx', 'fi']) {
+      expect(signed({ lang, text }, options)).toEqual(signed({ lang, text }));
+    }
+  });
+
+  it('a page of nothing else has no signature', () => {
+    expect(signed({ lang: 'en', text: 'The who is and was of the' }, options)).toEqual({
+      likeness: null,
+      change: null,
+    });
+  });
+});
+
+it.each([0, 9, 2.5, -1, 'x', null])('shingleWords: %j is refused', (shingleWords) => {
+  expect(plugin.options!.safeParse({ shingleWords }).error?.issues[0]?.path).toEqual(['shingleWords']);
 });
 
 it('an edited sentence is near, another page far', () => {

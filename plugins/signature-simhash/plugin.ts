@@ -1,10 +1,12 @@
 import {
   createPageSigner,
+  createStopWords,
   DIMENSION_WEIGHTS,
   type DimensionWeights,
   definePlugin,
   PAGE_SIGNER_VERSION,
   SHINGLE_SIZE,
+  stopWordsVersion,
 } from 'incrawl/plugin';
 import { z } from 'zod';
 import { loadJieba } from './jieba.ts';
@@ -24,6 +26,16 @@ const optionsSchema = z
       .nullable()
       .default(0)
       .describe('A shingle weighs the frequencies of its words more, each counted up to it; null: without a limit.'),
+    shingleWords: z
+      .int()
+      .min(1)
+      .max(8)
+      .default(SHINGLE_SIZE)
+      .describe('Words in a shingle: the fewer, the less an edit moves, and the more alike are different texts.'),
+    stopWords: z
+      .boolean()
+      .default(false)
+      .describe("Leaves out the stop words of the page's language; pages without a known language keep theirs."),
     segmenter: z
       .enum(['icu', 'jieba'])
       .default('icu')
@@ -39,33 +51,51 @@ export default definePlugin<'signature', Options>({
   name: 'signature-simhash',
   api: 1,
   options: optionsSchema,
-  setup: (_host, { titleWeight, keywordsWeight, textWeight, topicWeight, tfCap, segmenter }) => {
+  setup: (_host, options) => {
+    const { titleWeight, keywordsWeight, textWeight, topicWeight, tfCap, shingleWords, stopWords } = options;
     const weights: DimensionWeights = {
       title: titleWeight,
       keywords: keywordsWeight,
       text: textWeight,
       topic: topicWeight,
     };
-    const jieba = segmenter === 'jieba' ? loadJieba() : null;
+    const jieba = options.segmenter === 'jieba' ? loadJieba() : null;
     const sign = createPageSigner({
       weights,
       tfCap: tfCap ?? Number.POSITIVE_INFINITY,
+      shingles: { words: shingleWords, ...(stopWords ? { stopWords: createStopWords() } : {}) },
       ...(jieba === null ? {} : { cut: jieba.cut }),
     });
-    const id = signatureId(weights, tfCap, process.versions.icu);
     return {
-      id: jieba === null ? id : id.replace(/-icu\d+$/, `-jieba${jieba.version.split('.').slice(0, 2).join('.')}`),
+      id: signatureId({
+        weights,
+        tfCap,
+        shingleWords,
+        stopWords: stopWords ? stopWordsVersion() : null,
+        segmenter:
+          jieba === null ? `icu${major(process.versions.icu)}` : `jieba${/^\d+\.\d+/.exec(jieba.version)?.[0]}`,
+      }),
       sign: (page) => sign(page.result, page.blocks),
     };
   },
 });
 
-/**
- * Name of both signatures from every parameter that decides the bits; ICU is one, since it segments the words of
- * unspaced scripts.
- */
-export function signatureId(weights: DimensionWeights, tfCap: number | null, icu: string | undefined): string {
+interface IdParts {
+  readonly weights: DimensionWeights;
+  readonly tfCap: number | null;
+  readonly shingleWords: number;
+  /** Version of the lists; `null`: all words count. */
+  readonly stopWords: string | null;
+  /** With its version: it decides the words of unspaced scripts. */
+  readonly segmenter: string;
+}
+
+const major = (version: string | undefined): string => version?.split('.')[0] ?? '0';
+
+/** Name of both signatures from every parameter that decides the bits. */
+export function signatureId({ weights, tfCap, shingleWords, stopWords, segmenter }: IdParts): string {
   const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '-tf' : tfCap === 0 ? '' : `-tf${tfCap}`;
-  return `simhash64x2-w${SHINGLE_SIZE}-d${title}.${keywords}.${text}.${topic}${cap}-v${PAGE_SIGNER_VERSION}-icu${icu?.split('.')[0] ?? '0'}`;
+  const stop = stopWords === null ? '' : `-stop${stopWords}`;
+  return `simhash64x2-w${shingleWords}-d${title}.${keywords}.${text}.${topic}${cap}${stop}-v${PAGE_SIGNER_VERSION}-${segmenter}`;
 }

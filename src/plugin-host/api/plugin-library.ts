@@ -56,7 +56,13 @@ export {
   pageDimensions,
 } from '../../domain/page/near/page-dimensions.ts';
 export { createPageSigner, PAGE_SIGNER_VERSION, type PageSignerOptions } from '../../domain/page/near/page-signer.ts';
-export { createShingler, SHINGLE_SIZE, type Shingler, type WeightedShingles } from '../../domain/page/near/shingler.ts';
+export {
+  createShingler,
+  SHINGLE_SIZE,
+  type Shingler,
+  type ShinglerOptions,
+  type WeightedShingles,
+} from '../../domain/page/near/shingler.ts';
 export { shingles } from '../../domain/page/near/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';
 export type { PageNode } from '../../domain/page/page-node.ts';
@@ -103,4 +109,4 @@ export {
 } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
 export { webhookHeaders } from '../exporting/webhook-message.ts';
-export { createStopWords, type StopWords } from './stop-words.ts';
+export { createStopWords, type StopWords, stopWordsVersion } from './stop-words.ts';

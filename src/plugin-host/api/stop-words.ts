@@ -5,6 +5,12 @@ export type StopWords = (lang: string | null) => ReadonlySet<string>;
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Version of the lists, for names of what depends on them. */
+export function stopWordsVersion(): string {
+  const require = createRequire(import.meta.url);
+  return (require('stopwords-iso/package.json') as { readonly version: string }).version;
+}
+
 /** Lists of stopwords-iso, 58 languages, read when one is first asked for. `en-GB` has those of `en`. */
 export function createStopWords(): StopWords {
   const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
 import { rabinFingerprint } from '../../../src/domain/page/near/rabin.ts';
-import { createShingler } from '../../../src/domain/page/near/shingler.ts';
+import { createShingler, type Shingler, type WeightedShingles } from '../../../src/domain/page/near/shingler.ts';
 import { resemblance, shingles } from '../../../src/domain/page/near/shingles.ts';
 import { createSimhash, type TextDimension } from '../../../src/domain/page/near/simhash.ts';
 import { createWordFinder, createWordScanner } from '../../../src/domain/page/text/word-scan.ts';
@@ -273,4 +273,67 @@ it('a text has the same shingles as the list of its words', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+describe('shingles of any length', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'abZ09 .-\n\0\tÄж中文ส\u{1D4D0}\u00a0’'), maxLength: 80 });
+  const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0');
+  const printsOf = ({ high, low, count }: WeightedShingles): string[] =>
+    Array.from({ length: count }, (_, at) => hex(high[at]!) + hex(low[at]!));
+  const find = createWordFinder();
+
+  it('are those of the definition, without stop words', () => {
+    const stopWords = new Set(['a', 'b', 'ä', '中']);
+    const shinglers = new Map<string, Shingler>();
+    const shinglerOf = (size: number, leavesOut: boolean): Shingler => {
+      const key = `${size} ${leavesOut}`;
+      const known = shinglers.get(key);
+      const made = known ?? createShingler({ words: size, ...(leavesOut ? { stopWords: () => stopWords } : {}) });
+      shinglers.set(key, made);
+      return made;
+    };
+    fc.assert(
+      fc.property(
+        fc.array(text, { maxLength: 4 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.boolean(),
+        (lines, size, out) => {
+          const shingler = shinglerOf(size, out);
+          const sink = shingler.begin('en');
+          const expected = new Set<string>();
+          for (const line of lines) {
+            const bytes = utf8(line);
+            find(bytes, 0, bytes.length, sink);
+            shingler.endLine(false);
+            const kept = words(line).filter((word) => !(out && stopWords.has(word)));
+            for (const shingle of shingles(kept, size)) expected.add(rabinFingerprint(utf8(shingle)));
+          }
+          expect(printsOf(shingler.weigh(1))).toEqual([...expected]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of three words, read from the line, weigh as those computed on the way', () => {
+    const [fast, slow] = [createShingler(), createShingler({ stopWords: () => new Set() })];
+    const long = Array.from({ length: 9000 }, (_, at) => `word${(at * 7919) % 977}`).join(' ');
+    for (const each of [
+      '',
+      'we love our great country',
+      long,
+      `${'x'.repeat(300_000)} y`,
+      'we love our great country',
+    ]) {
+      const list = createWordScanner().scan(each);
+      const one = fast.shingle(list, 2, 4);
+      const other = slow.shingle(list, 2, 4);
+      expect(printsOf(other)).toEqual(printsOf(one));
+      expect([...other.weight.subarray(0, one.count)]).toEqual([...one.weight.subarray(0, one.count)]);
+    }
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('of %d words are refused', (size) => {
+    expect(() => createShingler({ words: size })).toThrow('whole number from 1');
+  });
 });

@@ -3,7 +3,7 @@ import { SignedLines } from '../content/signed-lines.ts';
 import { Utf8Text } from '../text/utf8-text.ts';
 import { createWordFinder, type TextCutter, type WordSink } from '../text/word-scan.ts';
 import { type DimensionWeights, ownTitle } from './page-dimensions.ts';
-import { createShingler, type WeightedShingles } from './shingler.ts';
+import { createShingler, type ShinglerOptions, type WeightedShingles } from './shingler.ts';
 import { Votes } from './votes.ts';
 
 /** Version of the choice of texts and of their weights; part of the name of every signature made with it. */
@@ -22,6 +22,8 @@ export interface PageSignerOptions {
   readonly tfCap?: number;
   /** Cuts texts of unspaced scripts into words. Default: the runtime's `Intl.Segmenter`. */
   readonly cut?: TextCutter;
+  /** Length of the shingles, and words left out of them. */
+  readonly shingles?: ShinglerOptions;
 }
 
 interface SignablePage {
@@ -30,6 +32,7 @@ interface SignablePage {
   readonly keywords: readonly string[];
   readonly mainText: string | null;
   readonly text: string;
+  readonly lang?: string | null;
 }
 
 /** 16 hex digits each, or `null` where there is no word to sign. */
@@ -46,9 +49,9 @@ interface PageSignatures {
  *
  * The signer keeps buffers between calls and is not to be shared between threads.
  */
-export function createPageSigner({ weights, tfCap = 0, cut }: PageSignerOptions) {
+export function createPageSigner({ weights, tfCap = 0, cut, shingles }: PageSignerOptions) {
   const findWords = createWordFinder(cut);
-  const shingler = createShingler();
+  const shingler = createShingler(shingles);
   const source = new Utf8Text();
   const lines = new SignedLines();
   const likeness = new Votes();
@@ -59,22 +62,22 @@ export function createPageSigner({ weights, tfCap = 0, cut }: PageSignerOptions)
     source.addString(text);
     findWords(source.bytes, 0, source.end, words);
   };
-  const voteText = (text: string, weight: number): void => {
+  const voteText = (text: string, weight: number, lang: string | null): void => {
     if (text === '' || weight === 0) return;
-    takeText(text, shingler.begin());
+    takeText(text, shingler.begin(lang));
     change.addAll(shingler.weigh(weight, tfCap));
   };
-  const voteLines = (): void => {
-    const words = shingler.begin();
+  const voteLines = (lang: string | null): void => {
+    const words = shingler.begin(lang);
     for (let line = 0; line < lines.count; line++) {
       findWords(lines.bytes, lines.starts[line]!, lines.ends[line]!, words);
       shingler.endLine(lines.isLiked(line));
     }
     voteBoth(shingler.weigh(weights.text, tfCap));
   };
-  const voteAnchors = (texts: readonly string[]): void => {
+  const voteAnchors = (texts: readonly string[], lang: string | null): void => {
     if (texts.length === 0 || weights.topic === 0) return;
-    const words = shingler.begin();
+    const words = shingler.begin(lang);
     for (const text of texts) {
       takeText(text, words);
       shingler.endLine(true);
@@ -93,13 +96,14 @@ export function createPageSigner({ weights, tfCap = 0, cut }: PageSignerOptions)
   return (page: SignablePage, blocks: BlockTable): PageSignatures => {
     likeness.clear();
     change.clear();
+    const { lang = null } = page;
     if (weights.text > 0) {
       lines.fill(page, blocks);
-      voteLines();
+      voteLines(lang);
     }
-    voteAnchors(blocks.anchorTexts);
-    voteText(ownTitle((page.documentTitle === undefined ? page.title : page.documentTitle) ?? ''), weights.title);
-    voteText(page.keywords.join(' '), weights.keywords);
+    voteAnchors(blocks.anchorTexts, lang);
+    voteText(ownTitle((page.documentTitle === undefined ? page.title : page.documentTitle) ?? ''), weights.title, lang);
+    voteText(page.keywords.join(' '), weights.keywords, lang);
     const changed = change.counted();
     // Without a weight for the text the title is what pages are likened by.
     return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed };

@@ -1,8 +1,16 @@
 import type { WordList, WordSink } from '../text/word-scan.ts';
-import { WordFingerprints } from './word-fingerprints.ts';
+import { type FingerprintedWords, WordFingerprints } from './word-fingerprints.ts';
+import { WordRuns } from './word-runs.ts';
 
-/** Words in a shingle. Part of the name of every signature made from them. */
+/** Words in a shingle, unless said otherwise. Part of the name of every signature made from them. */
 export const SHINGLE_SIZE = 3;
+
+export interface ShinglerOptions {
+  /** Words in a shingle, 1 or more; default {@link SHINGLE_SIZE}, which costs least. */
+  readonly words?: number;
+  /** Words of a language, in lower case, that are as if they were not there. Default: none. */
+  readonly stopWords?: (lang: string | null) => ReadonlySet<string>;
+}
 
 /** Distinct shingles: their Rabin fingerprints in two lanes, and their weights. */
 export interface WeightedShingles {
@@ -15,14 +23,17 @@ export interface WeightedShingles {
 }
 
 export interface Shingler {
-  /** Begins a list of words, which takes them from a finder ({@link createWordFinder}). */
-  begin(): WordSink;
+  /**
+   * Begins a list of words, which takes them from a finder ({@link createWordFinder}).
+   * @param lang language of the text, whose stop words are left out if the shingler has such
+   */
+  begin(lang?: string | null): WordSink;
   /** Ends a line: no shingle has words on both sides. Without a call, the whole list is one line without a mark. */
   endLine(isMarked: boolean): void;
   /**
-   * The set of 3-word shingles of the words since {@link begin}, each weighing `featureWeight` plus the term
-   * frequencies of its words within this list (each frequency counted up to `tfCap`). A line of fewer than three words
-   * makes one shingle. Uses the list up; the answer is valid until the next one begins.
+   * The set of shingles of the words since {@link begin}, each weighing `featureWeight` plus the term frequencies of
+   * its words within this list (each frequency counted up to `tfCap`). A line of fewer words than a shingle makes one
+   * shingle. Uses the list up; the answer is valid until the next one begins.
    */
   weigh(featureWeight: number, tfCap?: number): WeightedShingles;
   /** As {@link weigh}, of a list of words. */
@@ -30,13 +41,17 @@ export interface Shingler {
 }
 
 /** The fingerprint of a word alone identifies it, so that counting terms needs no strings. */
-export function createShingler(): Shingler {
-  const words = new WordFingerprints();
+export function createShingler({ words: size = SHINGLE_SIZE, stopWords }: ShinglerOptions = {}): Shingler {
+  if (!Number.isInteger(size) || size < 1) {
+    throw new RangeError(`words of a shingle must be a whole number from 1, not ${String(size)}`);
+  }
+  const words: FingerprintedWords =
+    size === SHINGLE_SIZE && stopWords === undefined ? new WordFingerprints() : new WordRuns(size);
   let tables = tablesFor(words.high.length);
   const lines: Line[] = [];
   let lineStart = 0;
-  const begin = (): WordSink => {
-    words.clear();
+  const begin = (lang: string | null = null): WordSink => {
+    words.clear(stopWords?.(lang));
     lines.length = 0;
     lineStart = 0;
     return words;
@@ -50,7 +65,7 @@ export function createShingler(): Shingler {
     if (tables.weight.length !== words.high.length) tables = tablesFor(words.high.length);
     endLine(false);
     if (tfCap > 0) countTerms(words, tables);
-    const count = weighDistinct(words, lines, tables, featureWeight, tfCap);
+    const count = weighDistinct(words, lines, tables, size, featureWeight, tfCap);
     return { high: words.high, low: words.low, weight: tables.weight, lineWords: tables.lineWords, count };
   };
   return {
@@ -93,7 +108,7 @@ const tablesFor = (words: number): Tables => ({
 });
 
 /** Numbers the distinct words, whose fingerprints are gathered in front, and counts them. */
-function countTerms({ count, wordHigh, wordLow }: WordFingerprints, { term, frequency, slots }: Tables): void {
+function countTerms({ count, wordHigh, wordLow }: FingerprintedWords, { term, frequency, slots }: Tables): void {
   const mask = emptySlots(slots, count);
   let terms = 0;
   for (let word = 0; word < count; word++) {
@@ -122,9 +137,10 @@ function countTerms({ count, wordHigh, wordLow }: WordFingerprints, { term, freq
 
 /** Keeps each distinct shingle once, with its weight; returns how many there are. */
 function weighDistinct(
-  words: WordFingerprints,
+  words: FingerprintedWords,
   lines: readonly Line[],
   tables: Tables,
+  shingleWords: number,
   featureWeight: number,
   tfCap: number,
 ): number {
@@ -135,7 +151,7 @@ function weighDistinct(
   let from = 0;
   for (const { to, isMarked } of lines) {
     const marked = isMarked ? to - from : 0;
-    const size = Math.min(SHINGLE_SIZE, to - from);
+    const size = Math.min(shingleWords, to - from);
     for (let last = from + size - 1; last < to; last++) {
       const itsHigh = high[last]!;
       const itsLow = low[last]!;

@@ -11,12 +11,26 @@ const KEPT_WORDS = 1 << 15;
 
 const lane = (words: number): Int32Array<ArrayBuffer> => new Int32Array(words);
 
+/** Takes the words of a text; has their Rabin fingerprints, and those of the runs of words that end with each. */
+export interface FingerprintedWords extends WordSink {
+  readonly count: number;
+  /** Of runs, in two lanes. A run at the begin of a line has fewer words. */
+  readonly high: Int32Array;
+  readonly low: Int32Array;
+  readonly wordHigh: Int32Array;
+  readonly wordLow: Int32Array;
+  /** Begins a text. */
+  clear(stopWords?: ReadonlySet<string>): void;
+  /** The runs of the words to come have no word of those before. */
+  beginLine(): void;
+}
+
 /**
  * Rabin fingerprints, in two lanes, of the words of a text, and of the shingles of up to three words that end with
  * each. They are computed byte by byte, without building words or shingles: three states run side by side, begun at the
  * last, the last but one and the last but two words of a line.
  */
-export class WordFingerprints implements WordSink {
+export class WordFingerprints implements FingerprintedWords {
   count = 0;
   high = lane(FIRST_WORDS);
   low = lane(FIRST_WORDS);
@@ -42,7 +56,6 @@ export class WordFingerprints implements WordSink {
     this.beginLine();
   }
 
-  /** The shingles of the words to come have no word of those before. */
   beginLine(): void {
     this.isInside = false;
     this.lineStart = this.count;
