@@ -72,7 +72,6 @@ class FetchRun {
   private readonly redirects: RedirectQueue;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
-  private readonly over = new AbortController();
   /** Ms since the epoch. */
   private readonly deadline: number;
   private readonly hold: HostHold;
@@ -94,14 +93,15 @@ class FetchRun {
     const { signal } = this.noMore;
     this.deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
     const waits = { ...options, endsAt: this.deadline };
-    this.hold = new HostHold({ ...deps, stop: this.stop }, waits, this.over.signal);
+    this.hold = new HostHold({ ...deps, stop: this.stop }, waits);
     this.robotsDeps = { ...deps, askedAt: (host) => this.askedBefore.get(host) ?? 0 };
     this.redirects = new RedirectQueue(options.follow, (target) => this.start(target), signal);
     this.failures = new HostFailures(deps.log, options, (error) => this.giveUp(error));
   }
 
   async run(signal: AbortSignal | undefined): Promise<FetchSummary> {
-    const { deps, segment, options, stop, over, deadline } = this;
+    const { deps, segment, options, stop, deadline } = this;
+    const over = new AbortController();
     const robotsBefore = deps.robots.stats();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();

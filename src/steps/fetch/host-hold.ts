@@ -30,17 +30,14 @@ interface HoldDeps {
 export class HostHold {
   readonly #deps: HoldDeps;
   readonly #waits: HostWaits;
-  readonly #over: AbortSignal;
   /** Tasks of each host at work. */
   readonly #tasks = new Map<string, number>();
   readonly #late = new Map<string, number>();
   #deadline = Number.POSITIVE_INFINITY;
 
-  /** @param over aborted when the fetch has ended */
-  constructor(deps: HoldDeps, waits: HostWaits, over: AbortSignal) {
+  constructor(deps: HoldDeps, waits: HostWaits) {
     this.#deps = deps;
     this.#waits = waits;
-    this.#over = over;
     if (waits.isPart === true) this.#holdNoLonger();
   }
 
@@ -55,9 +52,12 @@ export class HostHold {
 
   end(host: string): void {
     const left = (this.#tasks.get(host) ?? 0) - 1;
-    if (left > 0) return void this.#tasks.set(host, left);
-    this.#tasks.delete(host);
-    if (this.#tasks.size > 0) this.#holdNoLonger();
+    if (left > 0) this.#tasks.set(host, left);
+    else {
+      this.#tasks.delete(host);
+      if (this.#tasks.size > 0) this.#holdNoLonger();
+    }
+    if (this.#tasks.size > 0 && this.#deps.clock.now() >= this.#deadline) this.#stop();
   }
 
   /** The latest turn of a host that is waited for now, ms since the epoch. */
@@ -78,19 +78,17 @@ export class HostHold {
 
   /** From now on the hosts that are done wait for the others. */
   #holdNoLonger(): void {
-    const { hostWaitMs } = this.#waits;
-    if (this.#deadline !== Number.POSITIVE_INFINITY || hostWaitMs === Number.POSITIVE_INFINITY) return;
-    const { clock, log, stop } = this.#deps;
-    this.#deadline = clock.now() + hostWaitMs;
-    const ended = clock.sleep(hostWaitMs, this.#over).then(() => {
-      const hosts = [...this.#tasks.keys()];
-      log.info('the round has waited for its slower hosts (fetch.hostWait): what is left of them stays due', {
-        hosts: hosts.length,
-        host: hosts.slice(0, 10).join(' '),
-      });
-      stop();
+    this.#deadline = Math.min(this.#deadline, this.#deps.clock.now() + this.#waits.hostWaitMs);
+  }
+
+  #stop(): void {
+    const { log, stop } = this.#deps;
+    const hosts = [...this.#tasks.keys()];
+    log.info('the round has waited for its slower hosts (fetch.hostWait): what is left of them stays due', {
+      hosts: hosts.length,
+      host: hosts.slice(0, 10).join(' '),
     });
-    // The fetch has ended before.
-    ended.catch(() => {});
+    this.#deadline = Number.POSITIVE_INFINITY;
+    stop();
   }
 }
