@@ -17,14 +17,15 @@ import { crawlReader } from '../operations/questions.ts';
 import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
 import { isInRedis, openStore } from '../operations/state/open-store.ts';
+import { makeStateFolder } from '../operations/state/state-folder.ts';
 import { transferOperations } from '../operations/transfer/transfer-operations.ts';
-import { makeFolder } from '../plugin-host/make-folder.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
- * `crawl-missing` when there is none to read, `config-invalid` or `plugin-broken` when it cannot be started as
+ * `crawl-missing` when there is none to read, `usage-invalid` when another user may have prepared the directory,
+ * `config-invalid` or `plugin-broken` when it cannot be started as
  * configured.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
@@ -33,7 +34,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const dir = resolve(options.dir);
   if (access === 'segments') requireCrawl(dir);
   else if (mustExist && !isInRedis(config, dir)) requireCrawlDb(dir);
-  if (access !== 'segments' && snapshotDir === undefined) await makeFolder(dir);
+  if (access !== 'segments' && snapshotDir === undefined) await makeStateFolder(dir);
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);
   try {

@@ -10,7 +10,7 @@ import { type Worker, worker } from '../operations/cluster/worker.ts';
 import type { Store } from '../operations/deps.ts';
 import { openStore } from '../operations/state/open-store.ts';
 import { keptCache } from '../operations/state/seen-urls.ts';
-import { makeFolder } from '../plugin-host/make-folder.ts';
+import { makeStateFolder } from '../operations/state/state-folder.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
@@ -24,7 +24,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { redis: url, name, leaseMs } = config.cluster;
   if (url === '') throw noServer();
   const bullmq = loadBullMq();
-  await makeFolder(dir);
+  await makeStateFolder(dir);
   const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });
   const redis = await connectRedis(url);
   const { lanes } = own.web;

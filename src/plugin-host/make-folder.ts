@@ -5,16 +5,17 @@ import { dirname } from 'node:path';
 /**
  * Makes a folder and its parents, unless it exists. Node's `mkdir` with `recursive` loops for ever where a file system
  * answers ENOENT although the parent exists, as /proc and automounts do.
+ * @param mode rights of a new folder; its parents get those of the system
  */
-export async function makeFolder(dir: string): Promise<void> {
+export async function makeFolder(dir: string, mode = 0o777): Promise<void> {
   try {
-    await mkdir(dir);
+    await mkdir(dir, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const above = dirname(dir);
     if (code !== 'ENOENT' || above === dir) return expectFolder(dir, error);
     await makeFolder(above);
-    await mkdir(dir).catch((again: unknown) => expectFolder(dir, again));
+    await mkdir(dir, mode).catch((again: unknown) => expectFolder(dir, again));
   }
 }
 

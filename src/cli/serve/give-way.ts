@@ -40,12 +40,24 @@ export function askToGiveWay(dir: string): Promise<Viewer | null> {
   });
 }
 
-/** Calls `close` for each process that asks; it resolves when the crawl db is closed. */
-export function giveWayWhenAsked(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
-  return listenLocally(viewPath(dir), (socket) => {
-    const answer = (): void => {
-      socket.end(`${JSON.stringify(viewer)}\n`);
-    };
-    close().then(answer, answer);
-  });
+/** Why no socket can be made in a state directory: its disk is full or read-only, or it is another user's. */
+const UNWRITABLE: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
+const NO_SOCKET: LocalSocket = { close: async () => {} };
+
+/**
+ * Calls `close` for each process that asks; it resolves when the crawl db is closed. Where no socket can be made no
+ * process needs the crawl db to write, and a viewer reads a copy, which keeps no other one out.
+ */
+export async function giveWayWhenAsked(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
+  try {
+    return await listenLocally(viewPath(dir), (socket) => {
+      const answer = (): void => {
+        socket.end(`${JSON.stringify(viewer)}\n`);
+      };
+      close().then(answer, answer);
+    });
+  } catch (error) {
+    if (UNWRITABLE.has((error as NodeJS.ErrnoException).code)) return NO_SOCKET;
+    throw error;
+  }
 }

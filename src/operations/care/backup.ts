@@ -189,7 +189,8 @@ async function broughtTogether<Value>(
   fill: (fresh: string) => Promise<Value>,
   putInPlace: (fresh: string) => Promise<void>,
 ): Promise<Value> {
-  await makeFolder(fresh);
+  // It becomes a state directory, or holds a copy of one.
+  await makeFolder(fresh, 0o700);
   const lock = lockFolder(fresh, what);
   try {
     const inside = (await readdir(fresh)).filter((name) => name !== LOCK).map((name) => join(fresh, name));

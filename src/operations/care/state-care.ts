@@ -19,6 +19,7 @@ import { requireCrawl } from '../state/has-crawl.ts';
 import { openOwnDb } from '../state/open-own-db.ts';
 import { openSegments } from '../state/open-segments.ts';
 import { onSnapshot } from '../state/state-copy.ts';
+import { requireOwnState } from '../state/state-folder.ts';
 import { recover } from './recover.ts';
 
 export interface StateCareOptions {
@@ -148,6 +149,7 @@ export interface RepairSummary {
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
   const dir = stateDir(options.dir);
+  requireOwnState(dir);
   const clock = options.clock ?? systemClock;
   const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
   const before = new Findings();

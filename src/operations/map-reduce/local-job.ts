@@ -50,9 +50,15 @@ export async function* localJob(
     const mapped = await writeParts(job.map(lines), parts);
     const tasks = parts.map((part) => ({ job: name, part, out: `${part}.out`, dir: folder }));
     if (threads > 1 && mapped >= threadsFrom) {
-      const pool = new Piscina({ filename: options.worker ?? workerFile(), maxThreads: threads });
+      // All threads from the start: a part that waits for a thread which does not start would wait for ever.
+      const pool = new Piscina({
+        filename: options.worker ?? workerFile(),
+        minThreads: threads,
+        maxThreads: threads,
+      });
       try {
-        await Promise.all(tasks.map((task) => reducedBy(pool, task)));
+        const here = ({ part, out }: (typeof tasks)[number]) => reducePart(job, part, out, folder);
+        await Promise.all(tasks.map((task) => reducedBy(pool, task, () => here(task))));
       } finally {
         await pool.destroy();
       }
@@ -66,13 +72,17 @@ export async function* localJob(
   }
 }
 
-/** Every attempt writes the whole part again, so a half-written one does no harm. */
-async function reducedBy(pool: Piscina, task: object): Promise<void> {
+/**
+ * Every attempt writes the whole part again, so a half-written one does no harm.
+ * @param here does the work in this thread, where the system allows no other
+ */
+async function reducedBy(pool: Piscina, task: object, here: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await pool.run(task);
       return;
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED') return here();
       if (tries >= TRIES || !isThreadDead(error)) throw error;
     }
   }

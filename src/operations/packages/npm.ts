@@ -30,7 +30,7 @@ const SETTINGS = [
  * @param what name and version of the package, for messages
  */
 export async function runNpm(folder: string, what: string): Promise<void> {
-  const { code, output, error } = await ended('npm', ['install', ...SETTINGS], folder);
+  const { code, output, error } = await ended('npm', ['install', ...SETTINGS], folder, INSTALL_LIMIT_MS);
   if (error !== null) {
     const reason = error.code === 'ENOENT' ? 'npm was not found' : `npm could not be started (${error.message})`;
     const how = 'It comes with Node: install it, or add its folder to the PATH';
@@ -44,7 +44,12 @@ export async function runNpm(folder: string, what: string): Promise<void> {
  * with `install-failed`.
  */
 export async function tryInChild(folder: string, name: string, version: string): Promise<void> {
-  const { code, output } = await ended(process.execPath, ['-e', 'require(process.argv[1])', name], folder);
+  const { code, output } = await ended(
+    process.execPath,
+    ['-e', 'require(process.argv[1])', name],
+    folder,
+    TRY_LIMIT_MS,
+  );
   if (code === 0) return;
   const reason = /^\w*Error.*$/m.exec(output)?.[0] ?? output.trim().split('\n')[0] ?? '';
   const machine = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
@@ -58,11 +63,24 @@ interface Ended {
   readonly error: NodeJS.ErrnoException | null;
 }
 
-function ended(command: string, args: readonly string[], cwd: string): Promise<Ended> {
+/** Longest time of npm, which has time-outs of its own for each request, and of loading a package, ms. */
+const INSTALL_LIMIT_MS = 15 * 60_000;
+const TRY_LIMIT_MS = 60_000;
+
+/** Runs a program, which is killed when it takes longer than `limitMs`. */
+function ended(command: string, args: readonly string[], cwd: string, limitMs: number): Promise<Ended> {
   return new Promise((resolve) => {
     // On Windows npm is a script for the shell.
     const shell = process.platform === 'win32' && command === 'npm';
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell });
+    const timer = setTimeout(() => {
+      keep(`\nError: not done after ${limitMs / 1_000} s`);
+      child.kill('SIGKILL');
+      // A process that npm has started may hold the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, limitMs);
+    child.once('close', () => clearTimeout(timer));
     let output = '';
     const keep = (text: string): void => {
       output += text;

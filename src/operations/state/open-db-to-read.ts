@@ -1,7 +1,8 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
-import { CrawlError } from '../../domain/errors.ts';
+import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
@@ -10,6 +11,7 @@ import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
 import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
+import type { TemporaryState } from './state-copy.ts';
 
 /** A crawl db with the indexes beside its records; `null`: not kept, or not opened. */
 export type ReadableDb = CrawlDb & {
@@ -45,8 +47,8 @@ export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> 
   try {
     return await openIn(dir, options);
   } catch (error) {
-    if (!(error instanceof CrawlError) || error.code !== 'db-readonly') throw error;
-    return openCopy(options);
+    if (!(error instanceof CrawlError) || !UNWRITTEN.has(error.code)) throw error;
+    return openCopy(options, error);
   }
 }
 
@@ -55,16 +57,32 @@ async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOp
   return openLevelCrawlDb({ dir: join(dir, 'db'), log, clock, isBrief: true });
 }
 
-/** Reads a copy where the folder is read-only: LevelDB writes whenever it opens a db. */
-async function openCopy(options: ReadDbOptions): Promise<ReadableDb> {
+/** LevelDB writes whenever it opens a db: where it cannot, a copy is read. */
+const UNWRITTEN: ReadonlySet<ErrorCode> = new Set(['db-readonly', 'disk-full']);
+
+async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<ReadableDb> {
   const { snapshotState, errorAboutOriginal } = await import('./state-copy.ts');
-  const snapshot = snapshotState(options.dir);
+  const full = (cause: unknown): CrawlError => {
+    const how = `TMPDIR names another folder (${tmpdir()} has no space either)`;
+    return new CrawlError('disk-full', `${reason.message}; to read it, a copy is made in a temporary folder: ${how}`, {
+      cause,
+    });
+  };
+  let snapshot: TemporaryState;
+  try {
+    snapshot = snapshotState(options.dir);
+  } catch (error) {
+    throw isFull(error) ? full(error) : error;
+  }
   try {
     const db = await openIn(snapshot.dir, options);
     const close = db.close.bind(db);
     return Object.assign(db, { close: () => close().finally(snapshot.close) });
   } catch (error) {
     snapshot.close();
-    throw errorAboutOriginal(options.dir, snapshot, error);
+    throw isFull(error) ? full(error) : errorAboutOriginal(options.dir, snapshot, error);
   }
 }
+
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['disk-full', 'ENOSPC', 'EDQUOT'].includes(String(error.code));

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -87,6 +87,18 @@ describe('the lock of a segment', () => {
     expect(() => late.requireHeld()).toThrow(expect.objectContaining({ code: 'lease-lost' }));
     late.release();
     expect(JSON.parse(readFileSync(join(folder, 'writer.lock'), 'utf8'))).toEqual(other);
+  });
+
+  it('that cannot be read is not taken for one that was taken over: the reason is given', () => {
+    const folder = newFolder();
+    const lock = lockFolder(folder, 'the segment');
+    const file = join(folder, 'writer.lock');
+    rmSync(file);
+    mkdirSync(file);
+    expect(() => lock.requireHeld()).toThrow(expect.objectContaining({ message: expect.stringContaining('EISDIR') }));
+    expect(() => lockFolder(folder, 'the segment')).toThrow(/EISDIR/);
+    expect(lock.release()).toBe(false);
+    expect(existsSync(file)).toBe(true);
   });
 
   it('is kept for the time that its writers agree on', () => {

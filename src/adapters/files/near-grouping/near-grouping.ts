@@ -68,10 +68,17 @@ export async function createFileNearGrouping({
   let count = 0;
   let pool: Piscina | null = null;
 
-  const match = (task: MatchTask): Promise<void> => {
+  const match = async (task: MatchTask): Promise<void> => {
     if (threads === 1) return matchPiece(task);
-    pool ??= new Piscina({ filename: workerFile(), maxThreads: threads });
-    return pool.run(task) as Promise<void>;
+    // All threads from the start: a piece that waits for a thread which does not start would wait for ever.
+    pool ??= new Piscina({ filename: workerFile(), minThreads: threads, maxThreads: threads });
+    try {
+      await pool.run(task);
+    } catch (error) {
+      // The system allows no more threads or files.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
+      await matchPiece(task);
+    }
   };
 
   async function compareWithLibrary(block: PageColumns, buffers: BlockBuffers, library: LeaderFile): Promise<void> {

@@ -1,0 +1,47 @@
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CrawlError } from '../../domain/errors.ts';
+import { makeFolder } from '../../plugin-host/make-folder.ts';
+
+/** A new state directory is for its owner alone: pages of an intranet are in it, and its writers rule the crawl. */
+const OWNER_ALONE = 0o700;
+/** A folder in which everyone may make files, such as /tmp: the sticky bit, and the right of all to write. */
+const SHARED_BY_ALL = 0o1002;
+
+/** Makes a state directory, unless it exists; an existing one keeps its rights. Rejects as {@link requireOwnState}. */
+export async function makeStateFolder(dir: string): Promise<void> {
+  await makeFolder(dir, OWNER_ALONE);
+  requireOwnState(dir);
+}
+
+/**
+ * Refuses a state directory that another user may have prepared to make this one write elsewhere: one that lies in a
+ * folder like /tmp and belongs to someone else, and one with a symbolic link in it that belongs to someone else. Links
+ * of this user or of root stay a way to put `segments` on another disk, and the directory itself may be a link: who may
+ * make one beside it may as well replace it. That is the rule of Linux for /tmp (`fs.protected_symlinks`), which does
+ * not hold below it, nor on other systems. Throws `usage-invalid`.
+ */
+export function requireOwnState(dir: string): void {
+  const self = process.geteuid?.();
+  if (self === undefined) return;
+  const isTrusted = (uid: number): boolean => uid === self || uid === 0;
+  const folder = statSync(dir);
+  if (!isTrusted(folder.uid) && isSharedByAll(dirname(realpathSync(dir)))) {
+    throw unsafe(`${dir} was made by another user (uid ${folder.uid}) in a folder where everyone may make files`);
+  }
+  for (const { name } of readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())) {
+    const link = join(dir, name);
+    const owner = lstatSync(link, { throwIfNoEntry: false })?.uid ?? self;
+    if (!isTrusted(owner)) throw unsafe(`${link} is a symbolic link of another user (uid ${owner})`, link);
+  }
+}
+
+const isSharedByAll = (dir: string): boolean => (statSync(dir).mode & SHARED_BY_ALL) === SHARED_BY_ALL;
+
+function unsafe(what: string, link?: string): CrawlError {
+  const how =
+    link === undefined
+      ? 'use a directory of your own (--dir)'
+      : `if it is meant, make it yours ("chown -h $(id -u) ${link}"), else use a directory of your own (--dir)`;
+  return new CrawlError('usage-invalid', `${what}, and incrawl would write where that user wants: ${how}`);
+}
