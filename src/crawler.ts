@@ -13,6 +13,7 @@ export { CrawlError, type ErrorCode } from './domain/errors.ts';
 export type { DomainFamilies } from './domain/url/families/stored-families.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './operations/care/backup.ts';
 export type { PruneSummary, SegmentVerdict } from './operations/care/prune-segments.ts';
+export { type ClockRepairSummary, repairClock } from './operations/care/repair-clock.ts';
 export {
   type RepairSummary,
   repairState,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
 import { careOperations } from '../operations/care/care-operations.ts';
+import { warnOfTimesAhead } from '../operations/care/clock-ahead.ts';
 import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { CrawlDeps, Store } from '../operations/deps.ts';
 import { exportOperations } from '../operations/export/export-operations.ts';
@@ -40,6 +41,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   try {
     const store = await openStore(wiring, { access, snapshotDir });
     const isWriting = access === 'write' && snapshotDir === undefined;
+    if (isWriting) await warnOfTimesAhead(store.db, clock, log);
     const saveRests = isWriting ? await keepRests(store.db, wiring) : undefined;
     return crawlerOf({ ...wiring, store: () => store }, async () => {
       await close();

@@ -15,6 +15,7 @@ import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import { changesOf } from './facts/change-feed.ts';
+import { writtenAt } from './facts/written-at.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
@@ -145,7 +146,7 @@ async function writeSeeds(
       options.onSeed?.(datum);
     }
     // An orphan that a seed revives is a change.
-    const batch = { puts, meta, ...changesOf(puts, now) };
+    const batch = { puts, meta: { ...meta, ...(puts.length > 0 && writtenAt(now)) }, ...changesOf(puts, now) };
     await deps.db.write(batch, { durable: start + WINDOW >= keys.length });
     deps.seen.add(urls);
     meta = {};

@@ -7,6 +7,7 @@ import type { Finding } from '../../domain/findings.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { type LevelCrawlDbOptions, openLevelRows } from '../leveldb/open-rows.ts';
+import { retimeEntries } from '../rows/care/feed-care.ts';
 import { isHalfRepaired } from '../rows/care/half-repaired.ts';
 import { type RepairedRows, repairRows } from '../rows/care/repair-rows.ts';
 import { verifyRows } from '../rows/care/verify-rows.ts';
@@ -82,6 +83,16 @@ export async function repairDb(
   const rows = await openLevelRows(options, true);
   try {
     return { ...(await repairRows(rows, keepIn(quarantine), report)), rebuilt: true };
+  } finally {
+    await closeRows(rows, options.dir);
+  }
+}
+
+/** Gives the entries of the change feed other times, in their order. */
+export async function retimeFeed(options: LevelCrawlDbOptions, timeOf: (at: number) => number): Promise<void> {
+  const rows = await openLevelRows(options);
+  try {
+    await retimeEntries(rows, timeOf);
   } finally {
     await closeRows(rows, options.dir);
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: async (ms, signal) => {
     if (ms <= 0) {
       signal?.throwIfAborted();

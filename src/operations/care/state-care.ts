@@ -56,7 +56,7 @@ interface CareDeps extends StateCareOptions {
  * this moment, so another process may hold it. Rejects with `db-version` for the state of a newer incrawl.
  */
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
-  const dir = stateDir(options.dir);
+  const dir = careDir(options.dir);
   const found = new Findings();
   return onSnapshot(dir, async (snapshot) => {
     const named = (text: string): string => text.replaceAll(snapshot, dir);
@@ -68,7 +68,7 @@ export async function verifyState(options: StateCareOptions): Promise<VerifySumm
 }
 
 async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: RowCounts | null; segments: number }> {
-  const dir = stateDir(options.dir);
+  const dir = careDir(options.dir);
   const near = nearPlan(options.config);
   const db = {
     dir: join(options.dbIn, 'db'),
@@ -148,7 +148,7 @@ export interface RepairSummary {
  * `db-locked` while another process holds the state, and as {@link verifyState}.
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
-  const dir = stateDir(options.dir);
+  const dir = careDir(options.dir);
   requireOwnState(dir);
   const clock = options.clock ?? systemClock;
   const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
@@ -206,7 +206,8 @@ async function withDb(
   }
 }
 
-function stateDir(dir: string): string {
+/** The state directory of a command that repairs it. Rejects where there is none, or a cluster shares it. */
+export function careDir(dir: string): string {
   const path = resolve(dir);
   requireCrawl(path);
   refuseClusterState(path, 'this command');

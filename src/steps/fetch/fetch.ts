@@ -2,6 +2,7 @@ import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
 import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError, ERRORS, isUnreached } from '../../domain/errors.ts';
+import { elapsedOf } from '../../ports/clock.ts';
 import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
@@ -91,7 +92,7 @@ class FetchRun {
     this.segment = segment;
     this.options = options;
     const { signal } = this.noMore;
-    this.deadline = options.timeLimitMs > 0 ? deps.clock.now() + options.timeLimitMs : Number.POSITIVE_INFINITY;
+    this.deadline = options.timeLimitMs > 0 ? elapsedOf(deps.clock) + options.timeLimitMs : Number.POSITIVE_INFINITY;
     const waits = { ...options, endsAt: this.deadline };
     this.hold = new HostHold({ ...deps, stop: this.stop }, waits);
     this.robotsDeps = { ...deps, askedAt: (host) => this.askedBefore.get(host) ?? 0 };
@@ -117,12 +118,12 @@ class FetchRun {
         if (item.index >= listed) break;
         if (segment.hasFetched(item.index)) continue;
         while (this.active >= options.window && !this.noMore.signal.aborted) await this.oneIsDone();
-        if (deps.clock.now() >= deadline) stop();
+        if (elapsedOf(deps.clock) >= deadline) stop();
         if (this.noMore.signal.aborted) break;
         this.start(item);
       }
       while (this.active > 0) {
-        if (deps.clock.now() >= deadline) stop();
+        if (elapsedOf(deps.clock) >= deadline) stop();
         await this.oneIsDone();
       }
     } finally {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, elapsedOf } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** How long a fetch waits for its hosts. */
@@ -10,7 +10,7 @@ export interface HostWaits {
   readonly hostWaitMs: number;
   /** For the next turn of a host, at most, ms. */
   readonly turnWaitMs: number;
-  /** End of the fetch, ms since the epoch; absent: none is set. */
+  /** End of the fetch, as {@link elapsedOf}; absent: none is set. */
   readonly endsAt?: number;
   /** Whether other processes fetch other hosts of the round: these wait from the start. */
   readonly isPart?: boolean;
@@ -33,6 +33,7 @@ export class HostHold {
   /** Tasks of each host at work. */
   readonly #tasks = new Map<string, number>();
   readonly #late = new Map<string, number>();
+  /** As {@link elapsedOf}. */
   #deadline = Number.POSITIVE_INFINITY;
 
   constructor(deps: HoldDeps, waits: HostWaits) {
@@ -57,14 +58,16 @@ export class HostHold {
       this.#tasks.delete(host);
       if (this.#tasks.size > 0) this.#holdNoLonger();
     }
-    if (this.#tasks.size > 0 && this.#deps.clock.now() >= this.#deadline) this.#stop();
+    if (this.#tasks.size > 0 && elapsedOf(this.#deps.clock) >= this.#deadline) this.#stop();
   }
 
   /** The latest turn of a host that is waited for now, ms since the epoch. */
   readonly latest = (): number => {
     const { hostWaitMs, turnWaitMs, endsAt = Number.POSITIVE_INFINITY, isPart = false } = this.#waits;
     const waitMs = isPart || this.#tasks.size > 1 ? Math.min(hostWaitMs, turnWaitMs) : turnWaitMs;
-    return Math.min(this.#deadline, endsAt, this.#deps.clock.now() + waitMs);
+    const { clock } = this.#deps;
+    const left = Math.min(this.#deadline, endsAt) - elapsedOf(clock);
+    return clock.now() + Math.min(left, waitMs);
   };
 
   /** A host whose turn at `at` is too late. */
@@ -78,7 +81,7 @@ export class HostHold {
 
   /** From now on the hosts that are done wait for the others. */
   #holdNoLonger(): void {
-    this.#deadline = Math.min(this.#deadline, this.#deps.clock.now() + this.#waits.hostWaitMs);
+    this.#deadline = Math.min(this.#deadline, elapsedOf(this.#deps.clock) + this.#waits.hostWaitMs);
   }
 
   #stop(): void {

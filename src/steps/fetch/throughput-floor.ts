@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, elapsedOf } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** When a fetch is too slow to go on, as by `fetcher.throughput.threshold.*` of Nutch. */
@@ -41,7 +41,7 @@ export async function untilTooSlow(
   { pagesPerSecond, retries, checkAfterMs }: ThroughputFloor,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const startedAt = clock.now();
+  const startedAt = elapsedOf(clock);
   let below = 0;
   let last = { at: startedAt, pages: pages() };
   for (;;) {
@@ -51,7 +51,7 @@ export async function untilTooSlow(
       return null;
     }
     if (signal.aborted) return null;
-    const now = { at: clock.now(), pages: pages() };
+    const now = { at: elapsedOf(clock), pages: pages() };
     const rate = (1_000 * (now.pages - last.pages)) / Math.max(1, now.at - last.at);
     const counts = last.at - startedAt >= checkAfterMs;
     below = counts && rate < pagesPerSecond ? below + 1 : 0;

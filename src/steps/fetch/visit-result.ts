@@ -2,7 +2,7 @@ import type { ProbeMode } from '../../domain/crawl/headers/ladder.ts';
 import type { Validators } from '../../domain/crawl/states/datum.ts';
 import type { AuditVerdict, FetchOutcome, UnchangedRung } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, elapsedOf } from '../../ports/clock.ts';
 import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import type { FetchItem, HostObservation, WireResponse } from '../../ports/segment-store.ts';
 import { statusOutcome, type VisitCosts } from './status-outcome.ts';
@@ -47,7 +47,7 @@ export interface Account {
   requests: number;
   bodyBytes: number;
   receivedBytes: number;
-  /** Moved on by each wait for a turn of the host, so that a visit's time has no waiting in it. */
+  /** As {@link elapsedOf}. Moved on by each wait for a turn of the host: a visit's time has no waiting in it. */
   startedAt: number;
 }
 
@@ -120,7 +120,7 @@ export function costs({ deps, account }: OpenVisit): Omit<VisitCosts, 'at'> {
     requests: account.requests,
     bodyBytes: account.bodyBytes,
     receivedBytes: account.receivedBytes,
-    ms: Math.max(0, deps.clock.now() - account.startedAt),
+    ms: Math.max(0, Math.round(elapsedOf(deps.clock) - account.startedAt)),
   };
 }
 

@@ -13,6 +13,7 @@ import { NO_VALIDATORS, type Validators } from '../../domain/crawl/states/datum.
 import type { AuditVerdict } from '../../domain/crawl/states/outcome.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
+import { elapsedOf } from '../../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
 import { incomplete, truncationOfBody } from './partial-body.ts';
@@ -50,9 +51,9 @@ export async function visit(
   options: VisitOptions,
   { protocol, item, host, dated = host, nextTurn = async () => {}, signal }: Visit,
 ): Promise<VisitResult> {
-  const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: deps.clock.now() };
+  const account: Account = { requests: 0, bodyBytes: 0, receivedBytes: 0, startedAt: elapsedOf(deps.clock) };
   const open: OpenVisit = { deps, options, protocol, item, account, observation: {}, signal };
-  const plan = planProbe(item, host, options.probe, item.audit, account.startedAt, dated);
+  const plan = planProbe(item, host, options.probe, item.audit, deps.clock.now(), dated);
   const orFailure = async <Result>(work: Promise<Result>): Promise<Result | VisitResult> => {
     try {
       return await work;
@@ -61,9 +62,9 @@ export async function visit(
     }
   };
   const inTurn = async (): Promise<void> => {
-    const askedAt = deps.clock.now();
+    const askedAt = elapsedOf(deps.clock);
     await nextTurn();
-    account.startedAt += deps.clock.now() - askedAt;
+    account.startedAt += elapsedOf(deps.clock) - askedAt;
   };
   let answer: VisitResult | Doubt = plan.head ? await orFailure(probeByHead(open)) : 'page';
   if (answer === 'page') {

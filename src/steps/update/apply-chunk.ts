@@ -15,6 +15,7 @@ import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
 import { withHostPrior } from '../facts/change-prior.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
+import { writtenAt } from '../facts/written-at.ts';
 import { spelledVariant } from './declared-variant.ts';
 import {
   additions,
@@ -286,7 +287,11 @@ async function write(
       options.distrustMs,
     ),
     segments: [row],
-    meta: { ...(deletes.length > 0 && { [PURGED_KEY]: String(clock.now()) }), ...admission.books?.facts().meta },
+    meta: {
+      ...writtenAt(clock.now()),
+      ...(deletes.length > 0 && { [PURGED_KEY]: String(clock.now()) }),
+      ...admission.books?.facts().meta,
+    },
     ...noted(changes, clock.now()),
   });
   seen.add([...firstRecords, ...added.map(({ url }) => url)]);

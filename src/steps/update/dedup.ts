@@ -147,7 +147,10 @@ export function comparedPage(
 
 type Signed = CrawlDatum & { readonly signature: string };
 
-/** Whether a page can repeat or be repeated; a part of a page cannot. Versions of pages stay with these, however much their text is alike. */
+/**
+ * Whether a page can repeat or be repeated; a part of a page cannot. Versions of pages stay with these, however much
+ * their text is alike.
+ */
 const hasCopy = (datum: CrawlDatum): datum is Signed =>
   datum.signature !== null &&
   !isPartial(datum.truncated) &&

@@ -40,6 +40,13 @@ export async function* joinParsed(segment: Segment): AsyncGenerator<JoinedRecord
   }
 }
 
+/** The record with its visit at `now` at the latest: a later stamp is of a clock that was ahead, and was set since. */
+export function stampedBy(joined: JoinedRecord, now: number): JoinedRecord {
+  const { fetched } = joined;
+  if (fetched.outcome.at <= now) return joined;
+  return { ...joined, fetched: { ...fetched, outcome: { ...fetched.outcome, at: now } } };
+}
+
 export interface BatchLimits {
   /** Records to skip before the first batch. */
   readonly from: number;

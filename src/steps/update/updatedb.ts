@@ -12,7 +12,7 @@ import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
 import { applyChunk, type UpdateDeps, type UpdateOptions, type UpdateRun } from './apply-chunk.ts';
 import type { LinkCounts } from './found-links.ts';
-import { joinedBatches } from './joined-records.ts';
+import { joinedBatches, stampedBy } from './joined-records.ts';
 import { withSoft404 } from './soft-404.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
 import { admitWaiting } from './waiting-links.ts';
@@ -98,7 +98,8 @@ async function applyChunks(
   const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
   for await (const chunk of joinedBatches(segment, limits)) {
     const applied = row.applied + total.applied + chunk.length;
-    const records = options.soft404 ? await withSoft404(db, chunk) : chunk;
+    const stamped = chunk.map((joined) => stampedBy(joined, run.clock.now()));
+    const records = options.soft404 ? await withSoft404(db, stamped) : stamped;
     addTally(total, await applyChunk(run, records, { ...row, applied }));
     onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
     // After a batch, not before: what a short stopped round fetched is applied as a whole.

@@ -155,7 +155,8 @@ function isStale(file: string, text: string, patienceMs: number): boolean {
     if (isProcessGone(holder.pid)) return true;
   }
   const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - touchedAt > patienceMs;
+  // A time ahead is no heartbeat either: the clock was set back since, and a holder that lives would have touched it.
+  return Math.abs(Date.now() - touchedAt) > patienceMs;
 }
 
 /**

@@ -57,7 +57,7 @@ export class HostLane implements HostTurn {
 
   /** When delay and pause allow the next request, ms since the epoch. */
   get opensAt(): number {
-    return quietUntil(this) - this.#time.behindMs();
+    return Math.ceil(quietUntil(this) - this.#time.behindMs());
   }
 
   /** Sleeps until the lane is open or {@link wake} is called. Rejects when the clock fails. */

@@ -92,9 +92,10 @@ class QueuedHostLanes implements HostLanes {
 
   resting(): (readonly [host: string, until: number])[] {
     const now = this.#time.now();
+    const behindMs = this.#time.behindMs();
     return [...this.#resting, ...this.#lanes].flatMap(([host, turn]) => {
       const until = quietUntil(turn);
-      return until > now ? [[host, until - this.#time.behindMs()] as const] : [];
+      return until > now ? [[host, Math.round(until - behindMs)] as const] : [];
     });
   }
 

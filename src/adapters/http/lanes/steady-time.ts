@@ -1,8 +1,9 @@
 import type { Clock } from '../../../ports/clock.ts';
 
 /**
- * The time of a clock, going on from where it was when the clock is set back: otherwise hosts would be waited for until
- * the clock has caught up.
+ * Time that is not moved when a clock is set: otherwise hosts would be waited for until a clock that was set back has
+ * caught up, or be asked without a pause when it is set forward. A clock without `elapsed` goes on from where it was
+ * when it is set back.
  */
 export class SteadyTime {
   readonly #clock: Clock;
@@ -15,16 +16,16 @@ export class SteadyTime {
 
   /** Never less than before. */
   now(): number {
+    if (this.#clock.elapsed !== undefined) return this.#clock.elapsed();
     const clockNow = this.#clock.now();
     if (clockNow + this.#behindMs < this.#latest) this.#behindMs = this.#latest - clockNow;
     this.#latest = clockNow + this.#behindMs;
     return this.#latest;
   }
 
-  /** By how much the clock has been set back, ms. */
+  /** By how much the clock is behind this time, ms. */
   behindMs(): number {
-    this.now();
-    return this.#behindMs;
+    return this.now() - this.#clock.now();
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,14 @@
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Report } from '../../../ports/state-care.ts';
-import { allChanges, decodeChange, decodeEnds, encodeEnds, FEED_ENDS_KEY } from '../codecs/change-rows.ts';
+import {
+  allChanges,
+  decodeChange,
+  decodeEnds,
+  encodeChange,
+  encodeEnds,
+  FEED_ENDS_KEY,
+} from '../codecs/change-rows.ts';
 import { type Rows, readRange } from '../rows.ts';
 import { endsOfRows, readEnds } from '../writing/change-log.ts';
 
@@ -41,6 +48,24 @@ async function endsOrNull(rows: Rows, report: Report): Promise<FeedEnds | null> 
 export function readFeedRow(key: string, bytes: Buffer): void {
   if (key === FEED_ENDS_KEY) decodeEnds(bytes);
   else decodeChange(key, bytes);
+}
+
+/**
+ * Gives entries of the feed other times. `timeOf` must keep the order of times; entries are written oldest first, so
+ * that they are in order wherever a kill ends it.
+ */
+export async function retimeEntries(rows: Rows, timeOf: (at: number) => number): Promise<void> {
+  for await (const batch of readRange(rows, allChanges())) {
+    const puts = batch.flatMap(([key, bytes]) => {
+      const row = decodeChange(key, bytes);
+      const [notedAt, at] = [timeOf(row.notedAt), timeOf(row.at)];
+      const isSame = notedAt === row.notedAt && at === row.at;
+      return isSame ? [] : [{ type: 'put' as const, key, value: encodeChange({ ...row, notedAt, at }) }];
+    });
+    if (puts.length > 0) await rows.batch(puts, { sync: true });
+  }
+  const ends = await readEnds(rows);
+  await rows.put(FEED_ENDS_KEY, encodeEnds({ ...ends, notedAt: timeOf(ends.notedAt) }), { sync: true });
 }
 
 /** Rebuilds the ends from the readable entries; the newest number never falls, so that no number is given twice. */

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { repairText, verifyText } from '../../render/text/care-text.ts';
+import { clockText, repairText, verifyText } from '../../render/text/care-text.ts';
 
 interface RepairFlags {
   readonly deep?: true;
+  readonly clock?: true;
   readonly dryRun?: true;
 }
 
@@ -17,12 +18,21 @@ export function addRepair(program: Command, run: Run): void {
         'data is moved to a quarantine; nothing is deleted.',
     )
     .option('--deep', 'also read every stored response; pages without a readable one are removed from their segment')
+    .option('--clock', 'bring times back that a clock has stamped while it was ahead; nothing else is repaired')
     .option('--dry-run', 'only say what is wrong, and how it would be repaired')
-    .addHelpText('after', '\nExamples:\n  incrawl repair --dry-run\n  incrawl repair && incrawl crawl');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl repair --dry-run\n  incrawl repair && incrawl crawl\n  incrawl repair --clock --dry-run',
+    );
   command.action((flags: RepairFlags) =>
     run(command, async (session) => {
-      const { repairState, verifyState } = await import('../../../crawler.ts');
+      const { repairClock, repairState, verifyState } = await import('../../../crawler.ts');
       const options = await session.stateOptions({ deep: flags.deep === true });
+      if (flags.clock) {
+        const summary = await repairClock({ ...options, dryRun: flags.dryRun === true });
+        await writeSummary(session, summary, () => clockText(summary));
+        return EXIT.done;
+      }
       if (flags.dryRun) {
         const summary = await verifyState(options);
         await writeAnswer(session, summary, () => verifyText(summary, session.bold), true);

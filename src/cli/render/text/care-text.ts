@@ -1,7 +1,7 @@
 // cli/render/text/: summaries and answers as text.
-import type { BackupSummary, RepairSummary, VerifySummary } from '../../../crawler.ts';
+import type { BackupSummary, ClockRepairSummary, RepairSummary, VerifySummary } from '../../../crawler.ts';
 import { FINDINGS, type FindingKind } from '../../../domain/findings.ts';
-import { bytes, count, counted } from '../quantities.ts';
+import { bytes, count, counted, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
 type Bold = (text: string) => string;
@@ -34,6 +34,22 @@ function checkedText({ rows, segments }: VerifySummary): string {
 export function backupText({ dir, rows, files, bytes: size, createdAt }: BackupSummary, done: string): string {
   const content = `${counted(rows, 'row')} of the crawl db, ${counted(files, 'file')} with ${bytes(size)}`;
   return `${done} ${dir}: ${content}, as of ${createdAt}.\n`;
+}
+
+export function clockText({ aheadMs, dryRun, ...counts }: ClockRepairSummary): string {
+  if (aheadMs === 0) return 'No time lies ahead of the clock of this machine.\n';
+  const { records, beliefs, hosts, changes, segments, facts } = counts;
+  const rows = [
+    counted(records, 'record'),
+    counted(hosts, 'host'),
+    counted(changes, 'change'),
+    counted(segments, 'segment'),
+    counted(facts, 'fact'),
+  ];
+  const lost =
+    beliefs === 0 ? '' : `${counted(beliefs, 'page')} will be observed anew: visits seemed to lie far apart.\n`;
+  const done = dryRun ? 'These would be brought back' : 'Brought back to now';
+  return `The newest time lies ${span(aheadMs / 1_000)} ahead. ${done}: ${rows.join(', ')}.\n${lost}`;
 }
 
 export function repairText(summary: RepairSummary, bold: Bold): string {

@@ -1,4 +1,3 @@
-// domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
 import { type BlockMemory, type FoundParts, learnBlocks } from '../change/block-memory.ts';
 import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
 import type { ScheduleVisit } from '../revisit/schedule.ts';
