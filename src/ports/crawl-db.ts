@@ -105,6 +105,9 @@ export interface CrawlDbPut {
   readonly leasedBy?: string;
 }
 
+/** Named fact, written with the links of a sitemap: from then on there are links of URLs without a record. */
+export const SITEMAP_LINKS_KEY = 'hasSitemapLinks';
+
 export interface StoredLinks {
   readonly url: string;
   readonly targets: readonly string[];

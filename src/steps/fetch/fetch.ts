@@ -217,7 +217,7 @@ class FetchRun {
     const visited = await visit(this.deps, this.options, asked);
     const restUntil = this.judgeHost(item.host, visited.outcome);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
-    if (result.observation !== null) this.observe(item, facts, result.observation);
+    if (result.observation !== null) this.observe(item, result.observation);
     await this.store(item, result);
   }
 
@@ -225,8 +225,9 @@ class FetchRun {
     return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
   }
 
-  private observe({ host, validators }: FetchItem, facts: HostFacts, observation: HostObservation): void {
-    this.facts.set(host, addObservation(facts, observation));
+  /** Added to the facts as they are by now: visits on other connections of the host may have ended meanwhile. */
+  private observe({ host, validators }: FetchItem, observation: HostObservation): void {
+    this.facts.set(host, addObservation(this.factsOf(host), observation));
     if (validators.etag !== null) return;
     const { conditionalHits = 0, conditionalMisses = 0 } = observation;
     if (conditionalHits + conditionalMisses === 0) return;
@@ -241,28 +242,32 @@ class FetchRun {
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
     const { host } = item;
     const { clock } = this.deps;
-    const facts = this.factsOf(host);
-    const restUntil = facts.restUntil ?? 0;
-    const failing = this.failures.reason(host);
-    if (restUntil > clock.now() || failing !== undefined) {
-      turn.spare();
-      const now = clock.now();
-      return restUntil > now ? resting(now, restUntil) : denied(now, 'host-failing', failing ?? '');
-    }
+    const refusal = this.refusalOfHost(host, turn);
+    if (refusal !== null) return refusal;
     const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const observation = { restUntil: restAskedUntil };
       this.warnOfRest(host, restAskedUntil);
-      this.observe(item, facts, observation);
+      this.observe(item, observation);
       return { ...resting(clock.now(), restAskedUntil), observation };
     }
-    if (verdict.allowed) return null;
+    // On another connection the host may have asked for a pause while this visit waited for its turn.
+    if (verdict.allowed) return this.refusalOfHost(host, turn);
     // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
     const { code, message } = denialBy(verdict);
     if (isFetched) this.failures.count(host, reachByRobots(verdict), !this.failures.hasFailed(host));
     const now = clock.now();
     return isUnreached(code) ? unreached(now, code, message) : denied(now, code, message);
+  }
+
+  private refusalOfHost(host: string, turn: LaneTurn): VisitResult | null {
+    const restUntil = this.factsOf(host).restUntil ?? 0;
+    const now = this.deps.clock.now();
+    const failing = this.failures.reason(host);
+    if (restUntil <= now && failing === undefined) return null;
+    turn.spare();
+    return restUntil > now ? resting(now, restUntil) : denied(now, 'host-failing', failing ?? '');
   }
 
   /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */

@@ -3,7 +3,7 @@ import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-vi
 import { newDatum } from '../../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { restReason } from '../facts/host-rest.ts';
 import type { UrlChain } from '../url-chain.ts';
@@ -141,7 +141,9 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, scor
     deps.seen.add(fresh);
   }
   // Stored as links of the sitemap: a listed URL is no orphan, even where no page links to it.
-  if (urls.length > 0) await deps.db.write({ links: [{ url: sitemap, targets: urls }] });
+  if (urls.length > 0) {
+    await deps.db.write({ links: [{ url: sitemap, targets: urls }], meta: { [SITEMAP_LINKS_KEY]: '1' } });
+  }
   return {
     sitemap,
     error: null,

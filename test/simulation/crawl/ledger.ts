@@ -55,14 +55,13 @@ async function appliedOf(segments: SegmentStore, id: string, limit: number): Pro
   return { info: segment.info, visits };
 }
 
-/** What two crawls of a steady world must agree about a record. */
-export const finalState = ({ url, state, digest, signature, target, httpStatus, title }: CrawlDatum): string =>
-  JSON.stringify({
-    url,
-    state: state === 'notmodified' ? 'fetched' : state,
-    digest,
-    signature,
-    target,
-    httpStatus,
-    title,
-  });
+/**
+ * What two crawls of a steady world must agree about a record.
+ * @param isUnique no other page has its text; which of several with one text represents the others depends on the order
+ *   of the visits
+ */
+export function finalState(datum: CrawlDatum, isUnique: boolean): string {
+  const { url, state, digest, signature, target, httpStatus, title } = datum;
+  const known = isUnique || digest === null ? { state: state === 'notmodified' ? 'fetched' : state, target } : {};
+  return JSON.stringify({ url, ...known, digest, signature, httpStatus, title });
+}

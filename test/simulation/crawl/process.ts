@@ -18,6 +18,7 @@ import { storeOn } from '../../../src/operations/state/open-store.ts';
 import { configuredFilter } from '../../../src/operations/state/seen-urls.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../../src/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../../src/plugin-host/parsing/page-parser.ts';
+import { loadSitemapParser } from '../../../src/plugin-host/parsing/sitemap-parser.ts';
 import { applyUrlChain } from '../../../src/plugin-host/url-chain.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { OrderedRows } from '../../../src/ports/ordered-rows.ts';
@@ -56,6 +57,8 @@ export async function loadProgram({ config, clock, fate }: Surroundings) {
   const log = logOf(fate);
   const loaded = await loadMainPlugins(DEFAULT_PLUGIN_LIST, { config, baseDir: '/', log, clock });
   const parser = await createInlinePageParser(parsingOptions(config, DEFAULT_PLUGIN_LIST, '/'), log);
+  // A module that loads takes real time, which the clock of the simulation does not wait for.
+  await loadSitemapParser();
   return { loaded, parser, log };
 }
 

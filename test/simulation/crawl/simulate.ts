@@ -6,6 +6,7 @@ import { chance, choice } from './chance.ts';
 import { type CrashKind, SimulatedDisk } from './disk.ts';
 import { Fate } from './fate.ts';
 import { takeFileCalls } from './file-calls.ts';
+import { findDamagedFiles } from './file-invariants.ts';
 import { takeIntervals } from './intervals.ts';
 import { type Checked, findFaults } from './invariants.ts';
 import { finalState, Ledger } from './ledger.ts';
@@ -133,19 +134,21 @@ class Simulation {
     this.#fate.note('a last process');
     const process = await this.#driven(this.#open(program));
     if (process === null) return this.fail(['a process that nothing cuts off has crashed']);
-    await this.#check(process);
-    const { seeds } = this.#checked.world;
+    await this.#check(process, false);
+    const { world } = this.#checked;
     // Pages that change or lead ever further are never done.
     const rounds = this.#isSteady ? {} : { rounds: LAST_ROUNDS };
-    await this.#driven(process.crawl({ seeds: [{ name: 'seeds', lines: seeds }], ...rounds }));
-    await this.#check(process);
+    await this.#driven(process.crawl({ seeds: [{ name: 'seeds', lines: world.seeds }], ...rounds }));
+    await this.#check(process, true);
     const leased = (await this.#driven(process.db.counters()))?.leased;
     if (leased !== 0) this.fail([`lease forgotten: ${leased} when nothing was left to do`]);
     const open = (await this.#driven(process.db.segments()))?.filter(({ state }) => state === 'generated');
     if (open?.length !== 0) this.fail([`a segment was not applied: ${JSON.stringify(open)}`]);
+    const damaged = await this.#driven(findDamagedFiles());
+    if (damaged?.length !== 0) this.fail(damaged ?? []);
     const records = new Map<string, string>();
     const read = async (): Promise<void> => {
-      for await (const datum of process.db.scan()) records.set(datum.url, finalState(datum));
+      for await (const datum of process.db.scan()) records.set(datum.url, finalState(datum, world.isUnique(datum.url)));
       await process.close();
     };
     await this.#driven(read());
@@ -157,14 +160,14 @@ class Simulation {
   async #process(program: LoadedProgram, count: number): Promise<void> {
     const process = await this.#driven(this.#open(program));
     if (process === null) return;
-    if (!(await this.#check(process, true))) return;
+    if (!(await this.#check(process, false))) return;
     for (let i = 0; i < count; i++) {
       const step: Step = choice(steps(this.#isSteady), this.#seed, this.#fate.effects, i);
       this.#fate.note(`step: ${step.name}`);
       const ended = await this.#driven(
         step.run(process, { ...this.#surroundings, world: this.#checked.world }).catch(expected),
       );
-      if (ended === null || !(await this.#check(process))) return;
+      if (ended === null || !(await this.#check(process, step.isDurable))) return;
     }
     const closed = await this.#driven(process.close().then(() => true));
     if (closed === true) this.#fate.note('closed');
@@ -203,13 +206,13 @@ class Simulation {
 
   /**
    * Whether the process still runs: what it does beside the steps may be cut off meanwhile.
-   * @param isFirst nothing was done since the process began: what it found is checked, and no promise was made
+   * @param isDurable whether all that was found so far must be so ever after
    */
-  async #check(process: SimulatedProcess, isFirst = false): Promise<boolean> {
+  async #check(process: SimulatedProcess, isDurable: boolean): Promise<boolean> {
     const faults = await this.#driven(findFaults(process, this.#checked, this.#clock.now()));
     if (faults === null) return false;
     if (faults.length > 0) this.fail(faults);
-    return isFirst || (await this.#driven(this.#checked.ledger.note(process).then(() => true))) === true;
+    return !isDurable || (await this.#driven(this.#checked.ledger.note(process).then(() => true))) === true;
   }
 }
 
@@ -225,14 +228,21 @@ function configOf(seed: number, isSteady: boolean): Config {
     'agent.contact=mailto:owner@crawler.example',
     pick('fetch.delay', '1s', '2s', '5s'),
     pick('fetch.concurrency', 1, 3, 20),
-    pick('fetch.connectionsPerHost', 1),
-    pick('fetch.probe', 'auto', 'head', 'headers', 'off'),
+    ...choice(
+      [
+        ['fetch.connectionsPerHost=1', pick('fetch.probe', 'auto', 'head', 'headers', 'off')],
+        ['fetch.connectionsPerHost=2', 'fetch.probe=headers'],
+      ],
+      seed,
+      'connections',
+    ),
     pick('fetch.followRedirects', true, true, false),
     pick('fetch.soft404', false, false, true),
     pick('generate.topN', 5, 20, 50, 1_000),
     pick('generate.maxPerHost', 0, 0, 4, 15),
     pick('updatedb.chunk', 1, 3, 10, 500),
     pick('updatedb.orphanSweepEvery', '1m', '1h', '7d'),
+    pick('sitemaps.mode', 'off', 'off', 'discover'),
     pick('dedup.mode', 'mark', 'mark', 'skip-outlinks', 'off'),
     pick('dedup.scope', 'host', 'domain', 'all'),
     pick('seen.filter', 'memory', 'memory', 'off'),

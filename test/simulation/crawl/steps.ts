@@ -1,4 +1,3 @@
-import { choice } from './chance.ts';
 import type { SimulatedProcess, Surroundings } from './process.ts';
 import type { SimulatedWorld } from './world.ts';
 
@@ -7,6 +6,8 @@ export type StepDeps = Surroundings & { readonly world: SimulatedWorld };
 /** Something that an operator does. */
 export interface Step {
   readonly name: string;
+  /** Whether what it has found is on disk when it ends; what a round that was stopped had found may be found again. */
+  readonly isDurable: boolean;
   run(process: SimulatedProcess, deps: StepDeps): Promise<unknown>;
 }
 
@@ -14,19 +15,22 @@ const seedsOf = (world: SimulatedWorld) => [{ name: 'seeds', lines: world.seeds 
 
 const crawl: Step = {
   name: 'crawl',
+  isDurable: true,
   run: (process, { world, random }) => process.crawl({ seeds: seedsOf(world), rounds: 1 + Math.floor(random() * 4) }),
 };
 
-const crawlOn: Step = { name: 'crawl on', run: (process) => process.crawl({ rounds: 2 }) };
+const crawlOn: Step = { name: 'crawl on', isDurable: true, run: (process) => process.crawl({ rounds: 2 }) };
 
 const budgeted: Step = {
   name: 'crawl with a budget',
+  isDurable: true,
   run: (process, { random }) => process.crawl({ budget: 1 + Math.floor(random() * 20), rounds: 3 }),
 };
 
 /** The operator stops a crawl at some time. */
 const stopped: Step = {
   name: 'crawl until stopped',
+  isDurable: false,
   async run(process, { world, clock, random }) {
     const stop = new AbortController();
     const crawling = process.crawl({ seeds: seedsOf(world), signal: stop.signal });
@@ -46,6 +50,7 @@ const stopped: Step = {
 
 const inject: Step = {
   name: 'inject',
+  isDurable: true,
   run: (process, { world, random }) => {
     const { name } = world.hosts[Math.floor(random() * world.hosts.length)] as (typeof world.hosts)[number];
     const lines = Array.from({ length: 5 }, (_, i) => `http://${name}/late/${i}-${Math.floor(random() * 5)}`);
@@ -55,21 +60,22 @@ const inject: Step = {
 
 const stepwise: Step = {
   name: 'steps of a round',
+  isDurable: true,
   async run(process, { random }) {
+    // A round that was stopped is finished first: only its segment has the pauses that hosts have asked for in it.
+    await process.crawl({ rounds: 0 });
     await process.generate();
-    await process.fetch({ parse: random() < 0.5 });
-    if (random() < 0.5) await process.parse().catch(() => {});
+    const parse = random() < 0.5;
+    await process.fetch({ parse });
+    if (!parse && random() < 0.5) await process.parse();
     await process.updatedb(random() < 0.3 ? { orphans: 'mark' } : {});
   },
 };
 
-const undoDedup: Step = { name: 'undo dedup', run: (process) => process.undoDedup(false) };
+const undoDedup: Step = { name: 'undo dedup', isDurable: true, run: (process) => process.undoDedup(false) };
 
 /** @param isSteady only those that leave the outcome of a crawl as it is */
 export const steps = (isSteady: boolean): readonly Step[] =>
   isSteady
     ? [crawl, crawl, crawlOn, stopped, stepwise]
     : [crawl, crawl, crawlOn, stopped, stepwise, budgeted, inject, undoDedup];
-
-export const anyStep = (isSteady: boolean, ...parts: readonly (string | number)[]): Step =>
-  choice(steps(isSteady), ...parts);

@@ -148,6 +148,7 @@ export class SimulatedWorld {
     nth: number,
   ): Partial<Answer> {
     const [, kind = '', key = ''] = path.split(/[/?]/);
+    if (kind === 'sitemap.xml') return this.#sitemap(host);
     const number = Number(key);
     if (kind === 'r')
       return {
@@ -164,6 +165,13 @@ export class SimulatedWorld {
     const isCut = chance(this.#seed, host.name, path, nth, 'cut') < host.cutting;
     const cutAt = Math.floor(body.length * chance(this.#seed, path, nth, 'at'));
     return { status: 200, headers, body, content, ...(isCut && { cutAt }) };
+  }
+
+  #sitemap({ name, pages }: SimulatedHost): Partial<Answer> {
+    if (chance(this.#seed, name, 'sitemap') < 0.5) return { status: 404 };
+    const entries = Array.from({ length: pages }, (_, i) => `<url><loc>http://${name}/p/${i}</loc></url>`).join('');
+    const body = Buffer.from(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${entries}</urlset>`);
+    return { status: 200, headers: { 'content-type': 'application/xml' }, body };
   }
 
   #content(host: SimulatedHost, kind: string, key: string, at: number): PageContent | null {

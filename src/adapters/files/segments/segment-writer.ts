@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { FetchedRecord, FetchItem, SegmentInfo, WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
-import { damagedAt, errnoOf } from '../file-errors.ts';
+import { syncFolder } from '../durable-file.ts';
+import { damagedAt, errnoOf, onFile } from '../file-errors.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
 import { readStoredResponse } from '../warc/stored-response.ts';
 import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
@@ -225,6 +226,8 @@ export class SegmentWriter {
     await this.warc.sync();
     await this.fetched.sync();
     await this.parsed.sync();
+    // The names of the files as well: a mark of files that a crash has lost would be damage.
+    onFile(this.dir, () => syncFolder(this.dir));
     const { info, synced } = this.mark;
     const reached = STATES.indexOf(state) > STATES.indexOf(info.state) ? state : info.state;
     // Parse output that was reset meanwhile is not marked as synced.

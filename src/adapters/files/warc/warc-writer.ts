@@ -79,7 +79,11 @@ export class WarcWriter {
       if (end === undefined) onFile(join(dir, name), () => rmSync(join(dir, name)));
       else if (size > end) truncateFile(join(dir, name), end);
     }
-    for (const name of ends.keys()) this.number = Math.max(this.number, numberOf(name));
+    for (const name of ends.keys()) {
+      this.number = Math.max(this.number, numberOf(name));
+      // Another process has written it, and may have ended before it was on disk.
+      this.unsynced.add(join(dir, name));
+    }
     const end = ends.get(nameOf(this.number));
     if (end !== undefined) {
       this.fd = onFile(this.file, () => openSync(this.file, 'r+'));

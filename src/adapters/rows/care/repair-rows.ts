@@ -22,6 +22,7 @@ import { SHARED_MARK_KEY } from '../seen/shared-filter.ts';
 import { readFeedRow, renewEnds } from './feed-care.ts';
 import { REPAIRING_KEY } from './half-repaired.ts';
 import { type CountedHost, HostCounting } from './host-counting.ts';
+import { hasSitemapLinks } from './sitemap-links.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 
 /** Keeps rows that are removed from the db; resolves when the copy is on disk. */
@@ -48,7 +49,8 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   quarantined += await sift(deps, ROW.segment, (key, bytes) => decodeSegment(key.slice(1), bytes));
   quarantined += await sift(deps, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
   quarantined += await sift(deps, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
-  quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), true);
+  const linksNeedRecord = !(await hasSitemapLinks(rows));
+  quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), linksNeedRecord);
   quarantined += await sift(deps, ROW.families, decodeFamilies);
   quarantined += await sift(deps, ROW.change, readFeedRow);
   const leasesEnded = await endStrayLeases(deps);

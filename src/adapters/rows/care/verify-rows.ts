@@ -28,6 +28,7 @@ import type { NearPlan } from '../near/fingerprint-tables.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { verifyFeed } from './feed-care.ts';
 import { type HostCounting, isSameTally, totalOf } from './host-counting.ts';
+import { hasSitemapLinks } from './sitemap-links.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
 import { IndexChecking } from './verify-indexes.ts';
 import { checkNear } from './verify-near.ts';
@@ -126,6 +127,7 @@ async function checkLeases(rows: Rows, segments: ReadonlyMap<string, SegmentStat
 
 async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined): Promise<number> {
   let links = 0;
+  const needRecord = !(await hasSitemapLinks(rows));
   for await (const batch of readRange(rows, rowRange(ROW.links))) {
     links += batch.length;
     onWork?.({ work: 'checking outlinks of pages', done: links, total: null });
@@ -135,7 +137,9 @@ async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined
     );
     for (const [i, [key, bytes]] of batch.entries()) {
       readRow(key, report, () => decodeLinks(urlOfRow(key), bytes));
-      if (!known[i]) report({ kind: 'links-stray', subject: urlOfRow(key), detail: 'there is no such record' });
+      if (!known[i] && needRecord) {
+        report({ kind: 'links-stray', subject: urlOfRow(key), detail: 'there is no such record' });
+      }
     }
   }
   return links;
