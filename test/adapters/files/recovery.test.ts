@@ -166,6 +166,15 @@ describe('a segment after an interruption', () => {
     );
   });
 
+  it('a response that a power cut tore within its file is fetched again, with those after it', async () => {
+    const { dir, file } = copyOf(original);
+    const bytes = readFileSync(file('data-00000.warc.gz'));
+    const { offset, length } = pointers[2]!;
+    bytes.fill(0, offset + (length >> 1), offset + length);
+    writeFileSync(file('data-00000.warc.gz'), bytes);
+    expect(await checkRepaired(dir)).toEqual({ fetched: [0, 1], parsed: [0, 1] });
+  });
+
   it('a reader shows the whole records of a torn segment and changes nothing', async () => {
     const { dir, file } = copyOf(original);
     truncateSync(file('fetched.bin'), statSync(file('fetched.bin')).size - 3);
