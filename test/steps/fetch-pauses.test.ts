@@ -11,7 +11,7 @@ const LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const ANSWERS: Readonly<Record<string, { ms: number; status: number; headers: Record<string, string> }>> = {
   '/robots.txt': { ms: 10, status: 404, headers: {} },
   '/0': { ms: 10, status: 503, headers: { 'retry-after': '4000' } },
-  '/1': { ms: 500, status: 304, headers: {} },
+  '/1': { ms: 50, status: 304, headers: {} },
   '/2': { ms: 10, status: 304, headers: {} },
 };
 
