@@ -1,5 +1,6 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { Truncation } from '../../domain/crawl/states/truncation.ts';
+import type { PageVariant } from '../../domain/page/links/page-variant.ts';
 
 const TRUNCATED: Readonly<Record<Truncation, string>> = {
   length: 'Its stored copy was cut at http.maxBodyBytes; the rest of the page is not known.',
@@ -36,5 +37,19 @@ export function partSentences({ blocks, visits }: CrawlDatum): string[] {
       sentences.push('Nothing else that counts differed at the last visit with another body, so its distance is 0.');
     }
   }
+  return sentences;
+}
+
+const VARIANT_NAMES: Readonly<Record<PageVariant, string>> = { amp: 'AMP', print: 'print', mobile: 'mobile' };
+
+/** What the page says of its place among others. */
+export function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: CrawlDatum): string[] {
+  const sentences: string[] = [];
+  if (variant !== undefined && variantOf !== undefined) {
+    sentences.push(
+      `It declares to be the ${VARIANT_NAMES[variant as PageVariant] ?? variant} version of ${variantOf}.`,
+    );
+  }
+  if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
   return sentences;
 }

@@ -5,7 +5,6 @@ import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { PageVariant } from '../../domain/page/links/page-variant.ts';
 import { THIN_KEY, type Thinness } from '../../domain/url/families/visit-worth.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { WAITING_KEY } from '../update/family-books.ts';
@@ -18,7 +17,7 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
-import { partSentences, truncationSentences } from './explain-parts.ts';
+import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -286,19 +285,5 @@ function stateSentences(datum: CrawlDatum): string[] {
   sentences.push(...truncationSentences(datum), ...partSentences(datum));
   if (datum.fixedIntervalMs !== null)
     sentences.push('Its interval is fixed by its seed (fixedInterval); no schedule changes it.');
-  return sentences;
-}
-
-const VARIANT_NAMES: Readonly<Record<PageVariant, string>> = { amp: 'AMP', print: 'print', mobile: 'mobile' };
-
-/** What the page says of its place among others. */
-function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: CrawlDatum): string[] {
-  const sentences: string[] = [];
-  if (variant !== undefined && variantOf !== undefined) {
-    sentences.push(
-      `It declares to be the ${VARIANT_NAMES[variant as PageVariant] ?? variant} version of ${variantOf}.`,
-    );
-  }
-  if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
   return sentences;
 }
