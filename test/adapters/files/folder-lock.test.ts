@@ -49,6 +49,14 @@ describe('the lock of a segment', () => {
     },
   );
 
+  it('of a killed process with the same id, whose other name of it is left, is taken over', () => {
+    const folder = newFolder();
+    const file = leave(folder, { pid: process.pid, host: hostname(), startedAt: 1 });
+    linkSync(file, `${file}.${hostname().replace(/[^\w.]/g, '_')}-${process.pid}.partial`);
+    lockFolder(folder, 'the segment').release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('of a living process stands', () => {
     const folder = newFolder();
     leave(folder, { pid: process.ppid, host: hostname(), startedAt: 1 });
