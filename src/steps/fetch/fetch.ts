@@ -211,10 +211,8 @@ class FetchRun {
       turn.spare();
       return this.store(item, denied(this.deps.clock.now(), 'scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
-    const facts = this.factsOf(item.host);
-    const nextTurn = (): Promise<void> => turn.next();
-    const asked = { protocol, item, host: facts, dated: this.dated.get(item.host), nextTurn };
-    const visited = await visit(this.deps, this.options, asked);
+    const known = { host: this.factsOf(item.host), dated: this.dated.get(item.host) };
+    const visited = await visit(this.deps, this.options, { protocol, item, ...known, nextTurn: () => turn.next() });
     const restUntil = this.judgeHost(item.host, visited.outcome);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
     if (result.observation !== null) this.observe(item, result.observation);
@@ -228,9 +226,8 @@ class FetchRun {
   /** Added to the facts as they are by now: visits on other connections of the host may have ended meanwhile. */
   private observe({ host, validators }: FetchItem, observation: HostObservation): void {
     this.facts.set(host, addObservation(this.factsOf(host), observation));
-    if (validators.etag !== null) return;
     const { conditionalHits = 0, conditionalMisses = 0 } = observation;
-    if (conditionalHits + conditionalMisses === 0) return;
+    if (validators.etag !== null || conditionalHits + conditionalMisses === 0) return;
     const known = this.dated.get(host);
     this.dated.set(host, {
       conditionalHits: (known?.conditionalHits ?? 0) + conditionalHits,
@@ -240,8 +237,7 @@ class FetchRun {
 
   /** The result for a URL that must not be requested; `null`: it may be. */
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
-    const { host } = item;
-    const { clock } = this.deps;
+    const [{ host }, { clock }] = [item, this.deps];
     const refusal = this.refusalOfHost(host, turn);
     if (refusal !== null) return refusal;
     const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
