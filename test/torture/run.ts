@@ -1,7 +1,7 @@
 /**
- * `npm run torture -- [--simulate] [--hours H] [--faults] [--kills N] [--seed N]`: what this program promises, tried for
- * longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything was
- * lost or wrong.
+ * `npm run torture -- [--simulate] [--hours H] [--faults] [--kills N] [--seed N]`: what this program promises, tried
+ * for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything
+ * was lost or wrong.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -51,9 +51,9 @@ export interface FetchDeps extends VisitDeps {
 
 /**
  * Fetches the URLs of a segment that are not fetched yet, and the targets of their redirects that join its list. The
- * list is read in windows, so memory does not grow with it. A stop signal, the time limit, the throughput floor or hosts
- * that are slower than others end the step after the pages in flight; the other URLs stay in the list and can be
- * fetched later.
+ * list is read in windows, so memory does not grow with it. A stop signal, the time limit, the throughput floor or
+ * hosts that are slower than others end the step after the pages in flight; the other URLs stay in the list and can
+ * be fetched later.
  */
 export async function fetchSegment(
   deps: FetchDeps,

@@ -24,8 +24,8 @@ interface HoldDeps {
 }
 
 /**
- * Keeps a fetch from being held open by its slowest hosts: the results of the others wait for its end. What is left of a
- * slow host is due as before.
+ * Keeps a fetch from being held open by its slowest hosts: the results of the others wait for its end. What is left
+ * of a slow host is due as before.
  */
 export class HostHold {
   readonly #deps: HoldDeps;
