@@ -25,7 +25,7 @@ const openInMemory = (): Promise<LinkedUrls> => openFileLinkedUrls({ dir: 'unuse
 async function swept() {
   const db = createMemoryCrawlDb();
   const tables = createMemoryFingerprintTables({ db, ...HOST_PLAN });
-  const repeat = signed(REPEAT, A, { seed: false, state: 'duplicate', target: FIRST });
+  const repeat = signed(REPEAT, A, { seed: false, state: 'duplicate', target: FIRST, referrer: HOME });
   const puts = [signed(HOME, OTHER, { seed: true }), signed(FIRST, A, { seed: true }), repeat];
   await db.write({ puts: puts.map((datum) => ({ datum, previous: null })) });
   // "orphaned" and "linked" ask the policy nothing.
@@ -81,7 +81,7 @@ async function sweptInParts(
   const all = sites.flatMap(({ pages }, site) => Array.from({ length: pages }, (_, page) => urlOf(site, page)));
   const targets = sites.flatMap(({ linked }, site) => linked.map((page) => urlOf(site, page)));
   const home = newDatum({ url: HOME, now: 1, intervalMs: 1, seed: true });
-  const datums = [home, ...all.map((url) => newDatum({ url, now: 1, intervalMs: 1 }))];
+  const datums = [home, ...all.map((url) => newDatum({ url, now: 1, intervalMs: 1, referrer: HOME }))];
   await db.write({
     puts: datums.map((datum) => ({ datum, previous: null })),
     links: [{ url: HOME, targets }],
@@ -126,3 +126,34 @@ it('a purge leaves its mark in the crawl db, by which other processes forget the
   expect(await db.get(lost.url)).toBeUndefined();
   expect(await db.meta(PURGED_KEY)).toBe('50');
 });
+
+it.each(['mark', 'purge'] as const)(
+  '%s: pages that no page was known to link to stay, and orphans among them are found',
+  async (mode) => {
+    const db = createMemoryCrawlDb();
+    const from = (name: string, more: object = {}) => ({
+      ...newDatum({ url: `https://a.org/${name}`, now: 1, intervalMs: 1 }),
+      ...more,
+    });
+    const home = newDatum({ url: HOME, now: 1, intervalMs: 1, seed: true });
+    const orphans = [
+      from('lost', { state: 'orphan', nextFetchAt: null }),
+      from('back', { state: 'orphan', nextFetchAt: null }),
+    ];
+    const puts = [home, from('listed'), from('taken-over', { state: 'fetched' }), ...orphans];
+    await db.write({
+      puts: puts.map((datum) => ({ datum, previous: null })),
+      links: [{ url: HOME, targets: ['https://a.org/back'] }],
+    });
+    const seen = { remove: () => {} } as unknown as SeenUrls;
+    const deps = { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory };
+    const summary = await sweepOrphans(deps, { mode, repeats: { distance: 3 }, now: 50 });
+    expect(summary).toEqual({ orphaned: 0, revived: 1, purged: mode === 'purge' ? 1 : 0 });
+    const states: string[] = [];
+    for await (const { url, state } of db.scan()) states.push(`${url.slice(HOME.length)} ${state}`);
+    const lost = mode === 'purge' ? [] : ['lost orphan'];
+    expect(states.sort()).toEqual(
+      [' unfetched', 'back unfetched', 'listed unfetched', ...lost, 'taken-over fetched'].sort(),
+    );
+  },
+);

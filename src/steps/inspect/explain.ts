@@ -240,7 +240,7 @@ function turnSentence(at: number, robots: RobotsVerdict | undefined): string {
 }
 
 function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string {
-  if (referrer === null) return seed ? 'It is a seed.' : 'It was found without a referring page.';
+  if (referrer === null) return seed ? 'It is a seed.' : 'It entered by a list or a dump, not by a link.';
   const how = typeof metadata.redirects === 'number' ? 'by a redirect of' : 'on';
   return `It was found ${how} ${referrer}, ${depth} link${depth === 1 ? '' : 's'} from a seed.`;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { json, run, workDir } from '../support/binary.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
+import { jsonStaying, runStaying } from '../support/staying.ts';
 
 let site: ChangingSite;
 beforeAll(async () => {
@@ -29,6 +30,16 @@ it('a list is fetched step by step, without a crawl db before it', async () => {
   const again = await json(['generate', '--from', '-'], { cwd, input: `${site.origin}/a\n` });
   expect(again).toMatchObject({ selected: 1 });
   expect(await json(['readdb', '--stats'], { cwd })).toMatchObject({ leased: 1 });
+});
+
+it('pages of a list stay, though no page links to them', async () => {
+  const cwd = workDir();
+  writeFileSync(join(cwd, 'urls.txt'), `${site.origin}/a\n${site.origin}/b\n`);
+  await jsonStaying(['generate', '--from', 'urls.txt'], { cwd });
+  await jsonStaying(['fetch', '--parse', ...NETWORK], { cwd });
+  expect(await jsonStaying(['updatedb', '--orphans', 'mark'], { cwd })).toMatchObject({ applied: 2, orphans: 0 });
+  expect(await jsonStaying(['readdb', '--stats'], { cwd })).toMatchObject({ byStatus: { fetched: 2 } });
+  expect((await runStaying(['explain', `${site.origin}/b`], { cwd })).stdout).toContain('It entered by a list');
 });
 
 it('options of the selection do not go with a list', async () => {
