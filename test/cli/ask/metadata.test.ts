@@ -76,6 +76,10 @@ describe('what a page states about itself', () => {
     const { stdout } = await runStaying(['readdb', '--url', `${site.origin}/`], { cwd });
     expect(stdout).toMatch(/^author +Jane Doe, John Roe$/m);
     expect(stdout).toMatch(/^published +2025-06-05 12:46 UTC$/m);
+    const why = await runStaying(['explain', `${site.origin}/`], { cwd });
+    expect(why.stdout).toMatch(/^ {2}published +2025-06-05 12:46 UTC, as the page states$/m);
+    const plain = await runStaying(['explain', `${site.origin}/plain`], { cwd });
+    expect(plain.stdout).not.toContain('as the page states');
   });
 
   it('is exported', async () => {

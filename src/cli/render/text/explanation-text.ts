@@ -18,6 +18,7 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
       ['  state', record.state],
       ['  found', `${shortTime(record.discoveredAt)} UTC${foundBy(record)}`],
       ...explanation.trail.slice(1).map(({ url }): readonly [string, string] => ['', `which was linked from ${url}`]),
+      ...statedTimes(record),
       ['  changed', shortTime(record.changedAt)],
       ['  interval', span(record.interval)],
     ]);
@@ -35,6 +36,17 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   if (explanation.skipped.length > 0) parts.push(`${bold('skipped')}\n${skippedText(explanation.skipped)}`);
   if (sooner.length > 0) parts.push(`${bold('to visit it earlier')}\n${sooner.map((way) => `  ${way}`).join('\n')}`);
   return `${parts.join('\n\n')}\n`;
+}
+
+/** What the page says of itself; it moves no visit. */
+function statedTimes({ publishedAt, modifiedAt }: RecordView): [string, string][] {
+  const fields: [string, string | null][] = [
+    ['  published', publishedAt],
+    ['  modified', modifiedAt],
+  ];
+  return fields.flatMap(([label, at]): [string, string][] =>
+    at === null ? [] : [[label, `${shortTime(at)} UTC, as the page states`]],
+  );
 }
 
 function hostText(host: NonNullable<Explanation['host']>, share: number | null): string {
