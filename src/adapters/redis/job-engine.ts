@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS } from '../../domain/time.ts';
-import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
+import type { Job, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
-import type { BullFlow, BullFlowProducer, BullJob, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
+import type { BullFlow, BullFlowProducer, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
 import { connectionFault, type RedisClient } from './connect.ts';
+import { ATTEMPTS, type Data, JobWorker, QUEUE } from './job-worker.ts';
 import { redisError } from './redis-errors.ts';
 
 export interface BullJobEngineOptions {
@@ -17,14 +17,6 @@ export interface BullJobEngineOptions {
   readonly log: Log;
 }
 
-type Data = Pick<Job, 'kind' | 'segments'>;
-
-const QUEUE = 'jobs';
-/** Attempts of a job, and the first pause between them, ms; each further pause is twice as long. */
-const ATTEMPTS = 3;
-const BACKOFF_MS = 1_000;
-/** Workers that may die during one job before it fails: the job may be the cause. */
-const MAX_STALLED = 10;
 /** Ended jobs that are kept. */
 const KEPT = 1_000;
 /**
@@ -85,43 +77,13 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
     },
 
     async work(perform, { atOnce, signal }) {
-      const run = async (job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> => {
-        const wanted = AbortSignal.any(cancelled === undefined ? [signal] : [signal, cancelled]);
-        const { kind, segments } = job.data;
-        // BullMQ delays a job by the clock of this machine: were that ahead, no other worker would take the job for so
-        // long. So pauses are made here.
-        const pause = (ms: number): Promise<void> => delay(ms, undefined, { signal: wanted }).catch(() => {});
-        let end: JobEnd;
-        try {
-          end = await perform({ id: String(job.id), kind, segments }, wanted);
-        } catch (error) {
-          if (job.attemptsMade + 1 < ATTEMPTS) await pause(BACKOFF_MS * 2 ** job.attemptsMade);
-          throw error;
+      while (!signal.aborted) {
+        const worker = new JobWorker({ bullmq, place, leaseMs, log, queue }, perform, { atOnce, signal });
+        if ((await worker.ended()) === 'stuck') {
+          log.warn('this worker is given no job though some wait: it takes up its work anew', { queue: QUEUE });
         }
-        if (end === 'done') return end;
-        await pause(end.laterMs);
-        await job.moveToWait(token);
-        throw new bullmq.WaitingError();
-      };
-      const worker = new bullmq.Worker<Data>(QUEUE, run, {
-        ...place,
-        concurrency: atOnce,
-        lockDuration: leaseMs,
-        stalledInterval: leaseMs / 2,
-        maxStalledCount: MAX_STALLED,
-        drainDelay: 1,
-      });
-      worker.on('error', (error) => log.debug('job engine', { error: error.message }));
-      worker.on('lockRenewalFailed', (ids) => {
-        for (const id of ids) {
-          log.warn('a job was taken from this worker, which sent no heartbeat for too long', { job: id });
-          worker.cancelJob(id);
-        }
-      });
-      if (!signal.aborted) {
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        await worker.close();
       }
-      await worker.close();
     },
 
     async state(): Promise<JobState> {

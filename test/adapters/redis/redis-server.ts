@@ -81,12 +81,77 @@ export async function startRedisCluster(more: readonly string[] = []): Promise<R
   };
 }
 
-/** Resolves when a node knows the other one and serves all slots. */
-async function whole(url: string): Promise<void> {
+export interface ReplicatedCluster {
+  /** Names all nodes. */
+  readonly url: string;
+  /** Kills the master that has a key, and resolves when its replica has taken its place. */
+  failOver(key: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Redis Cluster of three masters, the fewest that elect another one, and a replica of each. */
+export async function startReplicatedCluster(): Promise<ReplicatedCluster> {
+  const nodes: RedisServer[] = [];
+  const buses: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    const bus = await freePort();
+    const options = ['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-node-timeout', '1000'];
+    nodes.push(await startRedis(undefined, options));
+    buses.push(bus);
+  }
+  const clients = nodes.map(({ url }) => new Redis(url, { maxRetriesPerRequest: null }));
+  const portOf = (i: number): string => new URL((nodes[i] as RedisServer).url).port;
+  for (const [i, slots] of [
+    ['0', '5460'],
+    ['5461', '10922'],
+    ['10923', '16383'],
+  ].entries()) {
+    await clients[i]?.call('CLUSTER', 'ADDSLOTSRANGE', ...slots);
+  }
+  for (let i = 1; i < 6; i++) await clients[0]?.call('CLUSTER', 'MEET', '127.0.0.1', portOf(i), String(buses[i]));
+  for (const { url } of nodes) await whole(url, nodes.length);
+  for (let i = 0; i < 3; i++) {
+    const master = String(await clients[i]?.call('CLUSTER', 'MYID'));
+    await clients[i + 3]?.call('CLUSTER', 'REPLICATE', master);
+  }
+  for (const client of clients.slice(3)) {
+    while (!(await client.info('replication')).includes('master_link_status:up')) await pause(50);
+  }
+  const masterOf = (key: string, from: Redis): Promise<number> =>
+    from.call('CLUSTER', 'KEYSLOT', key).then(async (slot) => {
+      const slots = (await from.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+      const own = slots.find(([first, last]) => first <= Number(slot) && Number(slot) <= last);
+      return nodes.findIndex((_, i) => Number(portOf(i)) === own?.[2][1]);
+    });
+  return {
+    url: nodes.map(({ url }) => url).join(','),
+    async failOver(key) {
+      const [first] = clients as [Redis, ...Redis[]];
+      const master = await masterOf(key, first);
+      clients[master]?.disconnect();
+      await nodes[master]?.kill();
+      const other = clients[(master + 1) % 3] as Redis;
+      for (;;) {
+        const info = String(await other.call('CLUSTER', 'INFO'));
+        if ((await masterOf(key, other)) !== master && info.includes('cluster_state:ok')) return;
+        await pause(50);
+      }
+    },
+    async stop() {
+      for (const client of clients) client.disconnect();
+      for (const node of nodes) await node.stop();
+    },
+  };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Resolves when a node knows all others and serves all slots. */
+async function whole(url: string, nodes = 2): Promise<void> {
   const client = new Redis(url);
   for (;;) {
     const info = String(await client.call('CLUSTER', 'INFO'));
-    if (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) break;
+    if (info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes}`)) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   client.disconnect();

@@ -7,7 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import type { SeenView } from '../../../src/crawler.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis, startRedisCluster } from '../../adapters/redis/redis-server.ts';
+import {
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startReplicatedCluster,
+} from '../../adapters/redis/redis-server.ts';
 import { type Running, run, start, workDir } from '../support/binary.ts';
 import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
@@ -199,6 +204,19 @@ describe.skipIf(NO_BULLMQ !== null)(
       requirePolite(before);
       await cluster.stop();
     }, 90_000);
+
+    it('all of them end the crawl when the master of their Redis Cluster dies and a replica takes its place', async () => {
+      const cluster = await startReplicatedCluster();
+      const where = [...within(join(workDir(), 'failing-over'), 'failing-over'), '-D', `cluster.redis=${cluster.url}`];
+      const before = hosts.asked.length;
+      await prepare(['inject', seeds(), ...where]);
+      const workers = Array.from({ length: 4 }, () => start(['work', '--json', ...where, ...network]));
+      await hosts.seen(before + 20);
+      await cluster.failOver('{failing-over}:db:id');
+      await requireDone(workers);
+      expect(await endOf(where)).toHaveLength(URLS);
+      await cluster.stop();
+    }, 120_000);
 
     it('a worker knows in a later round what it has met in an earlier one, and readdb --seen counts it', async () => {
       // A row of pages, one a round; each links to the next one, and to the same five as all others.
