@@ -3,9 +3,13 @@ import type { Socket } from 'node:net';
 import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
 import type { Log } from '../log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
+import { askRun } from './follow.ts';
 import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
-/** Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most. */
+/**
+ * Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most; of the workers
+ * of a shared crawl one on each machine has the address, and another one when that has ended.
+ */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 
 /** Publishes the state of a run on a socket: to a client that connects, then repeatedly until it disconnects. */
@@ -22,6 +26,7 @@ export interface AnnounceOptions {
   readonly log: Log;
   readonly now?: () => number;
   readonly everyMs?: number;
+  readonly takeOverMs?: number;
 }
 
 /** Time between two lines to a listener, ms. */
@@ -29,7 +34,10 @@ const EVERY_MS = 500;
 /** A listener with this much unread data gets no further lines until it reads, bytes. */
 const MAX_UNREAD = 65_536;
 
-/** Called by the process that holds the crawl db. A socket that cannot be opened is logged, and the run goes on. */
+/** Time after which a worker looks whether the address is free, ms. */
+const TAKE_OVER_MS = 5_000;
+
+/** Called by a process that crawls. A socket that cannot be opened is logged, and the run goes on. */
 export async function announceRun(options: AnnounceOptions): Promise<Announcement> {
   const { now = Date.now, everyMs = EVERY_MS } = options;
   const listeners = new Set<Socket>();
@@ -54,13 +62,24 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
       socket.write(line());
     });
   let socket: LocalSocket | null = null;
-  try {
-    socket = await listen();
-  } catch (error) {
-    options.log.warn('"incrawl top" and "incrawl serve" cannot show this run: its socket cannot be opened', {
-      error: (error as Error).message,
-    });
-  }
+  let isClosed = false;
+  const isTaken = async (): Promise<boolean> =>
+    options.command === 'work' && (await askRun(runPath(options.dir)).catch(() => null)) !== null;
+  const takeAddress = async (): Promise<void> => {
+    if (socket !== null || isClosed || (await isTaken())) return;
+    try {
+      socket = await listen();
+    } catch (error) {
+      clearInterval(takeOver);
+      options.log.warn('"incrawl top" and "incrawl serve" cannot show this run: its socket cannot be opened', {
+        error: (error as Error).message,
+      });
+    }
+  };
+  const takeOver = setInterval(() => void takeAddress(), options.takeOverMs ?? TAKE_OVER_MS);
+  takeOver.unref();
+  if (options.command !== 'work') clearInterval(takeOver);
+  await takeAddress();
   const timer = setInterval(() => {
     if (listeners.size === 0) return;
     const text = line();
@@ -77,6 +96,8 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
     },
     async close() {
       clearInterval(timer);
+      clearInterval(takeOver);
+      isClosed = true;
       const text = line();
       for (const listener of listeners) listener.end(text);
       await socket?.close();

@@ -6,7 +6,7 @@ import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
 export interface RunStatus {
   readonly version: 1;
   readonly pid: number;
-  readonly command: 'crawl' | 'schedule';
+  readonly command: 'crawl' | 'schedule' | 'work';
   readonly startedAt: string;
   readonly at: string;
   /** `null` until the first round has begun. */

@@ -63,6 +63,18 @@ const announced = (dir: string, everyMs = 5) =>
   announceRun({ dir, command: 'crawl', pid: 7, log: silent, now: () => 1_000, everyMs });
 
 describe('a run that is announced', () => {
+  it('of two workers one is shown, and the other one when that has ended', async () => {
+    const dir = mkdtempSync(join(root, 'work-'));
+    const options = { dir, command: 'work', log: silent, takeOverMs: 20 } as const;
+    const [first, second] = [await announceRun({ ...options, pid: 1 }), await announceRun({ ...options, pid: 2 })];
+    second.progress(progressOf(7));
+    expect(await askRun(runPath(dir))).toMatchObject({ pid: 1, command: 'work' });
+    await first.close();
+    await expect.poll(() => askRun(runPath(dir))).toMatchObject({ pid: 2, progress: { done: 7 } });
+    await second.close();
+    expect(await askRun(runPath(dir))).toBeNull();
+  });
+
   it('is sent at once, on change, and at the end, to all listeners', async () => {
     const dir = mkdtempSync(join(root, 'dir-'));
     const run = await announced(dir);

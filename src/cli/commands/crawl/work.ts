@@ -12,6 +12,7 @@ import { stopFault, stopReason } from '../../render/live/round-table.ts';
 import { count } from '../../render/quantities.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
+import { announceRun } from '../../run-status/announce.ts';
 
 export function addWork(program: Command, run: Run): void {
   const command = addNetworkOptions(
@@ -35,14 +36,24 @@ Examples:
       const onStop = (): void => session.note(stopNote('the pages in flight; other workers get the rest'));
       return withStopSignal(onStop, async (signal) => {
         await session.showProgress();
-        const summary = await session.withWorker((worker) =>
-          worker.work({
-            seeds: sources,
-            signal,
-            onProgress: (progress) => session.live.progress(progress),
-            onRound: (round) => printRound(session, round),
-          }),
-        );
+        const summary = await session.withWorker(async (worker) => {
+          const { dir } = session.options;
+          const shown = await announceRun({ dir, command: 'work', pid: process.pid, log: await session.log() });
+          return worker
+            .work({
+              seeds: sources,
+              signal,
+              onProgress: (progress) => {
+                shown.progress(progress);
+                session.live.progress(progress);
+              },
+              onRound: (round) => {
+                shown.round(round);
+                printRound(session, round);
+              },
+            })
+            .finally(() => shown.close());
+        });
         session.live.stop();
         await writeSummary(session, summary, () => workText(summary));
         const fault = stopFault(summary.stoppedBy);
