@@ -11,6 +11,10 @@ export const FINDINGS = {
     text: 'A part of the crawl db cannot be read.',
     repair: 'keeps a copy, then rebuilds the db from the tables that can be read',
   },
+  'db-missing': {
+    text: 'The crawl db is missing or empty, though segments lie beside it: it was lost.',
+    repair: 'cannot rebuild it: restore a backup ("incrawl restore"), or begin a new crawl in another directory',
+  },
   'repair-unfinished': { text: 'A repair was interrupted.', repair: 'starts it again' },
   'row-unreadable': { text: 'A row cannot be decoded.', repair: 'moves it to the quarantine' },
   'row-unknown': { text: 'A row is of a kind that this version of incrawl does not know.', repair: 'leaves it' },

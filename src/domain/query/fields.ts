@@ -67,7 +67,7 @@ const ROWS: readonly Row[] = [
   [
     'truncated',
     'text',
-    'why the stored copy is not whole: `length`, `disconnect`, `unspecified`',
+    'why the stored copy is not whole: `length`, `disconnect`, `unspecified`, `lost`',
     (datum) => datum.truncated,
   ],
   ['signature', 'text', '16 hex digits, by which near duplicates are found', (datum) => datum.signature],

@@ -20,6 +20,7 @@ import { openOwnDb } from '../state/open-own-db.ts';
 import { openSegments } from '../state/open-segments.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { requireOwnState } from '../state/state-folder.ts';
+import { fetchLost } from './fetch-lost.ts';
 import { recover } from './recover.ts';
 
 export interface StateCareOptions {
@@ -87,6 +88,10 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
     onWork,
   );
   const infos = await verifySegments(join(dir, 'segments'), options.deep ?? false, report, onWork);
+  const isEmpty = rows === null || (rows.records === 0 && rows.segments === 0);
+  if (isEmpty && isDbSound && infos.length > 0) {
+    report({ kind: 'db-missing', subject: db.dir, detail: `${infos.length} segments lie beside it` });
+  }
   if (rows !== null && isDbSound) {
     const onDisk = new Set(infos.map(({ id }) => id));
     await withDb(options, async (opened, filter) => {
@@ -136,6 +141,8 @@ export interface RepairSummary {
   /** Whether LevelDB had to rebuild its own files. */
   readonly rebuilt: boolean;
   readonly segments: readonly { readonly id: string; readonly pagesLost: number | null }[];
+  /** Pages whose stored response was lost, and that are due, to be fetched whole. */
+  readonly pagesDue: number;
   /** Folder with copies of all that was taken out; exists only when something was. */
   readonly quarantine: string;
   /** Result of a verification afterwards. */
@@ -165,8 +172,14 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
     known: [...rows.keys()],
     report: silent,
   });
+  let pagesDue = 0;
   if (db !== null) {
     await withDb(deps, async (opened) => {
+      pagesDue = await fetchLost(
+        opened,
+        segments.flatMap(({ salvaged }) => salvaged?.lost ?? []),
+        clock.now(),
+      );
       const moved = segments.flatMap(({ id, salvaged }) => {
         const row = rows.get(id);
         return row === undefined || salvaged === null || row.state === 'updated'
@@ -184,6 +197,7 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
     leasesEnded: db?.leasesEnded ?? 0,
     rebuilt: db?.rebuilt ?? false,
     segments: segments.map(({ id, salvaged }) => ({ id, pagesLost: salvaged?.pagesLost ?? null })),
+    pagesDue,
     quarantine,
     left: await verifyState(options),
   };

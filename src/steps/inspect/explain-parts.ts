@@ -10,6 +10,7 @@ const TRUNCATED: Readonly<Record<Truncation, string>> = {
   unspecified:
     'Its stored copy is a part of the page: several visits in a row were answered with status 206, which no request ' +
     'asks for. It represents no duplicates, and nothing counts as unchanged by it.',
+  lost: 'Its stored response was damaged, and "incrawl repair --deep" has taken it out: the next visit fetches it whole.',
 };
 
 /** Why the stored copy is not the whole page. */

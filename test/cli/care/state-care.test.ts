@@ -87,6 +87,45 @@ describe('verify and repair', () => {
     );
   });
 
+  it('one flipped byte of a WARC file is repaired at once, and its page is fetched again', async () => {
+    const dir = copy();
+    const folder = newestSegment(dir);
+    const [name] = readdirSync(folder).filter((file) => file.endsWith('.warc.gz'));
+    const bytes = readFileSync(join(folder, name!));
+    // Behind the first record, in the middle of the file.
+    bytes[Math.floor(bytes.length / 2)]! ^= 0xff;
+    writeFileSync(join(folder, name!), bytes);
+    const before = await dump(dir);
+    const first = await json<RepairSummary>(['repair', '--deep', '--dir', dir]);
+    expect(first).toMatchObject({ found: { 'warc-damaged': 1 }, pagesDue: 1, left: { sound: true } });
+    expect(first.segments).toMatchObject([{ pagesLost: 1 }]);
+    const second = await json<RepairSummary>(['repair', '--deep', '--dir', dir]);
+    expect(second).toMatchObject({ found: {}, segments: [], pagesDue: 0, left: { sound: true } });
+    const [lost] = (await dump(dir)).filter(({ truncated }) => truncated === 'lost');
+    const pages = site.log.length;
+    const crawled = await run(['crawl', '--dir', dir, '--allow', '127.0.0.1', '--delay', '0', '--quiet']);
+    expect(crawled).toMatchObject({ code: 0 });
+    expect(site.log.slice(pages)).toEqual([new URL(lost!.url).pathname]);
+    const after = (await dump(dir)).find(({ url }) => url === lost!.url);
+    expect(after).toMatchObject({ truncated: null, digest: lost!.digest, state: 'notmodified' });
+    expect(after?.changedAt).toBe(before.find(({ url }) => url === lost!.url)?.changedAt);
+    const pagesOf = async (state: string) => (await runStaying(['export', '--format', 'jsonl', '--dir', state])).stdout;
+    expect((await pagesOf(dir)).split('\n')).toHaveLength((await pagesOf(join(cwd, 'crawldb'))).split('\n').length);
+  });
+
+  it.each(['missing', 'empty'])('a crawl db that is %s beside segments is told as lost', async (how) => {
+    const dir = copy();
+    rmSync(join(dir, 'db'), { recursive: true });
+    const rows = new Level(join(dir, 'db'), { createIfMissing: how === 'empty' });
+    if (how === 'empty') await rows.open();
+    await rows.close();
+    const summary = await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    expect(summary).toMatchObject({ sound: false, byKind: { 'db-missing': 1 } });
+    const { stdout, code } = await run(['repair', '--dir', dir]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('restore a backup');
+  });
+
   it('a finished segment without its mark is reported, keeps its pages, and goes to the quarantine', async () => {
     const dir = copy();
     const folder = newestSegment(dir);

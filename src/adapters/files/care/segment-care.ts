@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import type { Report } from '../../../ports/state-care.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
@@ -116,8 +116,10 @@ export async function repairSegments(
     const folder = join(dir, id);
     let isDamaged = false;
     let isListDamaged = false;
+    const damagedWarc = new Set<string>();
     const info = await verifySegment(folder, id, options.deep, (finding) => {
       isDamaged = true;
+      if (finding.kind === 'warc-damaged') damagedWarc.add(basename(finding.subject));
       if (finding.subject.endsWith(FETCH_LIST) || finding.subject.endsWith(ADDED)) isListDamaged = true;
       options.report(finding);
     });
@@ -131,7 +133,7 @@ export async function repairSegments(
     onFile(copy, () => mkdirSync(join(quarantine, 'segments'), { recursive: true }));
     // A file that is still written must not be shared with its copy.
     copyFolder(folder, copy, (name) => info.state === 'updated' && isWarcName(name));
-    repaired.push({ id, salvaged: await salvageSegment(folder, options.appliedOf(id)) });
+    repaired.push({ id, salvaged: await salvageSegment(folder, options.appliedOf(id), damagedWarc) });
   }
   return repaired;
 }

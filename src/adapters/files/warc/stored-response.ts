@@ -8,7 +8,13 @@ import { readWarcMember } from './warc-reader.ts';
 import { isWarcName } from './warc-writer.ts';
 
 /** Reads a response from the WARC files of a segment. Throws `segment-corrupt`. */
-export function readStoredResponse(folder: string, { file: name, offset, length }: WarcPointer): WireResponse {
+export function readStoredResponse(folder: string, pointer: WarcPointer): WireResponse {
+  const { file, offset } = pointer;
+  return readWarcMember(readMember(folder, pointer), `${join(folder, file)} at byte ${offset}`);
+}
+
+/** The bytes of a gzip member, as they are. Throws `segment-corrupt` where there are fewer. */
+export function readMember(folder: string, { file: name, offset, length }: WarcPointer): Buffer {
   const file = join(folder, name);
   if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
   const member = onFile(file, () => {
@@ -23,5 +29,5 @@ export function readStoredResponse(folder: string, { file: name, offset, length 
     }
   });
   if (member === null) throw damagedAt(file, offset, `there are no ${length} bytes`);
-  return readWarcMember(member, `${file} at byte ${offset}`);
+  return member;
 }

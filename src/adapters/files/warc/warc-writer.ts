@@ -21,6 +21,11 @@ const numberOf = (name: string): number => Number(NAME.exec(name)?.[1]);
 
 export const isWarcName = (name: string): boolean => NAME.test(name);
 
+/** A name behind those of all WARC files of a segment. */
+export function nextWarcName(dir: string): string {
+  return nameOf(1 + Math.max(-1, ...[...warcSizes(dir).keys()].map(numberOf)));
+}
+
 /** Sizes of the WARC files of a segment, by name. */
 export function warcSizes(dir: string): Map<string, number> {
   return onFile(

@@ -70,6 +70,7 @@ export function repairText(summary: RepairSummary, bold: Bold): string {
         : `Segment ${id}: rewritten without ${count(pagesLost)} damaged pages.`,
     );
   }
+  if (summary.pagesDue > 0) lines.push(`${counted(summary.pagesDue, 'page')} whose content is lost: due now.`);
   if (quarantinedRows > 0 || summary.rebuilt || segments.length > 0) {
     if (quarantinedRows > 0) lines.push(`${counted(quarantinedRows, 'row')} removed from the crawl db.`);
     lines.push(`Removed data is kept in ${summary.quarantine}`);

@@ -1,9 +1,10 @@
 /**
  * Why a body is not the whole page, in the words of `WARC-Truncated` (WARC 1.1, section 5.13). `length`: it was cut at
  * the configured size. `disconnect`: the connection or the content coding ended before the body did. `unspecified`: a
- * 206 answer, which is a part by its status, or a body that was not read.
+ * 206 answer, which is a part by its status, or a body that was not read. And of records alone, `lost`: the stored
+ * response was damaged, and a repair has taken it out.
  */
-export const TRUNCATIONS = ['length', 'disconnect', 'unspecified'] as const;
+export const TRUNCATIONS = ['length', 'disconnect', 'unspecified', 'lost'] as const;
 export type Truncation = (typeof TRUNCATIONS)[number];
 
 /** As stored by versions that knew one reason alone: `true` was a cut at the configured size, as far as they said. */
@@ -17,7 +18,7 @@ export const truncationOf = (stored: StoredTruncation | undefined): Truncation |
  * at each visit, so that such bodies compare with each other.
  */
 export const isPartial = (truncated: StoredTruncation | null): boolean =>
-  truncated === 'disconnect' || truncated === 'unspecified';
+  truncated === 'disconnect' || truncated === 'unspecified' || truncated === 'lost';
 
 /** Visits in a row that fail before a partial body is taken for want of a whole one. */
 const RETRIES = 2;
