@@ -200,7 +200,7 @@ class Simulation {
     for (const path of this.#disk.paths()) {
       if (!path.endsWith('/writer.lock')) continue;
       const text = this.#disk.file(path).content.toString();
-      this.#disk.replaceContent(path, text.replace(/"startedAt":\d/, '"startedAt":0'));
+      this.#disk.replaceContent(path, text.replace(/"startedAt":[\d.]+/, '"startedAt":1'));
     }
   }
 
