@@ -7,8 +7,8 @@ import { askRun } from './follow.ts';
 import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
 /**
- * Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most; of the workers
- * of a shared crawl one on each machine has the address, and another one when that has ended.
+ * Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most; of the
+ * workers of a shared crawl one on each machine has the address, and another one when that has ended.
  */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 

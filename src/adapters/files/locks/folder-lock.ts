@@ -97,7 +97,7 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
 function tryCreate(file: string): boolean {
   const whole = ownPartial(file);
   try {
-    // A killed process with the same id may have left it: another name of the lock itself, which must not be written to.
+    // Left by a killed process with the same id, it is another name of the lock, which must not be written to.
     rmSync(whole, { force: true });
     writeFileSync(whole, JSON.stringify(SELF));
     linkSync(whole, file);
