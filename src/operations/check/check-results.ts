@@ -31,6 +31,8 @@ export interface ParseCheck {
   readonly keywords: readonly string[];
   /** Texts of links on the theme of the page. */
   readonly topics: readonly string[];
+  /** What parse filters add to the record. */
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
   readonly siteName: string | null;
   readonly image: string | null;
   /** Where the parser found each of these, by field. */

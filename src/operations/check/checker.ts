@@ -188,6 +188,7 @@ export function createChecker(deps: CheckerDeps): Checker {
       description: result.description,
       keywords: result.keywords,
       topics: record.topics ?? [],
+      metadata: outcome.kind === 'parsed' ? outcome.metadata : {},
       siteName: result.siteName,
       image: result.image,
       sources: result.sources,

@@ -48,6 +48,19 @@ describe.concurrent('check', () => {
     expect(all[5]?.url).toBe('https://example.org/q%E2%80%A8z');
   });
 
+  it('parse: what a parse filter adds to the record', async () => {
+    const cwd = workDir();
+    writeFileSync(join(cwd, 'a.html'), '<!doctype html><title>A</title><p class="price"> 12  EUR</p>');
+    const fields = '{ price: .price, none: .absent }';
+    writeFileSync(
+      join(cwd, 'list.yaml'),
+      `plugins: [parse-html, parsefilter-selectors: { fields: ${fields} }, signature-simhash, schedule-freshness]\n`,
+    );
+    const args = ['check', 'parse', 'a.html', '-D', `plugins.file=${join(cwd, 'list.yaml')}`];
+    expect(await jsonStaying(args, { cwd })).toMatchObject({ metadata: { 'selectors.price': '12 EUR' } });
+    expect((await runStaying(args, { cwd })).stdout).toMatch(/^metadata +selectors\.price 12 EUR$/m);
+  });
+
   it('parse: signatures of several plugins, and how far another version is by each', async () => {
     const cwd = workDir();
     const lines = Array.from({ length: 30 }, (_, i) => `<p>Sentence ${i * 7919} of a page with number ${i * 31}.</p>`);
