@@ -10,8 +10,8 @@ const MAX_SPANNED = 20_000;
 export class MarkdownTable {
   readonly node: PageNode;
   private readonly rows: string[][] = [];
-  /** Number of following rows in which each column belongs to a cell from above. */
-  private held: number[] = [];
+  /** Of each column the first row that no longer belongs to a cell from above. */
+  private readonly held: number[] = [];
   private spanned = 0;
 
   constructor(node: PageNode) {
@@ -20,7 +20,6 @@ export class MarkdownTable {
 
   beginRow(): void {
     this.rows.push([]);
-    this.held = this.held.map((rows) => Math.max(0, rows - 1));
   }
 
   /**
@@ -30,7 +29,7 @@ export class MarkdownTable {
   addCell({ attribs }: PageNode, text: string): void {
     const row = this.rows.at(-1);
     if (row === undefined) return;
-    while ((this.held[row.length] ?? 0) > 0 && this.spanned++ < MAX_SPANNED) row.push('');
+    while ((this.held[row.length] ?? 0) >= this.rows.length && this.spanned++ < MAX_SPANNED) row.push('');
     const rows = spanOf(attribs?.rowspan);
     if (rows > 1) this.hold(row.length, rows);
     row.push(text);
@@ -55,7 +54,7 @@ export class MarkdownTable {
 
   private hold(column: number, rows: number): void {
     while (this.held.length < column) this.held.push(0);
-    this.held[column] = rows;
+    this.held[column] = this.rows.length + rows - 1;
   }
 }
 

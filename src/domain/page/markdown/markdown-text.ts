@@ -1,4 +1,5 @@
 import type { PageNode } from '../page-node.ts';
+import { InlineText } from './inline-text.ts';
 import { isOfData, MarkdownTable } from './markdown-table.ts';
 
 const BLOCKS = new Set(
@@ -26,6 +27,7 @@ interface Span {
   readonly mark: string;
   /** Target of a link; `null` for other spans, and for a link ended by the next one. */
   href: string | null;
+  /** Where its text begins, as {@link InlineText.end}. */
   start: number;
 }
 
@@ -35,8 +37,10 @@ export class MarkdownText {
   private readonly parts: string[] = [];
   private readonly containers: Container[] = [];
   private readonly spans: Span[] = [];
+  /** Those of the spans that are written: one of each mark, and the last link. Unclosed links may be thousands. */
+  private written: Span[] = [];
   private readonly numbers = new Map<PageNode, number>();
-  private current = '';
+  private readonly current = new InlineText();
   private wantsSpace = false;
   private heading = 0;
   private pre: PageNode | null = null;
@@ -50,8 +54,8 @@ export class MarkdownText {
   enter(node: PageNode, parent: PageNode): void {
     const { name = '' } = node;
     if (name === 'br') {
-      if (this.pre !== null) this.current += '\n';
-      else if (this.current !== '') this.current += this.table === null ? '  \n' : ' ';
+      if (this.pre !== null) this.current.add('\n');
+      else if (!this.current.isEmpty) this.current.add(this.table === null ? '  \n' : ' ');
       this.wantsSpace = false;
       return;
     }
@@ -60,8 +64,10 @@ export class MarkdownText {
       if (name === 'a') this.endLink();
       const href = name === 'a' && node.attribs?.href !== undefined ? this.resolve(node.attribs.href) : null;
       // Bold in bold is bold.
-      const isNew = mark !== undefined && !this.spans.some((span) => span.mark === mark);
-      this.spans.push({ node, mark: isNew ? mark : '', href, start: this.current.length });
+      const isNew = mark !== undefined && !this.written.some((span) => span.mark === mark);
+      const span = { node, mark: isNew ? mark : '', href, start: this.current.end };
+      this.spans.push(span);
+      if (isNew || href !== null) this.written.push(span);
       return;
     }
     if (!BLOCKS.has(name)) return;
@@ -73,7 +79,7 @@ export class MarkdownText {
   private enterInTable(table: MarkdownTable, name: string): void {
     if (name === 'tr') table.beginRow();
     else if (name === 'td' || name === 'th') this.clear();
-    else this.wantsSpace = this.current !== '';
+    else this.wantsSpace = !this.current.isEmpty;
   }
 
   private enterBlock(node: PageNode, name: string, parent: PageNode): void {
@@ -95,19 +101,19 @@ export class MarkdownText {
 
   text(whole: string): void {
     if (this.pre !== null) {
-      this.current += whole.replace(CONTROLS, '');
+      this.current.add(whole.replace(CONTROLS, ''));
       return;
     }
     const folded = whole.replace(CONTROLS, '').replace(/\s+/g, ' ');
     const body = folded.trim();
     if (body === '') {
-      if (this.current !== '' && folded !== '') this.wantsSpace = true;
+      if (!this.current.isEmpty && folded !== '') this.wantsSpace = true;
       return;
     }
-    const isInCode = this.spans.some(({ mark }) => mark === '`');
+    const isInCode = this.written.some(({ mark }) => mark === '`');
     const needsSpace =
-      this.current !== '' && !this.current.endsWith('\n') && (this.wantsSpace || folded.startsWith(' '));
-    this.current += (needsSpace ? ' ' : '') + (isInCode ? body : escapedText(body));
+      !this.current.isEmpty && !this.current.isAtLineStart && (this.wantsSpace || folded.startsWith(' '));
+    this.current.add((needsSpace ? ' ' : '') + (isInCode ? body : escapedText(body)));
     this.wantsSpace = folded.endsWith(' ');
   }
 
@@ -116,8 +122,8 @@ export class MarkdownText {
     if (name === undefined) return;
     const span = this.spans.at(-1);
     if (span?.node === node) {
-      this.close(span);
       this.spans.pop();
+      if (this.written.at(-1) === span) this.close(this.written.pop() as Span);
       return;
     }
     if (!BLOCKS.has(name)) return;
@@ -135,7 +141,7 @@ export class MarkdownText {
   private leaveInTable(table: MarkdownTable, node: PageNode, name: string): void {
     if (name === 'td' || name === 'th') {
       this.closeAll();
-      table.addCell(node, this.current.replaceAll('|', '\\|').trim());
+      table.addCell(node, this.current.toString().replaceAll('|', '\\|').trim());
       this.clear();
     } else if (node === table.node) {
       this.table = null;
@@ -144,10 +150,10 @@ export class MarkdownText {
     } else if (name === 'caption') {
       // It stands before the table that is still being read.
       this.closeAll();
-      const { current } = this;
+      const current = this.current.toString();
       this.clear();
       this.put(current === '' ? [] : [current]);
-    } else this.wantsSpace = this.current !== '';
+    } else this.wantsSpace = !this.current.isEmpty;
   }
 
   end(): string {
@@ -158,10 +164,11 @@ export class MarkdownText {
   /** Ends a paragraph, a heading, a listing. */
   private flush(): void {
     this.closeAll();
-    const { current, heading, pre } = this;
+    const { heading, pre } = this;
+    const current = this.current.toString();
     this.clear();
     if (pre !== null) {
-      const code = current.replace(/^\n/, '').replace(/\s+$/, '');
+      const code = current.replace(/^\n/, '').trimEnd();
       if (code === '') return;
       const fence = '`'.repeat(Math.max(3, 1 + longestRun(code)));
       this.put([fence, ...code.split(/\r?\n/), fence]);
@@ -169,7 +176,7 @@ export class MarkdownText {
     }
     const text = current.trimEnd();
     if (text === '') return;
-    if (heading > 0) this.put([`${'#'.repeat(heading)} ${text.replace(/ *\n/g, ' ').replace(/(#+)$/, '\\$1')}`]);
+    if (heading > 0) this.put([`${'#'.repeat(heading)} ${withoutEndMarks(inOneLine(text))}`]);
     else this.put(text.split('\n').map(escapedStart));
   }
 
@@ -197,39 +204,43 @@ export class MarkdownText {
 
   /** Elements within a listing (a `div` a line) end its lines, not the listing. */
   private breakCode(): void {
-    if (this.current !== '' && !this.current.endsWith('\n')) this.current += '\n';
+    if (!this.current.isEmpty && !this.current.isAtLineStart) this.current.add('\n');
   }
 
   /** A link ends where the next one begins, as in browsers: its end tag is missing. */
   private endLink(): void {
-    if (this.spans.every(({ href }) => href === null)) return;
+    if (this.written.every(({ href }) => href === null)) return;
     this.closeAll();
-    for (const span of this.spans) span.href = null;
+    for (const span of this.written) span.href = null;
+    this.written = this.written.filter(({ mark }) => mark !== '');
   }
 
   /** Spans do not reach over the end of a block; they begin again in the next one. */
   private closeAll(): void {
-    for (const span of this.spans.toReversed()) this.close(span);
+    for (const span of this.written.toReversed()) this.close(span);
+    for (const span of this.written) span.start = this.current.end;
   }
 
   private close(span: Span): void {
-    const inner = this.current.slice(span.start);
+    // Within a listing there are no spans.
+    const inner = this.pre === null ? this.current.takeFrom(span.start) : '';
     const text = inner.trim();
-    const before = this.current.slice(0, span.start) + inner.slice(0, inner.length - inner.trimStart().length);
-    const after = inner.slice(inner.trimEnd().length);
-    span.start = this.current.length;
-    if (text === '' || this.pre !== null) return;
-    // A heading stands out already.
-    const mark = this.heading > 0 && span.mark === '**' ? '' : span.mark;
-    const marked = mark === '`' ? codeSpan(text) : `${mark}${text}${mark}`;
-    this.current = before + (span.href === null ? marked : `[${text}](${linkTarget(span.href)})`) + after;
-    span.start = this.current.length;
+    if (text === '') this.current.add(inner);
+    else {
+      // A heading stands out already.
+      const mark = this.heading > 0 && span.mark === '**' ? '' : span.mark;
+      const marked = mark === '`' ? codeSpan(text) : `${mark}${text}${mark}`;
+      this.current.add(inner.slice(0, inner.length - inner.trimStart().length));
+      this.current.add(span.href === null ? marked : `[${text}](${linkTarget(span.href)})`);
+      this.current.add(inner.slice(inner.trimEnd().length));
+    }
+    span.start = this.current.end;
   }
 
   private clear(): void {
-    this.current = '';
+    this.current.clear();
     this.wantsSpace = false;
-    for (const span of this.spans) span.start = 0;
+    for (const span of this.written) span.start = 0;
   }
 }
 
@@ -252,6 +263,19 @@ const linkTarget = (href: string): string =>
   /[\s()<>\\]/.test(href)
     ? href.replace(/[\s()<>\\]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
     : href;
+
+const inOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join(' ');
+
+/** Marks at the end of a heading would close it. */
+function withoutEndMarks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '#') end--;
+  return end === text.length ? text : `${text.slice(0, end)}\\${text.slice(end)}`;
+}
 
 function codeSpan(text: string): string {
   const ticks = '`'.repeat(1 + longestRun(text));
