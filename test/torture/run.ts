@@ -1,6 +1,6 @@
 /**
- * `npm run torture -- [--simulate] [--hours H] [--faults] [--kills N] [--seed N]`: what this program promises, tried
- * for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything
+ * `npm run torture -- [--simulate] [--hours H] [--faults] [--fuzz] [--kills N] [--seed N]`: what this program
+ * promises, tried for longer than the tests can; `--hours` is for simulated crawls and for fuzzing, each. The parts that are named run, all of them without a name. Exit code 1 when anything
  * was lost or wrong.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withBench } from './bench.ts';
 import { faults } from './faults/faults.ts';
+import { fuzz } from './fuzz/fuzz.ts';
 import { kills } from './kills/kills.ts';
 import { simulate } from './simulation/simulate.ts';
 
@@ -19,6 +20,7 @@ const HOURS = 0.25;
 const { values } = parseArgs({
   options: {
     faults: { type: 'boolean', default: false },
+    fuzz: { type: 'boolean', default: false },
     hours: { type: 'string' },
     kills: { type: 'string' },
     simulate: { type: 'boolean', default: false },
@@ -27,7 +29,7 @@ const { values } = parseArgs({
 });
 const seed = wholeNumber('--seed', values.seed);
 const milliseconds = HOUR_MS * number('--hours', values.hours ?? `${HOURS}`);
-const isWhole = !values.faults && !values.simulate && values.kills === undefined;
+const isWhole = !values.faults && !values.fuzz && !values.simulate && values.kills === undefined;
 /** Given alone, a seed is replayed. */
 const isReplay = values.simulate && values.hours === undefined;
 const say = (line: string): void => {
@@ -35,6 +37,7 @@ const say = (line: string): void => {
 };
 
 if (isWhole || values.simulate) count(await simulate(say, { seed, milliseconds: isReplay ? 0 : milliseconds }));
+if (isWhole || values.fuzz) count(await fuzz(say, { seed, milliseconds }));
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-torture-'));
 try {
   if (isWhole || values.faults || values.kills !== undefined)

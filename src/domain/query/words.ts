@@ -69,6 +69,7 @@ export class Words {
       if (char === ')') depth--;
       this.#at++;
     }
+    if (depth > 0) throw mistake(at, 'a "(" of this value is not closed: text with single brackets needs quotes');
     return this.#at === at ? null : { text: this.#text.slice(at, this.#at), at, isQuoted: false };
   }
 
