@@ -135,12 +135,6 @@ if (isAsked('live-view')) await benchLiveView(say, verdict);
 if (isAsked('near-tables')) await benchNearTables(say, verdict);
 if (isAsked('url-rules')) benchUrlRules(say, verdict);
 if (isAsked('export')) await benchExport(say, verdict);
-if (values.only === undefined || values.only === 'changes') await benchChanges(say, verdict);
-if (values.only === undefined || values.only === 'questions') await benchQuestions(say, verdict);
-if (values.only === undefined || values.only === 'live-view') await benchLiveView(say, verdict);
-if (values.only === undefined || values.only === 'near-tables') await benchNearTables(say, verdict);
-if (values.only === undefined || values.only === 'url-rules') benchUrlRules(say, verdict);
-if (values.only === undefined || values.only === 'export') await benchExport(say, verdict);
 if (isAsked('traps')) await benchTraps(say, verdict);
 if (values.only === 'large') {
   const sizes = values.sizes.split(',').map(Number);

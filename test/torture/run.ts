@@ -1,7 +1,12 @@
 /**
- * `npm run torture -- [--simulate] [--hours H] [--faults] [--fuzz] [--kills N] [--seed N]`: what this program
- * promises, tried for longer than the tests can; `--hours` is for simulated crawls and for fuzzing, each. The parts that are named run, all of them without a name. Exit code 1 when anything
- * was lost or wrong.
+ * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--soak]`: what this program promises, tried for longer
+ * than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything was lost or
+ * wrong.
+ *
+ * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
+ * - `--count N`: processes to kill.
+ * - `--minutes M`, `--hosts N`, `--svg FILE`: of the soak.
+ * - `--seed N`: of everything.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,55 +17,77 @@ import { faults } from './faults/faults.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { kills } from './kills/kills.ts';
 import { simulate } from './simulation/simulate.ts';
+import { soak } from './soak/soak.ts';
 
-const KILLS = 1_000;
 const HOUR_MS = 3_600_000;
-/** Of simulated crawls, where no time is asked for. */
-const HOURS = 0.25;
+const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'soak'] as const;
+const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({
   options: {
-    faults: { type: 'boolean', default: false },
-    fuzz: { type: 'boolean', default: false },
-    hours: { type: 'string' },
-    kills: { type: 'string' },
-    simulate: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
+    simulate: flag,
+    fuzz: flag,
+    faults: flag,
+    kills: flag,
+    soak: flag,
+    hours: { type: 'string', default: '0.25' },
+    count: { type: 'string', default: '1000' },
+    minutes: { type: 'string', default: '60' },
+    hosts: { type: 'string', default: '2000' },
+    svg: { type: 'string' },
+    seed: { type: 'string' },
   },
 });
-const seed = wholeNumber('--seed', values.seed);
-const milliseconds = HOUR_MS * number('--hours', values.hours ?? `${HOURS}`);
-const isWhole = !values.faults && !values.fuzz && !values.simulate && values.kills === undefined;
-/** Given alone, a seed is replayed. */
-const isReplay = values.simulate && values.hours === undefined;
+const seed = wholeNumber('--seed', values.seed ?? '1');
+const milliseconds = HOUR_MS * above0('--hours', values.hours);
+const count = wholeNumber('--count', values.count);
+const soaking = {
+  minutes: above0('--minutes', values.minutes),
+  hosts: wholeNumber('--hosts', values.hosts),
+  svg: values.svg,
+  seed,
+};
+const named = PARTS.filter((part) => values[part]);
+const isReplay = named.join() === 'simulate' && values.seed !== undefined && !process.argv.includes('--hours');
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-if (isWhole || values.simulate) count(await simulate(say, { seed, milliseconds: isReplay ? 0 : milliseconds }));
-if (isWhole || values.fuzz) count(await fuzz(say, { seed, milliseconds }));
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-torture-'));
 try {
-  if (isWhole || values.faults || values.kills !== undefined)
-    await withBench(folder, async (bench) => {
-      if (isWhole || values.faults) count(await faults(say, bench, { seed }));
-      if (isWhole || values.kills !== undefined)
-        count(await kills(say, bench, { seed, kills: wholeNumber('--kills', values.kills ?? `${KILLS}`) }));
-    });
+  for (const part of named.length > 0 ? named : PARTS) {
+    const { failures } = await run(part);
+    if (failures > 0) process.exitCode = 1;
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function count({ failures }: { readonly failures: number }): void {
-  if (failures > 0) process.exitCode = 1;
+function run(part: (typeof PARTS)[number]): Promise<{ readonly failures: number }> {
+  switch (part) {
+    case 'simulate':
+      return simulate(say, { seed, milliseconds: isReplay ? 0 : milliseconds });
+    case 'fuzz':
+      return fuzz(say, { seed, milliseconds });
+    case 'faults':
+      return withBench(folder, (bench) => faults(say, bench, { seed }));
+    case 'kills':
+      return withBench(folder, (bench) => kills(say, bench, { seed, kills: count }));
+    case 'soak':
+      return soak(say, soaking);
+  }
 }
 
-function number(option: string, text: string, isRight = (value: number): boolean => value > 0): number {
-  const value = Number(text);
-  if (isRight(value)) return value;
-  process.stderr.write(`${option}: expected a number above 0, got "${text}"\n`);
-  process.exit(2);
+function above0(option: string, text: string): number {
+  return numberOf(option, text, 'a number above 0', (value) => value > 0);
 }
 
 function wholeNumber(option: string, text: string): number {
-  return number(option, text, (value) => Number.isInteger(value) && value > 0);
+  return numberOf(option, text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
+}
+
+function numberOf(option: string, text: string, expected: string, isRight: (value: number) => boolean): number {
+  const value = Number(text);
+  if (isRight(value)) return value;
+  process.stderr.write(`${option}: expected ${expected}, got "${text}"\n`);
+  process.exit(2);
 }

@@ -7,6 +7,7 @@ import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { CrawlDb, CrawlDbPut, HostFacts } from '../../ports/crawl-db.ts';
 import { workMeter } from '../../steps/work-meter.ts';
 import { openOwnDb } from '../state/open-own-db.ts';
+import { requireOwnState } from '../state/state-folder.ts';
 import { CLOCK_SLACK_MS, newestStamp } from './clock-ahead.ts';
 import { careDir, type StateCareOptions } from './state-care.ts';
 
@@ -37,6 +38,7 @@ export async function repairClock(
 ): Promise<ClockRepairSummary> {
   const { config, log, clock = systemClock, dryRun = false } = options;
   const dir = careDir(options.dir);
+  if (!dryRun) requireOwnState(dir);
   const now = clock.now();
   const counts = { records: 0, beliefs: 0, hosts: 0, changes: 0, segments: 0, facts: 0 };
   if (!existsSync(join(dir, 'db'))) return { aheadMs: 0, ...counts, dryRun };

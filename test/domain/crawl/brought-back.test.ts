@@ -56,7 +56,10 @@ it('no stamp stays ahead, order is kept, and a second pass finds nothing', () =>
   fc.assert(
     fc.property(fc.array(span, { minLength: 1, maxLength: 8 }), span, (steps, start) => {
       let at = NOW - start;
-      const visits = steps.map((step, i) => visit((at += step), i === 0 ? null : step));
+      const visits = steps.map((step, i) => {
+        at += step;
+        return visit(at, i === 0 ? null : step);
+      });
       const newest = visits.at(-1)!.at;
       const datum: CrawlDatum = {
         ...newDatum({ url: 'http://a.org/', now: visits[0]!.at, intervalMs: DAY_MS }),
