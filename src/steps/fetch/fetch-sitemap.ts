@@ -156,6 +156,8 @@ async function request(
     return body === null || head.status !== 200 ? `status ${head.status}` : deps.parse(body, url);
   } catch (error) {
     if (error instanceof TurnTooLate) return error.message;
+    // As the reading of sitemaps ends here, the crawl can end in order.
+    if (signal?.aborted && error === signal.reason) return 'stopped before it was read';
     if (error instanceof CrawlError && error.consequence !== 'stop-crawl') return `${error.code}: ${error.message}`;
     throw error;
   }

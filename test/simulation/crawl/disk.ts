@@ -51,8 +51,8 @@ export class DiskError extends Error {
   }
 }
 
-/** A sector, which is written as a whole or not at all. */
-const SECTOR = 512;
+/** What a disk writes as a whole or not at all: sectors, or less where a memory loses power, bytes. */
+const PIECES = [512, 64, 7];
 
 /**
  * A disk in memory that knows what was synced. A crash leaves a state that POSIX allows: bytes of a file are durable
@@ -250,14 +250,15 @@ export class SimulatedDisk {
         applyWrite(file, { at: torn.at, bytes: torn.bytes.subarray(0, this.#random() * torn.bytes.length) });
       return file.content;
     }
+    const piece = PIECES[Math.floor(this.#random() * PIECES.length)] as number;
     for (const { at, bytes } of unsynced) {
       if (bytes === null) {
         if (this.#random() < 0.5) applyWrite(file, { at, bytes });
         continue;
       }
-      for (let start = 0; start < bytes.length; start += SECTOR) {
+      for (let start = 0; start < bytes.length; start += piece) {
         if (this.#random() < 0.3) continue;
-        applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + SECTOR) });
+        applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + piece) });
       }
     }
     return file.content;

@@ -5,6 +5,9 @@ export class SimulatedCrash extends Error {
   }
 }
 
+/** How the name of an effect begins; empty: any effect. */
+export type EffectKind = '' | 'batch' | 'fsync';
+
 /** Events kept for the report of a failure. */
 const TRACED = 120;
 
@@ -14,7 +17,9 @@ const TRACED = 120;
  */
 export class Fate {
   #effects = 0;
-  #crashAt = Number.POSITIVE_INFINITY;
+  /** Effects of the kind that are left until the process ends in one. */
+  #left = Number.POSITIVE_INFINITY;
+  #kind: EffectKind = '';
   #isDown = false;
   readonly #trace: string[] = [];
   readonly #now: () => number;
@@ -32,21 +37,22 @@ export class Fate {
     return this.#isDown;
   }
 
-  /** The process ends at the n-th effect from now, from 1. */
-  crashIn(effects: number): void {
-    this.#crashAt = this.#effects + effects;
+  /** The process ends at the n-th effect of a kind from now, from 1. */
+  crashIn(effects: number, kind: EffectKind): void {
+    this.#left = effects;
+    this.#kind = kind;
   }
 
   /** A new process begins; it does not end by itself. */
   revive(): void {
     this.#isDown = false;
-    this.#crashAt = Number.POSITIVE_INFINITY;
+    this.#left = Number.POSITIVE_INFINITY;
   }
 
   /** Counts an effect. `true`: the process ends in it, and it is up to the caller how much of it still happens. */
   isLast(what: string): boolean {
     this.#effects++;
-    const isLast = this.#effects >= this.#crashAt;
+    const isLast = what.startsWith(this.#kind) && --this.#left <= 0;
     this.note(isLast ? `CRASH in ${what}` : what);
     if (isLast) this.#isDown = true;
     return isLast;

@@ -3,7 +3,10 @@ import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/port
 import type { SimulatedProcess } from './process.ts';
 
 /** A visit that updatedb has applied, as the segment tells it. */
-export type AppliedVisit = Pick<FetchedRecord, 'url' | 'host' | 'outcome'>;
+export interface AppliedVisit extends Pick<FetchedRecord, 'url' | 'host' | 'outcome'> {
+  /** Selected by generate; false for a target of a redirect, which is unknown again where a crash has lost its record. */
+  readonly isSelected: boolean;
+}
 
 export interface AppliedSegment {
   readonly info: SegmentInfo;
@@ -47,9 +50,10 @@ export class Ledger {
 async function appliedOf(segments: SegmentStore, id: string, limit: number): Promise<AppliedSegment> {
   const segment = await segments.open(id, 'read');
   const visits: AppliedVisit[] = [];
-  for await (const { url, host, outcome } of segment.fetched()) {
+  const selected = segment.info.urls - (segment.info.followed ?? 0);
+  for await (const { index, url, host, outcome } of segment.fetched()) {
     if (visits.length >= limit) break;
-    visits.push({ url, host, outcome });
+    visits.push({ url, host, outcome, isSelected: index < selected });
   }
   await segment.close();
   return { info: segment.info, visits };

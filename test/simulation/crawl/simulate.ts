@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config/schema.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { chance, choice } from './chance.ts';
 import { type CrashKind, SimulatedDisk } from './disk.ts';
-import { Fate } from './fate.ts';
+import { type EffectKind, Fate } from './fate.ts';
 import { takeFileCalls } from './file-calls.ts';
 import { findDamagedFiles } from './file-invariants.ts';
 import { takeIntervals } from './intervals.ts';
@@ -40,6 +40,7 @@ export interface Simulated {
 }
 
 const START = Date.UTC(2026, 0, 1);
+const EFFECTS: readonly EffectKind[] = ['', '', 'batch', 'batch', 'fsync'];
 /** Rounds after the last crash, in a world that changes. */
 const LAST_ROUNDS = 6;
 
@@ -120,8 +121,10 @@ class Simulation {
   async #storm(program: LoadedProgram): Promise<void> {
     const processes = 3 + Math.floor(this.#random() * 12);
     for (let i = 0; i < processes; i++) {
-      // From the first write on to deep in a round.
-      if (this.#random() < 0.85) this.#fate.crashIn(1 + Math.floor(Math.exp(this.#random() * 7)));
+      // From the first effect on to deep in a round. Batches of the crawl db are few, and what they leave half done much.
+      const kind = EFFECTS[Math.floor(this.#random() * EFFECTS.length)] as EffectKind;
+      const effects = 1 + Math.floor(Math.exp(this.#random() * (kind === '' ? 7 : 4)));
+      if (this.#random() < 0.85) this.#fate.crashIn(effects, kind);
       await this.#process(program, 1 + Math.floor(this.#random() * 3));
       const downMs = this.#isSteady ? 60_000 : 1_000 * 10 ** (this.#random() * 6);
       this.#clock.skip(Math.ceil(this.#random() * downMs));
