@@ -1,7 +1,7 @@
 /**
- * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--soak]`: what this program promises, tried for longer
- * than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything was lost or
- * wrong.
+ * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--soak]`: what this program promises, tried for
+ * longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything was
+ * lost or wrong.
  *
  * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
  * - `--count N`: processes to kill.

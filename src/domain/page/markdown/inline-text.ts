@@ -1,3 +1,4 @@
+// domain/page/markdown/: main content as Markdown.
 /**
  * Text that grows by pieces. A string that is looked at after each addition is copied as a whole each time, which makes
  * a long paragraph cost its length squared.

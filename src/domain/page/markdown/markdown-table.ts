@@ -1,4 +1,3 @@
-// domain/page/markdown/: main content as Markdown.
 import { isElement, type PageNode } from '../page-node.ts';
 
 /** Elements that make a table one of layout: it is then written as its parts. */
