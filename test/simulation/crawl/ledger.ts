@@ -4,7 +4,7 @@ import type { SimulatedProcess } from './process.ts';
 
 /** A visit that updatedb has applied, as the segment tells it. */
 export interface AppliedVisit extends Pick<FetchedRecord, 'url' | 'host' | 'outcome'> {
-  /** Selected by generate; false for a target of a redirect, which is unknown again where a crash has lost its record. */
+  /** False for a target of a redirect, which is unknown again where a crash has lost its record. */
   readonly isSelected: boolean;
 }
 

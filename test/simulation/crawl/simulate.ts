@@ -121,7 +121,7 @@ class Simulation {
   async #storm(program: LoadedProgram): Promise<void> {
     const processes = 3 + Math.floor(this.#random() * 12);
     for (let i = 0; i < processes; i++) {
-      // From the first effect on to deep in a round. Batches of the crawl db are few, and what they leave half done much.
+      // From the first effect on to deep in a round. Batches of the crawl db are few, and much hangs on them.
       const kind = EFFECTS[Math.floor(this.#random() * EFFECTS.length)] as EffectKind;
       const effects = 1 + Math.floor(Math.exp(this.#random() * (kind === '' ? 7 : 4)));
       if (this.#random() < 0.85) this.#fate.crashIn(effects, kind);
