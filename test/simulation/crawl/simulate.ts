@@ -240,6 +240,7 @@ function configOf(seed: number, isSteady: boolean): Config {
       'connections',
     ),
     pick('fetch.followRedirects', true, true, false),
+    pick('fetch.timeLimit', '0s', '0s', '20s'),
     pick('fetch.soft404', false, false, true),
     pick('generate.topN', 5, 20, 50, 1_000),
     pick('generate.maxPerHost', 0, 0, 4, 15),
