@@ -8,8 +8,6 @@ import { TASKS, type Task } from '../tasks.ts';
 export interface KillOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Default: all tasks in turn. */
-  readonly only?: (task: Task) => boolean;
 }
 
 export interface KillResult {
@@ -25,9 +23,9 @@ export interface KillResult {
 export async function kills(
   say: (line: string) => void,
   bench: Bench,
-  { kills: count, seed, only = () => true }: KillOptions,
+  { kills: count, seed }: KillOptions,
 ): Promise<KillResult> {
-  const tasks = TASKS.filter(only).filter(({ isShared }) => !isShared || bench.emptyRedis !== undefined);
+  const tasks = TASKS.filter(({ isShared }) => !isShared || bench.emptyRedis !== undefined);
   const whole = new Map<Task, Undisturbed>();
   const failures: string[] = [];
   const byTask = new Map<string, number>();
