@@ -40,7 +40,15 @@ vi.mock('node:fs', async (importOriginal) => {
     const whole = Buffer.concat(buffers);
     return writeSync(fd, whole, 0, whole.length, position);
   };
-  const limited = { ...fs, writeSync, writevSync };
+  const writeFileSync = (file: string, text: string): void => {
+    const fd = fs.openSync(file, 'w');
+    try {
+      writeSync(fd, text);
+    } finally {
+      fs.closeSync(fd);
+    }
+  };
+  const limited = { ...fs, writeSync, writevSync, writeFileSync };
   return { ...limited, default: limited };
 });
 
