@@ -66,6 +66,7 @@ describe('the list of reasons', () => {
       'db-version',
       'db-corrupt',
       'disk-full',
+      'system-limit',
       'plugin-broken',
       'segment-missing',
       'segment-corrupt',
