@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-import { boundModuleReads } from '../packages/module-reads.ts';
 import { nodeVersionFault } from './process/node-version.ts';
 
 // Nothing else is imported by name: on an old Node the modules of the program do not even link.
 const fault = nodeVersionFault(process.versions.node);
 if (fault === null) {
-  boundModuleReads();
-  void import('./start.ts');
+  void import('../packages/module-reads.ts').then(({ boundModuleReads }) => {
+    boundModuleReads();
+    return import('./start.ts');
+  });
 } else {
   process.stderr.write(`${fault}\n`);
   process.exitCode = 2;
