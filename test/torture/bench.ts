@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { NO_BULLMQ } from '../adapters/redis/bullmq-here.ts';
@@ -15,7 +15,8 @@ export function noBench(folder: string): string | null {
 }
 
 /** Makes the site, the states and, where there is one, a Redis; all of them end with the use. */
-export async function withBench<Result>(folder: string, use: (bench: Bench) => Promise<Result>): Promise<Result> {
+export async function withBench<Result>(parent: string, use: (bench: Bench) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(parent, 'bench-'));
   const preloaded = buildPreloaded(folder);
   if (typeof preloaded === 'string') throw new Error(preloaded);
   const site = await startChangingSite();
