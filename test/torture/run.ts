@@ -1,7 +1,7 @@
 /**
- * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--soak]`: what this program promises, tried for
- * longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when anything was
- * lost or wrong.
+ * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--hostile] [--soak]`: what this program promises,
+ * tried for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when
+ * anything was lost or wrong.
  *
  * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
  * - `--count N`: processes to kill.
@@ -15,12 +15,13 @@ import { parseArgs } from 'node:util';
 import { withBench } from './bench.ts';
 import { faults } from './faults/faults.ts';
 import { fuzz } from './fuzz/fuzz.ts';
+import { hostile } from './hostile/hostile.ts';
 import { kills } from './kills/kills.ts';
 import { simulate } from './simulation/simulate.ts';
 import { soak } from './soak/soak.ts';
 
 const HOUR_MS = 3_600_000;
-const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'soak'] as const;
+const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak'] as const;
 const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({
   options: {
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     fuzz: flag,
     faults: flag,
     kills: flag,
+    hostile: flag,
     soak: flag,
     hours: { type: 'string', default: '0.25' },
     count: { type: 'string', default: '1000' },
@@ -72,6 +74,8 @@ function run(part: (typeof PARTS)[number]): Promise<{ readonly failures: number 
       return withBench(folder, (bench) => faults(say, bench, { seed }));
     case 'kills':
       return withBench(folder, (bench) => kills(say, bench, { seed, kills: count }));
+    case 'hostile':
+      return hostile(say, { seed });
     case 'soak':
       return soak(say, soaking);
   }

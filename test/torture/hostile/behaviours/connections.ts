@@ -1,0 +1,46 @@
+import { answers, type Behaviour, greetings, PAGE, page, reset, silent, slow } from './behaviour.ts';
+
+/** A connection that is not what it should be, before or in place of HTTP. */
+export const CONNECTIONS: readonly Behaviour[] = [
+  ...greetings([
+    ['closes at once', 'robots-unreachable', ''],
+    ['resets at once', 'robots-unreachable', reset()],
+    ['never answers anything', 'robots-unreachable', silent()],
+    ['banner of SSH', 'robots-unreachable', silent('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['banner of SMTP', 'robots-unreachable', silent('220 mail.example ESMTP ready\r\n')],
+    ['banner of FTP', 'robots-unreachable', '220 FTP server ready\r\n'],
+    ['banner of POP3', 'robots-unreachable', '+OK POP3 ready\r\n'],
+    ['banner of IMAP', 'robots-unreachable', '* OK IMAP4rev1 ready\r\n'],
+    ['banner of MySQL', 'robots-unreachable', Buffer.from('4a0000000a382e302e333600', 'hex')],
+    ['an alert of TLS', 'robots-unreachable', Buffer.from('15030300020246', 'hex')],
+    ['a hello of TLS', 'robots-unreachable', Buffer.from(`160303003a0200003603${'03'.repeat(50)}`, 'hex')],
+    ['frames of HTTP/2', 'robots-unreachable', Buffer.from(`000000040000000000${'00'.repeat(64)}`, 'hex')],
+    ['preface of HTTP/2', 'robots-unreachable', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an answer before the request', 'robots-unreachable fetched', page()],
+    ['a kibibyte of zeros', 'robots-unreachable', Buffer.alloc(1024)],
+  ]),
+  ...answers([
+    ['closes after the request', 'fetch-aborted', ''],
+    ['resets after the request', 'fetch-aborted connect-failed', reset()],
+    ['never answers the request', 'fetch-timeout', silent()],
+    ['half a status line, then nothing', 'fetch-timeout', silent('HTTP/1.1 20')],
+    ['half a status line, then the end', 'fetch-aborted protocol-error', 'HTTP/1.1 20'],
+    ['a head without its end, then nothing', 'fetch-timeout', silent('HTTP/1.1 200 OK\r\nContent-Type: text/html')],
+    ['a head without its end, then the end', 'fetch-aborted protocol-error', 'HTTP/1.1 200 OK\r\nContent-Type: t'],
+    ['a head of one byte a second', 'fetch-timeout', slow('HTTP/1.1 200 OK\r\nX: ', 'x')],
+    ['a reset within the head', 'fetch-aborted connect-failed protocol-error', reset('HTTP/1.1 200 OK\r\nX: 1\r\n')],
+    ['HTTP/0.9', 'protocol-error', PAGE],
+    ['an answer of ICY', 'protocol-error', `ICY 200 OK\r\nContent-Type: text/html\r\n\r\n${PAGE}`],
+    ['an answer of RTSP', 'protocol-error fetched', `RTSP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n${PAGE}`],
+    ['the request sent back', 'protocol-error', 'GET / HTTP/1.1\r\nHost: example.org\r\n\r\n'],
+    [
+      '64 KiB of every byte',
+      'protocol-error',
+      Buffer.alloc(65_536, Buffer.from(Array.from({ length: 256 }, (_, i) => i))),
+    ],
+    ['a byte order mark first', 'protocol-error', `\xef\xbb\xbf${page()}`],
+    ['empty lines first', 'fetched protocol-error', `\r\n\r\n\r\n${page()}`],
+    ['two answers to one request', 'fetched protocol-error', `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${page()}`],
+    ['JSON in place of HTTP', 'protocol-error', '{"error":"no such method"}'],
+  ]),
+];
