@@ -20,9 +20,9 @@ interface Call {
 }
 
 /** Workers whose answers a test releases; pages in `poison` crash them. */
-function workers(poison: readonly number[] = []): { calls: Call[]; run: RunBatch } {
+function workers(poison: readonly number[] = []): { calls: Call[]; run: RunBatch<ParsedPage> } {
   const calls: Call[] = [];
-  const run: RunBatch = (pages, { handOver }) =>
+  const run: RunBatch<ParsedPage> = (pages, { handOver }) =>
     new Promise((resolve, reject) => {
       const indexes = pages.map(({ index }) => index);
       const finish = (): void => {
@@ -69,7 +69,7 @@ describe('PageBatches', () => {
     const { calls, run } = workers([2]);
     let busy = 0;
     let most = 0;
-    const counted: RunBatch = async (pages, options) => {
+    const counted: RunBatch<ParsedPage> = async (pages, options) => {
       most = Math.max(most, ++busy);
       try {
         return await run(pages, options);

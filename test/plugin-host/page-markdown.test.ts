@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
-import { createPageMarkdown } from '../../src/plugin-host/parsing/page-markdown.ts';
+import { createPageConverter } from '../../src/plugin-host/markdown/convert-page.ts';
+import { createPageMarkdown } from '../../src/plugin-host/markdown/page-markdown.ts';
+import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 
-const markdown = await createPageMarkdown(
-  {
-    list: DEFAULT_PLUGIN_LIST,
-    baseDir: '.',
-    signature: 'simhash',
-    limits: { maxTextChars: 1_000_000, maxOutlinks: 1_000, storeText: true },
-    agent: testHost.agent,
-    intervals: testHost.intervals,
-  },
-  testHost.log,
-);
-const of = (body: string, contentType = 'text/html; charset=utf-8'): Promise<string | null> =>
-  markdown({
-    index: 0,
-    url: 'https://example.org/a/page.html',
-    contentType,
-    headers: {},
-    body: new TextEncoder().encode(body),
-    metadata: {},
-  });
+const parsing = {
+  list: DEFAULT_PLUGIN_LIST,
+  baseDir: '.',
+  signature: 'simhash',
+  limits: { maxTextChars: 1_000_000, maxOutlinks: 1_000, storeText: true },
+  agent: testHost.agent,
+  intervals: testHost.intervals,
+};
+const markdown = createPageConverter((await loadParsing(parsing, testHost.log)).plugins);
+const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
+  index: 0,
+  url: 'https://example.org/a/page.html',
+  contentType,
+  headers: {},
+  body: new TextEncoder().encode(body),
+  metadata: {},
+});
+const of = (body: string, contentType?: string): Promise<string | null> => markdown(pageOf(body, contentType));
 
 describe('Markdown of a page', () => {
   it.each([
@@ -104,4 +104,68 @@ describe('Markdown of a page', () => {
     const spans = '<tr><td rowspan=60000 colspan=1000>much<td>x'.repeat(500);
     for (const rows of [wide, spans]) expect((await of(`<table>${rows}</table>`))?.length).toBeLessThan(200_000);
   });
+
+  it('of a paragraph of many links, or of runs of spaces and marks, is written in linear time', async () => {
+    const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
+    expect((await of(`<p>${links}`))?.split('](').length).toBe(60_001);
+    const unclosed = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link<b>`).join('');
+    expect((await of(`<p>${unclosed}`))?.length).toBeGreaterThan(60_000);
+    expect((await of(`<pre>a${' '.repeat(500_000)}b</pre>`))?.length).toBeGreaterThan(500_000);
+    expect((await of(`<h1>${'#'.repeat(500_000)}x</h1>`))?.length).toBeGreaterThan(500_000);
+    // Each of these took minutes.
+  }, 60_000);
+
+  it('does not repeat a long base with every link, and keeps links that are long themselves', async () => {
+    const links = Array.from({ length: 1_000 }, (_, i) => `<a href="${i}">link</a> `).join('');
+    const own = `https://example.net/?code=${'b'.repeat(20_000)}`;
+    const text = await of(
+      `<base href="https://example.org/${'a'.repeat(50_000)}/"><p>${links}<a href="${own}">long</a>`,
+    );
+    expect(text?.length).toBeLessThan(100_000);
+    expect(text).toContain(`[long](${own})`);
+    expect(await of(`<p><a href="/?code=${'b'.repeat(20_000)}">long</a>`)).toContain('(https://example.org/?code=bbb');
+  });
+
+  it('that takes too long is reported, and the process goes on meanwhile', async () => {
+    const warned: unknown[] = [];
+    const log = { ...testHost.log, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
+    const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
+    const short = createPageMarkdown({ parsing, timeoutMs: 1, log });
+    expect(await short.markdown(pageOf(links))).toBeNull();
+    await short.close();
+    const fields = { url: 'https://example.org/a/page.html', error: 'parsing took longer than 1 ms' };
+    expect(warned).toEqual([['a page could not be converted to Markdown, and goes without', fields]]);
+    const long = createPageMarkdown({ parsing, timeoutMs: 60_000, log });
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    expect(await long.markdown(pageOf(links))).toContain('[link](https://example.org/59999)');
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(5);
+    expect(await long.markdown(pageOf('<p>next'))).toBe('next\n');
+    await long.close();
+  }, 60_000);
+
+  it('ends with the signal of its export, and is not reported', async () => {
+    const warned: string[] = [];
+    const log = { ...testHost.log, warn: (message: string) => void warned.push(message) };
+    const pages = createPageMarkdown({ parsing, timeoutMs: 600_000, log });
+    await pages.markdown(pageOf('<p>the thread is up'));
+    const stop = new AbortController();
+    const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
+    const converting = pages.markdown(pageOf(links), stop.signal);
+    stop.abort(new Error('stopped by a signal'));
+    await expect(converting).rejects.toThrow('stopped by a signal');
+    await expect(pages.markdown(pageOf('<p>next'), stop.signal)).rejects.toThrow('stopped by a signal');
+    expect(await pages.markdown(pageOf('<p>next'))).toBe('next\n');
+    await pages.close();
+    expect(warned).toEqual([]);
+  }, 60_000);
+
+  it('is not blamed for plugins that a worker cannot load', async () => {
+    const { entries, winners } = DEFAULT_PLUGIN_LIST;
+    const list = { entries: [...entries, { ...entries[0]!, use: './missing.ts' }], winners };
+    const pages = createPageMarkdown({ parsing: { ...parsing, list }, timeoutMs: 60_000, log: testHost.log });
+    await expect(pages.markdown(pageOf('<p>words'))).rejects.toMatchObject({ code: 'plugin-broken' });
+    await pages.close();
+  }, 60_000);
 });

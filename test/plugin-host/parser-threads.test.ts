@@ -16,7 +16,7 @@ const REFUSED = Object.assign(new Error('Worker initialization failure: EMFILE')
 const handOver = { handOver: true };
 
 /** A thread that the system refuses for the first `refusals` batches; each batch takes a second. */
-function thread(refusals: number): StartableThread & { readonly parsed: number[] } {
+function thread(refusals: number): StartableThread<ParsedPage> & { readonly parsed: number[] } {
   const parsed: number[] = [];
   let left = refusals;
   let hasStarted = false;
@@ -39,7 +39,7 @@ function thread(refusals: number): StartableThread & { readonly parsed: number[]
 
 describe('ParserThreads', () => {
   const warnings: string[] = [];
-  const threadsOf = (...threads: StartableThread[]): ParserThreads =>
+  const threadsOf = (...threads: StartableThread<ParsedPage>[]): ParserThreads<ParsedPage> =>
     new ParserThreads({
       threads,
       timeoutMs: 60_000,
@@ -93,7 +93,7 @@ describe('ParserThreads', () => {
   });
 
   it('a fault of a page that is under way is not taken for a refusal', async () => {
-    const failing: StartableThread = {
+    const failing: StartableThread<ParsedPage> = {
       hasStarted: true,
       close: async () => {},
       async parse({ onBegin }) {

@@ -14,7 +14,9 @@ export const parse = z.strictObject({
     default: '30s',
     min: '100ms',
     max: '10m',
-    prose: 'Longest time to parse one page; after it the worker is terminated and the page recorded as parse-timeout.',
+    prose:
+      'Longest time to parse one page; after it the worker is terminated and the page recorded as parse-timeout. An ' +
+      'export has the same time to convert one to Markdown; after it the page is reported and goes without.',
   }),
   maxText: integer({
     default: 1_000_000,

@@ -18,7 +18,7 @@ export function exportOperations(
       const crawl = { userAgent: userAgentOf(config.agent), operator, robots: 'classic' as const };
       const { onWork } = runtime;
       const exporter = await plugins.exporter(query.format);
-      const contents = createContentReader(deps);
+      const contents = createContentReader(deps, outlet.signal);
       return exportPages({ db: store().db, segments, exporter, contents, crawl, tempDir: dir, onWork }, query, outlet);
     },
   };

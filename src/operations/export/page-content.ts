@@ -1,16 +1,20 @@
 import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
-import type { PageMarkdown } from '../../plugin-host/parsing/page-markdown.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
 import type { CrawlDeps } from '../deps.ts';
 import type { StoredPage } from '../state/stored-pages.ts';
 
 export type ContentReader = (page: StoredPage) => PageContent;
 
-/** Reads the stored response and the Markdown of a page when an exporter asks for them, and not before. */
-export function createContentReader({ config, pages }: Pick<CrawlDeps, 'config' | 'pages'>): ContentReader {
+/**
+ * Reads the stored response and the Markdown of a page when an exporter asks for them, and not before. `signal` ends a
+ * conversion.
+ */
+export function createContentReader(
+  { config, pages }: Pick<CrawlDeps, 'config' | 'pages'>,
+  signal?: AbortSignal,
+): ContentReader {
   const { gzipLevel } = config.segments;
-  let markdownOf: Promise<PageMarkdown> | null = null;
 
   function viewOf(wire: WireResponse): StoredResponse {
     const headers: [string, string][] = [];
@@ -38,15 +42,15 @@ export function createContentReader({ config, pages }: Pick<CrawlDeps, 'config' 
       async markdown() {
         const stored = await response();
         if (stored === null) return null;
-        markdownOf ??= pages.openMarkdown();
-        return (await markdownOf)({
+        const page = {
           index: 0,
           url: datum.url,
           contentType: headerOf(stored.headers, 'content-type') ?? null,
           headers: Object.fromEntries(stored.headers.map(([name, value]) => [name.toLowerCase(), value])),
           body: await stored.body(),
           metadata: {},
-        });
+        };
+        return pages.markdown(page, signal);
       },
     };
   };

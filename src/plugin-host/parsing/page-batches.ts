@@ -1,10 +1,13 @@
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 
-/** Sends pages to a worker and returns their answers in order; rejects when the worker died or ran out of time. */
-export type RunBatch = (
+/**
+ * Sends pages to a worker and returns their answers in order; rejects when the worker died, ran out of time or was
+ * stopped by `signal`.
+ */
+export type RunBatch<Answer> = (
   pages: readonly PageToParse[],
-  options: { readonly handOver: boolean },
-) => Promise<ParsedPage[]>;
+  options: { readonly handOver: boolean; readonly signal?: AbortSignal | undefined },
+) => Promise<Answer[]>;
 
 /** Limits of a batch. Batches exist because sending a small page to a worker costs more than parsing it. */
 const MAX_PAGES = 8;
@@ -23,11 +26,15 @@ interface Waiting {
 export class PageBatches {
   private readonly waiting: Waiting[] = [];
   private free: number;
-  private readonly run: RunBatch;
+  private readonly run: RunBatch<ParsedPage>;
   /** The answer for a page that failed alone; throws for a fault that is not the page's. */
   private readonly onFailure: (page: PageToParse, error: unknown) => ParsedPage;
 
-  constructor(workers: number, run: RunBatch, onFailure: (page: PageToParse, error: unknown) => ParsedPage) {
+  constructor(
+    workers: number,
+    run: RunBatch<ParsedPage>,
+    onFailure: (page: PageToParse, error: unknown) => ParsedPage,
+  ) {
     this.free = workers;
     this.run = run;
     this.onFailure = onFailure;

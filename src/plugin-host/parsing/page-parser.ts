@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PageParser, PageToParse } from '../../ports/page-parser.ts';
+import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
@@ -11,9 +9,9 @@ import type { ParsingOptions } from './load-parsing.ts';
 import { PageBatches } from './page-batches.ts';
 import { PageMemory } from './page-memory.ts';
 import type { parseLive } from './parse-page.ts';
-import { ParserThread } from './parser-thread.ts';
+import { compiledWorker, ParserThread } from './parser-thread.ts';
 import { ParserThreads } from './parser-threads.ts';
-import { PLUGINS_BROKEN } from './plugins-broken.ts';
+import { throwUnlessOfPage } from './plugins-broken.ts';
 
 export interface PageParserOptions {
   readonly parsing: ParsingOptions;
@@ -31,8 +29,8 @@ const IDLE_MS = 5_000;
  * worker starts with the first page: a crawl without changed pages starts none.
  */
 export function createPageParser({ parsing, threads, timeoutMs, log }: PageParserOptions): PageParser {
-  const filename = workerFile();
-  const pool = new ParserThreads({
+  const filename = compiledWorker('parsing/worker.js');
+  const pool = new ParserThreads<ParsedPage>({
     threads: Array.from(
       { length: threads },
       (_, i) => new ParserThread({ filename, parsing, idleMs: i === 0 ? Number.POSITIVE_INFINITY : IDLE_MS }),
@@ -42,11 +40,7 @@ export function createPageParser({ parsing, threads, timeoutMs, log }: PageParse
     now: () => performance.now(),
   });
   const batches = new PageBatches(threads, pool.run, (page, error) => {
-    if (error instanceof CrawlError && error.consequence === 'stop-crawl') throw error;
-    // A worker that cannot load its plugins would fail every page in the same way.
-    if (textOf(error).startsWith(PLUGINS_BROKEN)) {
-      throw new CrawlError('plugin-broken', textOf(error), { cause: error });
-    }
+    throwUnlessOfPage(error);
     const code = error instanceof CrawlError ? error.code : 'parse-failed';
     return encodeParsed(failedRecord(page, page.contentType ?? '', code, textOf(error)));
   });
@@ -86,12 +80,4 @@ export async function createInlinePageParser(
   const live = (page: PageToParse, look?: (page: Page) => void): ReturnType<typeof parseLive> =>
     parse(page, plugins, signature, limits, memory, look);
   return { pending: 0, live, parse: async (page) => encodeParsed((await live(page)).record), close: async () => {} };
-}
-
-/** The compiled worker; from source it is the one in `dist`, since Node runs no TypeScript in workers. */
-function workerFile(): string {
-  const compiled = import.meta.url.endsWith('.ts') ? '../../../dist/src/plugin-host/parsing/worker.js' : './worker.js';
-  const file = fileURLToPath(new URL(compiled, import.meta.url));
-  if (!existsSync(file)) throw new CrawlError('internal', `${file} is missing: build first (npm run build)`);
-  return file;
 }

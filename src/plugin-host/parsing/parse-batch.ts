@@ -1,25 +1,13 @@
 /** Runs in a worker thread: parses pages one after the other with its own parsers, parse filters and signature. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
-import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { loadParsing, type ParsingOptions } from './load-parsing.ts';
+import { loadInWorker } from './load-in-worker.ts';
 import { PageMemory } from './page-memory.ts';
 import { parsePage } from './parse-page.ts';
-import { PLUGINS_BROKEN } from './plugins-broken.ts';
 
-// Before the first batch: a thread that cannot load its plugins has taken no page.
-const { plugins, signature, limits } = await loadParsing((workerData as { parsing: ParsingOptions }).parsing, {
-  debug: () => {},
-  info: () => {},
-  warn: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
-  error: (message, fields) => process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`),
-}).catch((error: unknown) => {
-  // Only the message of an error crosses the thread boundary, not its code.
-  throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
-});
-
+const { plugins, signature, limits } = await loadInWorker();
 const memory = new PageMemory();
 
 export interface PageBatch {

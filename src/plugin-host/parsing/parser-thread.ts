@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
 import type { ParsingOptions } from './load-parsing.ts';
 import type { PageBatch } from './parse-batch.ts';
 
 export interface ParserThreadOptions {
-  /** The compiled worker. */
+  /** Of {@link compiledWorker}. It answers a `PageBatch` with an array, an answer for each page. */
   readonly filename: string;
   readonly parsing: ParsingOptions;
   /** An idle thread ends after this time, ms; Infinity: it stays. */
@@ -26,7 +29,7 @@ const WORKER_HEAP_MB = 192;
  * One worker thread, which starts with the first pages it gets. A pool of one each: in a larger one, pages whose thread
  * does not start would wait for ever, and a thread that cannot be replaced would end the process.
  */
-export class ParserThread {
+export class ParserThread<Answer> {
   private readonly options: ParserThreadOptions;
   private pool: Piscina | null = null;
   private batch = 0;
@@ -41,7 +44,7 @@ export class ParserThread {
   }
 
   /** One batch at a time. Rejects with the fault of a thread that does not start, as the system or a plugin gave it. */
-  async parse({ pages, transfer, signal, onBegin }: SentPages): Promise<ParsedPage[]> {
+  async parse({ pages, transfer, signal, onBegin }: SentPages): Promise<Answer[]> {
     const work: PageBatch = { batch: ++this.batch, pages };
     const stop = new AbortController();
     let fault: unknown;
@@ -57,7 +60,7 @@ export class ParserThread {
     try {
       this.pool ??= this.open();
       const options = { transferList: [...transfer], signal: AbortSignal.any([signal, stop.signal]) };
-      return (await this.pool.run(work, options)) as ParsedPage[];
+      return (await this.pool.run(work, options)) as Answer[];
     } catch (error) {
       this.hasStarted = false;
       // A batch whose thread could not be made is still in the queue of the pool.
@@ -89,4 +92,15 @@ export class ParserThread {
     pool.on('error', (error) => this.onFault(error));
     return pool;
   }
+}
+
+/**
+ * The compiled file of a worker. `file`: below `plugin-host`. From source it is the one in `dist`, since Node runs no
+ * TypeScript in workers.
+ */
+export function compiledWorker(file: string): string {
+  const folder = import.meta.url.endsWith('.ts') ? '../../../dist/src/plugin-host/' : '../';
+  const path = fileURLToPath(new URL(`${folder}${file}`, import.meta.url));
+  if (!existsSync(path)) throw new CrawlError('internal', `${path} is missing: build first (npm run build)`);
+  return path;
 }

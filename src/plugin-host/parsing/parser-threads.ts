@@ -1,21 +1,21 @@
 import { CrawlError } from '../../domain/errors.ts';
 import { outOfFiles, saysOutOfFiles } from '../../domain/system-limit.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import type { RunBatch } from './page-batches.ts';
 import type { SentPages } from './parser-thread.ts';
 import { PLUGINS_BROKEN } from './plugins-broken.ts';
 
 /** A thread as {@link ParserThreads} uses it. */
-export interface StartableThread {
+export interface StartableThread<Answer> {
   readonly hasStarted: boolean;
-  parse(sent: SentPages): Promise<ParsedPage[]>;
+  parse(sent: SentPages): Promise<Answer[]>;
   close(): Promise<void>;
 }
 
-export interface ParserThreadsDeps {
-  readonly threads: readonly StartableThread[];
+export interface ParserThreadsDeps<Answer> {
+  readonly threads: readonly StartableThread<Answer>[];
   /** Time-out of a batch, from when a thread begins with it, ms. */
   readonly timeoutMs: number;
   readonly log: Pick<Log, 'warn'>;
@@ -39,25 +39,26 @@ const REFUSED = /\b(?:EAGAIN|ENOMEM|ERR_WORKER_INIT_FAILED)\b|Worker initializat
  * threads, the others do its work; where there is no other, it is asked for again for half a minute, and then the crawl
  * ends with `system-limit`. No page is blamed for it.
  */
-export class ParserThreads {
-  private readonly deps: ParserThreadsDeps;
-  private readonly free: StartableThread[];
-  private readonly refusedUntil = new Map<StartableThread, number>();
+export class ParserThreads<Answer> {
+  private readonly deps: ParserThreadsDeps<Answer>;
+  private readonly free: StartableThread<Answer>[];
+  private readonly refusedUntil = new Map<StartableThread<Answer>, number>();
   /** Batches for which no thread is free. A thread is at work while there are any, and its time is limited. */
-  private readonly waiting: ((thread: StartableThread) => void)[] = [];
+  private readonly waiting: ((thread: StartableThread<Answer>) => void)[] = [];
   private busy = 0;
 
-  constructor(deps: ParserThreadsDeps) {
+  constructor(deps: ParserThreadsDeps<Answer>) {
     this.deps = deps;
     this.free = [...deps.threads];
   }
 
-  readonly run: RunBatch = async (pages, { handOver }) => {
+  readonly run: RunBatch<Answer> = async (pages, options) => {
     const endsAt = this.deps.now() + SHORTAGE_LIMIT_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      const thread = this.take() ?? (await new Promise<StartableThread>((resolve) => this.waiting.push(resolve)));
+      const thread =
+        this.take() ?? (await new Promise<StartableThread<Answer>>((resolve) => this.waiting.push(resolve)));
       try {
-        return await this.parseIn(thread, pages, handOver);
+        return await this.parseIn(thread, pages, options);
       } catch (error) {
         if (!(error instanceof RefusedThread)) throw error;
         if (this.busy > 1) this.doWithout(thread, error);
@@ -74,9 +75,9 @@ export class ParserThreads {
   }
 
   /** A thread that is up, or else one that may be started; `null`: another one will be free. */
-  private take(): StartableThread | null {
+  private take(): StartableThread<Answer> | null {
     const now = this.deps.now();
-    const isAllowed = (thread: StartableThread): boolean => (this.refusedUntil.get(thread) ?? 0) <= now;
+    const isAllowed = (thread: StartableThread<Answer>): boolean => (this.refusedUntil.get(thread) ?? 0) <= now;
     const thread =
       this.free.find(({ hasStarted }) => hasStarted) ??
       this.free.find(isAllowed) ??
@@ -87,7 +88,7 @@ export class ParserThreads {
     return thread;
   }
 
-  private giveBack(thread: StartableThread): void {
+  private giveBack(thread: StartableThread<Answer>): void {
     this.busy--;
     this.free.push(thread);
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
@@ -97,7 +98,7 @@ export class ParserThreads {
     }
   }
 
-  private doWithout(thread: StartableThread, error: unknown): void {
+  private doWithout(thread: StartableThread<Answer>, error: unknown): void {
     if (!this.refusedUntil.has(thread)) {
       this.deps.log.warn('a parser thread could not be started: others do its work', { reason: textOf(error) });
     }
@@ -105,26 +106,30 @@ export class ParserThreads {
   }
 
   private async parseIn(
-    thread: StartableThread,
+    thread: StartableThread<Answer>,
     pages: readonly PageToParse[],
-    handOver: boolean,
-  ): Promise<ParsedPage[]> {
+    { handOver, signal }: Parameters<RunBatch<Answer>>[1],
+  ): Promise<Answer[]> {
     const sent = pages.map((page) => ({ ...page, body: handOver ? ownBuffer(page.body) : page.body }));
     const transfer = handOver ? sent.map(({ body }) => body.buffer as ArrayBuffer) : [];
     const isTaken = (): boolean => sent.some(({ body }, i) => body.byteLength < sizes[i]!);
     const sizes = sent.map(({ body }) => body.byteLength);
     const { timeoutMs } = this.deps;
+    signal?.throwIfAborted();
     const deadline = new AbortController();
+    const stop = (): void => deadline.abort();
+    signal?.addEventListener('abort', stop);
     let hasBegun = false;
-    let timer = setTimeout(() => deadline.abort(), START_LIMIT_MS);
+    let timer = setTimeout(stop, START_LIMIT_MS);
     const onBegin = (): void => {
       hasBegun = true;
       clearTimeout(timer);
-      timer = setTimeout(() => deadline.abort(), timeoutMs);
+      timer = setTimeout(stop, timeoutMs);
     };
     try {
       return await thread.parse({ pages: sent, transfer, signal: deadline.signal, onBegin });
     } catch (error) {
+      signal?.throwIfAborted();
       // A body that was handed over is gone with its thread.
       if (!hasBegun && !isTaken() && isRefusal(error)) throw new RefusedThread(textOf(error), { cause: error });
       if (!deadline.signal.aborted) throw error;
@@ -133,6 +138,7 @@ export class ParserThreads {
       throw new Error(`${PLUGINS_BROKEN}${reason}`, { cause: error });
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
     }
   }
 }

@@ -101,7 +101,7 @@ export async function openProcess(
     pages: {
       parser: () => parser,
       undoContentCoding: async (body) => body,
-      openMarkdown: () => Promise.reject(new TypeError('nothing is exported here')),
+      markdown: () => Promise.reject(new TypeError('nothing is exported here')),
       parseLive: (page) => parser.live(page),
     },
     segments: openSegments({ config, dir, log }),
