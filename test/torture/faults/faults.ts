@@ -86,10 +86,18 @@ function withFault(bench: Bench, task: Task, fault: Fault, end: Undisturbed): Pr
     if (!calls.hasHappened) return { hasHappened: false, wrong: '' };
     const disorder = disorderIn(ended) || (await findings(places.dir));
     if (disorder !== '') return { hasHappened: true, wrong: disorder };
-    // A page that could not be fetched waits for its next visit.
-    if (fault.kind === 'connect') await asked(['retry', '--dir', places.dir]);
-    return { hasHappened: true, wrong: await wrongAtTheEnd(left, end) };
+    if (fault.kind !== 'connect') return { hasHappened: true, wrong: await wrongAtTheEnd(left, end) };
+    // A page that could not be fetched waits for its next visit, and another one may have had its content meanwhile.
+    await asked(['retry', '--host', new URL(bench.made.origin).host, '--dir', places.dir]);
+    return { hasHappened: true, wrong: await wrongAtTheEnd(left, end, contentsIn) };
   });
+}
+
+/** Of the records in an end state: URL and digest of the content. */
+function contentsIn(end: string): string {
+  return [...end.matchAll(/^\{"url":"([^"]*)".*?"digest":([^,]*),/gm)]
+    .map(([, url, digest]) => `${url} ${digest}`)
+    .join('\n');
 }
 
 interface Tried {
