@@ -11,6 +11,8 @@ export const ORDINARY_HOSTS = 5;
 export const PAGES_EACH = 20;
 /** The end of one connection and the start of the next may be seen in the wrong order. */
 const SEEN_LATE_MS = 500;
+/** Time that an ordinary host takes for an answer. */
+const ANSWER_MS = 20;
 
 export interface Hosts {
   /** Of the behaviours, in their order. */
@@ -95,11 +97,21 @@ export async function startHosts(behaviours: readonly Behaviour[]): Promise<Host
   const ordinary: string[] = [];
   for (let host = 1; host <= ORDINARY_HOSTS; host++) {
     // Among the others: visits begin in the order of addresses.
+    let running = 0;
     const origin = await serve(`127.77.${host % 4}.${150 + host}`, 'ordinary', {}, (path, at) => {
       if (!/^\/\d+$/.test(path)) return response('404 Not Found');
       if (!asked.has(at + path)) lastOrdinary = ++events;
       asked.add(at + path);
-      return page([], `<title>Page ${path} of host ${host}</title><p>Words of page ${path} at ${host}.</p>`);
+      if (++running > 1) violations.push(`ordinary (${at})`);
+      const text = page([], `<title>Page ${path} of host ${host}</title><p>Words of page ${path} at ${host}.</p>`);
+      return ({ socket }) => {
+        // Long enough for a second request to be seen.
+        setTimeout(() => {
+          running--;
+          socket.end(text);
+        }, ANSWER_MS);
+        return undefined;
+      };
     });
     ordinary.push(...Array.from({ length: PAGES_EACH }, (_, i) => `${origin}/${i + 1}`));
   }
