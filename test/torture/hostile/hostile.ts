@@ -11,7 +11,7 @@ import { type Hosts, NETWORK, startHosts } from './hosts.ts';
 export interface HostileOptions {
   /** Of the addresses of the behaviours. */
   readonly seed: number;
-  /** Configuration besides that of the network. */
+  /** Configuration besides that of the network; with any, the order of requests is not judged. */
   readonly config?: readonly string[];
   /** Time for the crawl; default: half an hour. */
   readonly withinMs?: number;
@@ -56,7 +56,7 @@ export async function hostile(
       ...misplaced,
       ...wrongsOf([...records.values()]),
       ...processWrongs(ended),
-      ...hostWrongs(hosts, records),
+      ...hostWrongs(hosts, records, config.length === 0),
       ...(found === '' ? [] : [found]),
     ];
     for (const wrong of wrongs) say(`hostile  ${wrong}`);
@@ -80,7 +80,7 @@ function processWrongs({ code, signal, isLate, stderr }: Ended): string[] {
   ];
 }
 
-function hostWrongs(hosts: Hosts, records: ReadonlyMap<string, VisitedUrl>): string[] {
+function hostWrongs(hosts: Hosts, records: ReadonlyMap<string, VisitedUrl>, isAtDefaults: boolean): string[] {
   const canary = endOf(records.get(`${hosts.canary}/`));
   const fetched = fetchedOf(hosts, records);
   const lastTimeout = Math.max(
@@ -94,7 +94,10 @@ function hostWrongs(hosts: Hosts, records: ReadonlyMap<string, VisitedUrl>): str
     ...(['address-blocked', 'robots-unreachable'].includes(canary) ? [] : [`the canary as a seed: ${canary}`]),
     ...hosts.violations.map((host) => `two connections at once: ${host}`),
     ...(fetched === hosts.ordinary.length ? [] : [`only ${fetched} ordinary pages fetched`]),
-    ...(hosts.lastOrdinary < lastTimeout ? [] : ['an ordinary page was asked for only after all slow hosts']),
+    // With shorter time limits the order depends on how fast the machine is.
+    ...(!isAtDefaults || hosts.lastOrdinary < lastTimeout
+      ? []
+      : ['an ordinary page was asked for only after all slow hosts']),
   ];
 }
 
