@@ -126,6 +126,17 @@ describe('a round with slow hosts', () => {
     expect([whole.left, Math.round(whole.ms / MINUTE)]).toEqual([0, 300]);
   });
 
+  it('is not cut short while its hosts use all connections', async () => {
+    const hosts = Array.from({ length: 60 }, (_, i) => `host-${i}.org`);
+    const pages = { ...Object.fromEntries(hosts.map((host) => [host, 20])), 'a.org': 1 };
+    const delays = Object.fromEntries(hosts.map((host) => [host, 25]));
+    const wide = await run(await world(pages), delays, { busyHosts: 50 });
+    expect([wide.fetched, wide.left]).toEqual([1_201, 0]);
+    // Too few for that: the one that is done waits for them.
+    const narrow = await run(await world(pages), delays, { busyHosts: 80 });
+    expect(narrow.left).toBeGreaterThan(400);
+  });
+
   it('the time limit holds while every host waits for its turn', async () => {
     const here = await world({ 'slow.org': 20 });
     const { ms, left } = await run(here, { 'slow.org': 600 }, { timeLimitMs: 25 * MINUTE });

@@ -178,8 +178,8 @@ export const fetch = z.strictObject({
     max: '1d',
     prose:
       'Longest time that a round of a crawl stays open for hosts that are slower than others: from the moment that one ' +
-      'host has nothing left, and for a single Crawl-delay. URLs not fetched by then stay due, and their hosts go on in ' +
-      'the next rounds at their own pace.',
+      'host has nothing left and the others are too few to use fetch.concurrency, and for a single Crawl-delay. URLs ' +
+      'not fetched by then stay due, and their hosts go on in the next rounds at their own pace.',
   }),
   throughputThreshold: decimal({
     default: 0,

@@ -112,6 +112,7 @@ function fetchOptions({ fetch, http, crawl }: Config, options: RunOptions): Fetc
   return {
     hostWaitMs: options.round === undefined ? Number.POSITIVE_INFINITY : fetch.hostWaitMs,
     turnWaitMs: crawl.hostWaitMs,
+    busyHosts: fetch.concurrency / fetch.connectionsPerHost,
     isPart: options.round === 'part',
     probe: fetch.probe,
     maxBodyBytes: http.maxBodyBytes,

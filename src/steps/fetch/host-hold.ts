@@ -4,12 +4,15 @@ import type { Log } from '../../ports/log.ts';
 /** How long a fetch waits for its hosts. */
 export interface HostWaits {
   /**
-   * For the hosts that are still at work, from the moment that one host has nothing left, ms. No turn that comes later
-   * is waited for while several hosts are at work. Infinity: a host that is done ends nothing.
+   * For the hosts that are still at work, from the moment that a host has nothing left and too few remain to use all
+   * connections, ms. No turn that comes later is waited for while several hosts are at work. Infinity: a host that is
+   * done ends nothing.
    */
   readonly hostWaitMs: number;
   /** For the next turn of a host, at most, ms. */
   readonly turnWaitMs: number;
+  /** Hosts that can use all connections: while so many are at work, no host holds the others up. Absent: any number. */
+  readonly busyHosts?: number;
   /** End of the fetch, as {@link elapsedOf}; absent: none is set. */
   readonly endsAt?: number;
   /** Whether other processes fetch other hosts of the round: these wait from the start. */
@@ -49,6 +52,7 @@ export class HostHold {
 
   begin(host: string): void {
     this.#tasks.set(host, (this.#tasks.get(host) ?? 0) + 1);
+    if (this.#isBusy) this.#deadline = Number.POSITIVE_INFINITY;
   }
 
   end(host: string): void {
@@ -56,7 +60,7 @@ export class HostHold {
     if (left > 0) this.#tasks.set(host, left);
     else {
       this.#tasks.delete(host);
-      if (this.#tasks.size > 0) this.#holdNoLonger();
+      if (this.#tasks.size > 0 && !this.#isBusy) this.#holdNoLonger();
     }
     if (this.#tasks.size > 0 && elapsedOf(this.#deps.clock) >= this.#deadline) this.#stop();
   }
@@ -77,6 +81,10 @@ export class HostHold {
       this.#deps.log.info('the next turn of this host is too late for this round: its URLs stay due', { host, until });
     }
     this.#late.set(host, at);
+  }
+
+  get #isBusy(): boolean {
+    return this.#tasks.size >= (this.#waits.busyHosts ?? Number.POSITIVE_INFINITY);
   }
 
   /** From now on the hosts that are done wait for the others. */
