@@ -2,6 +2,7 @@ import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
+import type { HostShares } from '../domain/url/families/host-shares.ts';
 import type { DomainFamilies } from '../domain/url/families/stored-families.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
@@ -49,6 +50,11 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
   linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]>;
   /** All domains with families, in key order. A consistent snapshot. */
   scanLinkFamilies(): AsyncIterable<DomainFamilies>;
+  /**
+   * What is kept of the families of like URLs of hosts as a whole, `part` being that of the last change in it; in the
+   * order asked. `undefined` where nothing is, or it cannot be read: it follows from the records.
+   */
+  hostShares(hosts: readonly string[]): Promise<(HostShares | undefined)[]>;
   /** The lease on a URL, if any, in the order asked. */
   leases(urls: readonly string[]): Promise<(Lease | undefined)[]>;
   /** All leases of one segment, or of all. */
@@ -72,6 +78,11 @@ export interface CrawlDbBatch {
   /** Replaces the families of domains; an empty list removes them. */
   readonly linkFamilies?: readonly DomainFamilies[];
   readonly hostFacts?: readonly { readonly host: string; readonly facts: HostFacts }[];
+  /**
+   * Replaces what is kept of the families of like URLs of hosts (`part` 0), or adds to it (the part after the last
+   * one). It leaves with the last record of its host.
+   */
+  readonly hostShares?: readonly HostShares[];
   /**
    * Leases due URLs to a segment: they leave the due index until a put with `leasedBy` or a release. An entry is
    * ignored when another segment holds the URL, or when the due index has it at another time (a new URL: or another

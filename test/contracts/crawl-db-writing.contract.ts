@@ -81,6 +81,83 @@ export function writingContract(exam: CrawlDbExam): void {
     });
   });
 
+  describe('counts of like URLs', () => {
+    const counts = { entered: 7, visits: 3, worthwhile: 1.5, lastAt: 1_700_000_000_123, trialsLeft: 2 };
+    const ofHost = (host: string) => ({
+      host,
+      part: 0,
+      urls: 7,
+      unfetched: 4,
+      sample: { url: `https://${host}/é/1`, families: [`${host}|é`, host] },
+      families: [{ name: `${host}|é`, ...counts }],
+      prints: [{ family: host, prints: ['00000000ffffffff', '0123456789abcdef'] }],
+      waiting: [
+        { family: { name: host, quota: 100 }, pages: [`https://${host}/list`] },
+        { family: null, pages: [] },
+      ],
+      emptied: [],
+      isCut: true,
+    });
+    const bare = { ...ofHost('b.example'), families: [], prints: [], waiting: [], isCut: false };
+
+    it('are kept by host as they were written, and replaced', async () => {
+      await exam.db.write({ hostShares: [ofHost('a.example'), ofHost('b.example'), ofHost('127.0.0.1:8080')] });
+      await exam.db.write({ hostShares: [bare] });
+      expect(await exam.db.hostShares(['b.example', 'none.example', '127.0.0.1:8080', 'a.example'])).toEqual([
+        bare,
+        undefined,
+        ofHost('127.0.0.1:8080'),
+        ofHost('a.example'),
+      ]);
+    });
+
+    it('are joined with what is added, until they are replaced', async () => {
+      const [a, b] = ['a.example', 'a.example:8080'];
+      await exam.db.write({ hostShares: [ofHost(a), ofHost(b)] });
+      const [family] = ofHost(a).families;
+      const changed = { ...family!, entered: 9 };
+      const more = { ...family!, name: 'more' };
+      await exam.db.write({
+        hostShares: [
+          {
+            ...bare,
+            host: a,
+            part: 1,
+            urls: 9,
+            families: [more, changed],
+            prints: [{ family: a, prints: ['1111111111111111'] }],
+            emptied: [''],
+            waiting: [{ family: { name: a, quota: 100 }, pages: [`https://${a}/2`] }],
+          },
+        ],
+      });
+      await exam.db.write({ hostShares: [{ ...bare, host: a, part: 2, urls: 10, emptied: ['more'] }] });
+      const joined = {
+        ...bare,
+        host: a,
+        part: 2,
+        urls: 10,
+        sample: ofHost(a).sample,
+        families: [changed, more],
+        prints: [{ family: a, prints: ['00000000ffffffff', '0123456789abcdef', '1111111111111111'] }],
+        waiting: [{ family: { name: a, quota: 100 }, pages: [`https://${a}/list`, `https://${a}/2`] }],
+      };
+      expect(await exam.db.hostShares([a, b])).toEqual([joined, ofHost(b)]);
+      await exam.db.write({ hostShares: [{ ...bare, host: a }] });
+      expect(await exam.db.hostShares([a, b])).toEqual([{ ...bare, host: a }, ofHost(b)]);
+    });
+
+    it('leave with the last record of their host, not before', async () => {
+      const [one, two] = ['https://a.example/1', 'https://a.example/2'];
+      await exam.insert(visitedDatum(one), visitedDatum(two));
+      await exam.db.write({ hostShares: [ofHost('a.example'), bare] });
+      await exam.db.write({ deletes: [await exam.lookedUp(one)] });
+      expect(await exam.db.hostShares(['a.example'])).toEqual([ofHost('a.example')]);
+      await exam.db.write({ deletes: [await exam.lookedUp(two)] });
+      expect(await exam.db.hostShares(['a.example', 'b.example'])).toEqual([undefined, bare]);
+    });
+  });
+
   describe('a batch', () => {
     it('is applied as a whole or not at all', async () => {
       await exam.insert(visitedDatum(A));

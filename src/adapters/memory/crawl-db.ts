@@ -30,6 +30,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';
 
 /**
@@ -46,6 +47,8 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #leases = new Map<string, string>();
   readonly #links = new Map<string, readonly string[]>();
   readonly #families = new Map<string, DomainFamilies>();
+  readonly #shares = new MemoryHostShares();
+  readonly hostShares = async (hosts: readonly string[]) => this.#shares.getMany(hosts);
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
   readonly #meta = new Map<string, string>();
@@ -83,11 +86,13 @@ class MemoryCrawlDb implements CrawlDb {
     for (const { url } of batch.deletes ?? []) {
       if (this.#records.delete(url)) this.#links.delete(url);
       this.#leases.delete(url);
+      if (this.#hostRow(hostOf(url)).urls === 0) this.#shares.delete(hostOf(url));
     }
     for (const { url, targets } of batch.links ?? []) {
       if (targets.length === 0) this.#links.delete(url);
       else this.#links.set(url, [...targets]);
     }
+    for (const shares of batch.hostShares ?? []) this.#shares.add(shares);
     for (const families of batch.linkFamilies ?? []) {
       if (families.families.length === 0) this.#families.delete(families.domain);
       else this.#families.set(families.domain, families);

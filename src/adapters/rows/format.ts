@@ -12,8 +12,9 @@ import { type Rows, readRange } from './rows.ts';
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
  * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
+ * 11: families of like URLs are counted by host.
  */
-export const DB_FORMAT_VERSION = 10;
+export const DB_FORMAT_VERSION = 11;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 

@@ -2,6 +2,7 @@ import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
 import { hostRange } from '../../domain/url/canonical/url-key.ts';
+import type { HostShares } from '../../domain/url/families/host-shares.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
@@ -34,7 +35,8 @@ import {
   urlOfRow,
 } from './codecs/keys.ts';
 import { decodeRecord } from './codecs/record-codec.ts';
-import { decodeDue, decodeHost, decodeLease, decodeLinks, decodeSegment } from './codecs/row-codecs.ts';
+import { decodeHost, decodeLease, decodeLinks, decodeSegment, dueEntryOf } from './codecs/row-codecs.ts';
+import { readShares } from './codecs/share-rows.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
@@ -101,7 +103,7 @@ export class RowsCrawlDb implements CrawlDb {
         meter?.add('due', batch.length);
         for (const [key, bytes] of batch) {
           left--;
-          yield dueEntry(key, bytes);
+          yield dueEntryOf(key, bytes);
         }
       }
     }
@@ -109,7 +111,7 @@ export class RowsCrawlDb implements CrawlDb {
     for await (const batch of readRange(this.#rows, dueNewRange(belowScore))) {
       meter?.add('due', batch.length);
       for (const [key, bytes] of batch) {
-        const entry = dueEntry(key, bytes);
+        const entry = dueEntryOf(key, bytes);
         if (entry.dueAt > until) continue;
         if (left-- <= 0) return;
         yield entry;
@@ -220,6 +222,10 @@ export class RowsCrawlDb implements CrawlDb {
     return scanFamilies(this.#rows);
   }
 
+  hostShares(hosts: readonly string[]): Promise<(HostShares | undefined)[]> {
+    return readShares(this.#rows, hosts);
+  }
+
   async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
     const found = await readMany(this.#rows, urls.map(leaseKey));
     return found.map((bytes, i) => (bytes === undefined ? undefined : leaseView(urls[i]!, bytes)));
@@ -287,12 +293,7 @@ export class RowsCrawlDb implements CrawlDb {
   }
 }
 
-function dueEntry(key: string, bytes: Uint8Array): DueEntry {
-  const { url, dueAt } = parseDueKey(key);
-  return decodeDue(url, dueAt, bytes);
-}
-
-function leaseView(url: string, bytes: Uint8Array): Lease {
+const leaseView = (url: string, bytes: Uint8Array): Lease => {
   const { segment, dueAt } = decodeLease(url, bytes);
   return { url, segment, dueAt };
-}
+};

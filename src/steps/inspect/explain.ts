@@ -7,7 +7,7 @@ import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-re
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { THIN_KEY, type Thinness } from '../../domain/url/families/visit-worth.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
-import { WAITING_KEY } from '../update/family-books.ts';
+import { WAITING_KEY } from '../update/like-urls/host-book.ts';
 import {
   type FamilyView,
   familySentence,

@@ -3,8 +3,8 @@ import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
-import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { FamilyBooks, type FamilySharing, type HostBook, hostsOf } from './family-books.ts';
+import { type BooksDb, FamilyBooks, hostsOf } from './like-urls/family-books.ts';
+import type { FamilySharing, HostBook } from './like-urls/host-book.ts';
 
 /** A URL filter that counts: it judges URLs that the crawl db does not have by those that it has. */
 export interface AdmissionGate {
@@ -54,18 +54,14 @@ export interface FoundUrl {
  * of like URLs is asked last, about hosts with more URLs than it leaves free.
  */
 export class UrlAdmission {
-  readonly #db: Pick<CrawlDb, 'scan' | 'hostRows' | 'meta'>;
+  readonly #db: BooksDb;
   readonly #gates: readonly AdmissionGate[];
   readonly #sharing: Pick<SharingGate, 'name' | 'now'> | null;
   #hasLearnt: Promise<void> | null = null;
   /** `null`: no filter names families. */
   readonly books: FamilyBooks | null;
 
-  constructor(
-    db: Pick<CrawlDb, 'scan' | 'hostRows' | 'meta'>,
-    gates: readonly AdmissionGate[],
-    sharing: SharingGate | null = null,
-  ) {
+  constructor(db: BooksDb, gates: readonly AdmissionGate[], sharing: SharingGate | null = null) {
     this.#db = db;
     this.#gates = gates;
     this.#sharing = sharing;
@@ -83,17 +79,20 @@ export class UrlAdmission {
     if (books === null || sharing === null || found.length + visited.length === 0)
       return found.map(({ url }) => this.#judgeOne(url));
     const fresh = hostsOf(found.map(({ url }) => url));
-    const opened = await books.open(fresh);
+    const opened = await books.open(
+      fresh,
+      visited.map(({ url }) => hostOf(url)),
+    );
     for (const datum of visited) {
       const host = hostOf(datum.url);
-      const book = opened.get(host) ?? books.peek(host);
-      if (book !== undefined) books.visit(book, datum);
+      const book = opened.get(host);
+      if (book !== undefined) book.visit(datum);
       else if ((await books.waitingHosts()).has(host)) books.noteUnread(host);
     }
     const judged = found.map((each) => this.#judgeLike(each, books, sharing, opened.get(hostOf(each.url))));
     for (const [host, book] of opened) {
       books.keep(host, book);
-      if (book.waiting.size > 0 && !(await books.waitingHosts()).has(host)) {
+      if (book.hasWaiting && !(await books.waitingHosts()).has(host)) {
         await books.noteWaiting(host, book, sharing.now());
       }
     }
@@ -119,13 +118,12 @@ export class UrlAdmission {
     const families = books.sharing.familiesOf(url);
     const share = book.shares.judge(families, now());
     if (share.verdict === 'waits') {
-      books.wait(book, from, families.find((family) => family.name === share.by?.family) ?? null);
+      book.wait(from, families.find((family) => family.name === share.by?.family) ?? null);
       return { ...ADMITTED, isWaiting: true, reason: `${name}: like URLs wait`, detail: detailOf(share) };
     }
     const admission = this.#judgeOne(url);
     if (admission.isRefused) return admission;
-    books.enter(book, url, now(), share);
-    book.urls++;
+    book.enter(url, now(), share);
     if (share.verdict === 'enters') return admission;
     const { factor, reason } = admission;
     return { ...admission, factor: factor * books.sharing.demote, reason: reason ?? `${name}: like URL on trial` };

@@ -27,10 +27,10 @@ import {
   redirectTarget,
 } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
+import { withWaiting } from './like-urls/waiting-links.ts';
 import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
-import { withWaiting } from './waiting-links.ts';
 
 export interface UpdateOptions extends LinkOptions {
   /** Whether newly found URLs enter the crawl db. */
@@ -276,21 +276,19 @@ async function write(
   chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
+  const books = admission.books?.facts();
+  const fetched = chunk.map((each) => each.fetched);
   await db.write({
+    ...books,
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(
-      db,
-      [...observationsOf(chunk), ...shown],
-      chunk.map(({ fetched }) => fetched),
-      options.distrustMs,
-    ),
+    hostFacts: await factsAfter(db, [...observationsOf(chunk), ...shown], fetched, options.distrustMs),
     segments: [row],
     meta: {
       ...writtenAt(clock.now()),
       ...(deletes.length > 0 && { [PURGED_KEY]: String(clock.now()) }),
-      ...admission.books?.facts().meta,
+      ...books?.meta,
     },
     ...noted(changes, clock.now()),
   });

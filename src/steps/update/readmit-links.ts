@@ -12,7 +12,7 @@ import {
   type LinkOptions,
   outlinkTargets,
 } from './found-links.ts';
-import { waitingPut } from './waiting-links.ts';
+import { waitingPut } from './like-urls/waiting-links.ts';
 
 export interface ReadmitDeps {
   readonly db: CrawlDb;

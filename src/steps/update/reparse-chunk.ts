@@ -8,7 +8,6 @@ import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { spelledVariant } from './declared-variant.ts';
-import { WAITING_KEY } from './family-books.ts';
 import {
   additions,
   type Found,
@@ -18,9 +17,10 @@ import {
   NO_ADDITIONS,
   outlinkTargets,
 } from './found-links.ts';
+import { WAITING_KEY } from './like-urls/host-book.ts';
+import { withWaiting } from './like-urls/waiting-links.ts';
 import { UNJUDGED_KEY } from './rejudge.ts';
 import { type FieldDifference, type PageDifference, recordDifferences } from './reparse-differences.ts';
-import { withWaiting } from './waiting-links.ts';
 
 /** A page whose stored body was parsed anew; texts are not needed any more. */
 export interface ReparsedPage {

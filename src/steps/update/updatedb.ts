@@ -13,9 +13,9 @@ import { countingRejections } from '../url-chain.ts';
 import { applyChunk, type UpdateDeps, type UpdateOptions, type UpdateRun } from './apply-chunk.ts';
 import type { LinkCounts } from './found-links.ts';
 import { joinedBatches, stampedBy } from './joined-records.ts';
+import { admitWaiting } from './like-urls/waiting-links.ts';
 import { withSoft404 } from './soft-404.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
-import { admitWaiting } from './waiting-links.ts';
 
 /**
  * Links of a batch, beyond which no more records join it. A batch should be garbage before V8 promotes it to its old

@@ -13,6 +13,7 @@ import {
   decodeLinks,
   decodeSegment,
 } from '../../../src/adapters/rows/codecs/row-codecs.ts';
+import { decodeShares, sharesKey } from '../../../src/adapters/rows/codecs/share-rows.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { type FuzzTarget, holds, textOf } from './target.ts';
 
@@ -188,6 +189,7 @@ const DECODERS = [
   (bytes: Buffer) => decodeHost('a.example', bytes),
   (bytes: Buffer) => decodeLinks('https://a.example/', bytes),
   (bytes: Buffer) => decodeFamilies(familiesKey('a.example'), bytes),
+  (bytes: Buffer) => decodeShares(sharesKey({ host: 'a.example', part: 1 }), bytes),
   (bytes: Buffer) => decodeSegment('20260101000000-00001', bytes),
   (bytes: Buffer) => decodeCounters(bytes),
 ];

@@ -58,6 +58,8 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   await renewLeases(rows);
   await rebuildIndexes(rows);
   await renewEnds(rows);
+  const { from, to } = rowRange(ROW.shares);
+  await rows.clear({ gte: from, lt: to });
   const records = await countAgain(rows);
   await rows.batch(
     [SEEN_TREE_KEY, SHARED_MARK_KEY, NEAR_FACT_KEY, REPAIRING_KEY].map((key) => ({ type: 'del', key })),

@@ -24,6 +24,7 @@ import {
   encodeDue,
   NO_COUNTERS,
 } from '../codecs/row-codecs.ts';
+import { decodeShares } from '../codecs/share-rows.ts';
 import type { NearPlan } from '../near/fingerprint-tables.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { verifyFeed } from './feed-care.ts';
@@ -48,7 +49,8 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, on
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
   const links = await checkLinks(rows, report, onWork);
-  await checkFamilies(rows, report);
+  await checkDecodes(rows, ROW.families, decodeFamilies, report);
+  await checkDecodes(rows, ROW.shares, decodeShares, report);
   await checkHosts(rows, report);
   await checkCounters(rows, counting, leases, report);
   const changes = await verifyFeed(rows, report);
@@ -145,9 +147,15 @@ async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined
   return links;
 }
 
-async function checkFamilies(rows: Rows, report: Report): Promise<void> {
-  for await (const batch of readRange(rows, rowRange(ROW.families))) {
-    for (const [key, bytes] of batch) readRow(key, report, () => decodeFamilies(key, bytes));
+/** Rows that no other ones belong to. */
+async function checkDecodes(
+  rows: Rows,
+  kind: RowKind,
+  decode: (key: string, bytes: Buffer) => unknown,
+  report: Report,
+): Promise<void> {
+  for await (const batch of readRange(rows, rowRange(kind))) {
+    for (const [key, bytes] of batch) readRow(key, report, () => decode(key, bytes));
   }
 }
 

@@ -12,6 +12,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `e` + falling score + time + URL key | due index of new URLs |
  * | `f` | ends of the change feed |
  * | `f` + number | change feed: one entry |
+ * | `g` + host key | families of like URLs of a host (share-rows.ts) |
  * | `h` + host key | host: counters and facts |
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
@@ -29,6 +30,7 @@ export const ROW = {
   due: 'd',
   dueNew: 'e',
   change: 'f',
+  shares: 'g',
   host: 'h',
   links: 'k',
   lease: 'l',
@@ -133,7 +135,7 @@ export function hostKey(host: string): string {
   return ROW.host + hostPrefix(host);
 }
 
-/** The host of a host row. */
+/** The host of a row whose key ends with a host key. */
 export function hostOfKey(key: string): string {
   return hostFromPrefix(key.slice(ROW.host.length));
 }

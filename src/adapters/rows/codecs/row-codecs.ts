@@ -3,6 +3,7 @@ import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, SegmentRow } from '../../../ports/crawl-db.ts';
+import { parseDueKey } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
 import { decodeTraffic, encodeTraffic, type TrafficTuple } from './traffic-codec.ts';
@@ -47,6 +48,12 @@ export function encodeDue(datum: CrawlDatum): Buffer {
 /** Whether the due rows of two records are the same, time included. */
 export function isSameDue(a: CrawlDatum, b: CrawlDatum): boolean {
   return a.nextFetchAt === b.nextFetchAt && encodeDue(a).equals(encodeDue(b));
+}
+
+/** Of a row of the due index. */
+export function dueEntryOf(key: string, bytes: Uint8Array): DueEntry {
+  const { url, dueAt } = parseDueKey(key);
+  return decodeDue(url, dueAt, bytes);
 }
 
 export function decodeDue(url: string, dueAt: number, bytes: Uint8Array): DueEntry {

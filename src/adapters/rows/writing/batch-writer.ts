@@ -6,6 +6,7 @@ import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
 import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
 import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
+import { voidShares } from '../codecs/share-rows.ts';
 import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
 import { countersView } from '../indexes/tallies.ts';
 import { rowFault } from '../row-fault.ts';
@@ -137,6 +138,7 @@ export class BatchWriter {
         if (row === null) native.del(hostKey(host));
         else native.put(hostKey(host), encodeHost(row));
       }
+      for (const key of await voidShares(this.#rows, batch.hostShares ?? [], hosts)) native.del(key);
       native.put(COUNTERS_KEY, encodeCounters(counters));
       const spread = await this.spread();
       const cells = staged.spread.after(spread);

@@ -15,6 +15,7 @@ import {
   encodeSegment,
   isSameDue,
 } from '../codecs/row-codecs.ts';
+import { encodeShares, sharesKey } from '../codecs/share-rows.ts';
 import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
 import { type CountedDue, countedDue, SpreadChange } from '../indexes/spread-cells.ts';
 import { TallyChange } from '../indexes/tallies.ts';
@@ -68,8 +69,8 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
 }
 
 /**
- * Turns a batch into rows, in the order puts, deletes, links, families, facts, leases, releases, segments. Invariant: a
- * record with a `nextFetchAt` has either a due row or a lease; a record without one has no due row.
+ * Turns a batch into rows, in the order puts, deletes, links, families, shares, facts, leases, releases, segments.
+ * Invariant: a record with a `nextFetchAt` has either a due row or a lease; a record without one has no due row.
  */
 export class StagedBatch {
   readonly tallies = new TallyChange();
@@ -96,6 +97,7 @@ export class StagedBatch {
     for (const [i, datum] of (batch.deletes ?? []).entries()) this.#delete(datum.url, reads.deleted[i] ?? null);
     for (const links of batch.links ?? []) this.#putLinks(links);
     for (const families of batch.linkFamilies ?? []) this.#putFamilies(families);
+    for (const shares of batch.hostShares ?? []) this.#sink.put(sharesKey(shares), encodeShares(shares));
     for (const { host, facts } of batch.hostFacts ?? []) this.tallies.setFacts(host, facts);
     if (batch.lease !== undefined) {
       for (const [i, entry] of batch.lease.entries.entries()) this.#lease(batch.lease.segment, entry, reads.due[i]);

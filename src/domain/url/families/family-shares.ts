@@ -37,14 +37,18 @@ export interface ShareVerdict {
   readonly by: FamilyFigures | null;
 }
 
-interface Family {
-  entered: number;
-  visits: number;
-  worthwhile: number;
+/** The counts of a family. */
+export interface FamilyCounts {
+  readonly name: string;
+  readonly entered: number;
+  readonly visits: number;
+  readonly worthwhile: number;
   /** When the last URL entered, ms since the epoch. */
-  lastAt: number;
-  trialsLeft: number;
+  readonly lastAt: number;
+  readonly trialsLeft: number;
 }
+
+type Family = { -readonly [Field in Exclude<keyof FamilyCounts, 'name'>]: FamilyCounts[Field] };
 
 /** First visits after which a family decides by what they brought. */
 const KNOWN_WELL = 20;
@@ -60,9 +64,23 @@ const UNDECIDED: ShareVerdict = Object.freeze({ verdict: 'enters', by: null });
 export class FamilyShares {
   readonly #options: ShareOptions;
   readonly #families = new Map<string, Family>();
+  /** Names of families whose counts have changed since they were last taken. */
+  readonly #changed = new Set<string>();
 
-  constructor(options: ShareOptions) {
+  /** @param counts of the families known so far */
+  constructor(options: ShareOptions, counts: readonly FamilyCounts[] = []) {
     this.#options = options;
+    for (const { name, ...family } of counts) this.#families.set(name, family);
+  }
+
+  /** All counts, or those that have changed since the last call. */
+  takeCounts(which: 'all' | 'changed'): FamilyCounts[] {
+    const names = which === 'all' ? [...this.#families.keys()] : [...this.#changed];
+    this.#changed.clear();
+    return names.flatMap((name) => {
+      const family = this.#families.get(name);
+      return family === undefined ? [] : [{ name, ...family }];
+    });
   }
 
   get size(): number {
@@ -91,6 +109,7 @@ export class FamilyShares {
     for (const { name } of families) {
       const family = this.#families.get(name) ?? this.#added(name);
       if (family === null) continue;
+      this.#changed.add(name);
       family.entered++;
       family.lastAt = Math.max(family.lastAt, now);
       if (verdict === 'trial' && by?.family === name) family.trialsLeft--;
@@ -102,6 +121,7 @@ export class FamilyShares {
     for (const { name } of families) {
       const family = this.#families.get(name);
       if (family === undefined) continue;
+      this.#changed.add(name);
       family.visits++;
       family.worthwhile += worth;
     }

@@ -1,11 +1,10 @@
-import { depthAfter, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
-import { decodeMarks, encodeMarks, type LinkMark, NO_MARK } from '../../domain/crawl/discovery/waiting-marks.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { DAY_MS, isWithinLast } from '../../domain/time.ts';
-import { murmur3 } from '../../domain/url/hash/murmur3.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
-import { type FamilyBooks, type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './family-books.ts';
+import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/redirect-chain.ts';
+import { decodeMarks, encodeMarks, type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { DAY_MS, isWithinLast } from '../../../domain/time.ts';
+import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
 import {
   additions,
   bareLink,
@@ -15,7 +14,9 @@ import {
   type LinkOptions,
   meet,
   noiseOf,
-} from './found-links.ts';
+} from '../found-links.ts';
+import type { FamilyBooks } from './family-books.ts';
+import { type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './host-book.ts';
 
 export interface WaitingDeps {
   readonly db: CrawlDb;
@@ -95,8 +96,12 @@ export async function admitWaitingDaily(deps: WaitingDeps, options: WaitingOptio
   for (const [host, at] of [...(await books.waitingHosts())]) {
     if (options.signal?.aborted) return;
     if (isWithinLast(DAY_MS, at, deps.clock.now())) continue;
-    await admitOfHost(deps, books, host, await books.read(host), options);
+    await admitOfHost(deps, books, host, await books.current(host), options);
   }
+}
+
+async function writeFacts(db: CrawlDb, facts: ReturnType<FamilyBooks['facts']>): Promise<void> {
+  if (Object.keys(facts).length > 0) await db.write(facts);
 }
 
 async function admitOfHost(
@@ -109,33 +114,22 @@ async function admitOfHost(
   let hasTried = false;
   let current = book;
   for (;;) {
-    for (let next = takeReady(current, deps.clock.now()); next !== null; next = takeReady(current, deps.clock.now())) {
+    for (let next = current.takeReady(deps.clock.now()); next !== null; next = current.takeReady(deps.clock.now())) {
       hasTried = true;
-      await admitOfPages(deps, books, current, next, options);
+      await admitOfPages(deps, current, next, options);
       if (options.signal?.aborted) break;
     }
-    if (options.signal?.aborted || current.waiting.size > 0 || !current.isCut) break;
+    if (options.signal?.aborted || current.hasWaiting || !current.isCut) break;
     current = await books.read(host);
   }
   if (!hasTried) return;
+  books.keep(host, current);
   await books.noteWaiting(host, current, deps.clock.now());
-  const facts = books.facts();
-  if (facts.meta !== undefined) await deps.db.write(facts);
-}
-
-/** Pages whose waiting links may enter now; they leave the book. */
-function takeReady({ waiting, shares }: HostBook, now: number): WaitingPages | null {
-  for (const [name, entry] of waiting) {
-    if (entry.family !== null && !shares.hasPlace(entry.family, now)) continue;
-    waiting.delete(name);
-    return entry;
-  }
-  return null;
+  await writeFacts(deps.db, books.facts());
 }
 
 async function admitOfPages(
   deps: WaitingDeps,
-  books: FamilyBooks,
   book: HostBook,
   { family, pages }: WaitingPages,
   options: WaitingOptions,
@@ -144,7 +138,7 @@ async function admitOfPages(
   for (let start = 0; start < urls.length; start += BATCH) {
     const batch = urls.slice(start, start + BATCH);
     const isFull = family !== null && !book.shares.hasPlace(family, deps.clock.now());
-    if (isFull || options.signal?.aborted) for (const page of batch) books.wait(book, page, family);
+    if (isFull || options.signal?.aborted) for (const page of batch) book.wait(page, family);
     else await admitBatch(deps, batch, options);
   }
 }
