@@ -1,7 +1,7 @@
 import { closestName } from '../domain/closest-name.ts';
 import { asWritten, CONFIG_KEYS, type ConfigKey, findKey } from './keys.ts';
-import { withoutPassword } from './redis-url.ts';
 import { type Config, configSchema, SECTIONS } from './schema.ts';
+import { withoutPassword } from './store-url.ts';
 import type { Setting } from './yaml-settings.ts';
 
 /** A value in force and where it came from: `default`, `conf/incrawl.yaml:12:10`, `-D`, `--delay`. */

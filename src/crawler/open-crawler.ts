@@ -17,7 +17,7 @@ import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
 import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
-import { isInRedis, openStore } from '../operations/state/open-store.ts';
+import { isInStore, openStore } from '../operations/state/open-store.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
 import { transferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
@@ -34,7 +34,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { access = 'write', snapshotDir, mustExist = false, onWork, env } = options;
   const dir = resolve(options.dir);
   if (access === 'segments') requireCrawl(dir);
-  else if (mustExist && !isInRedis(config, dir)) requireCrawlDb(dir);
+  else if (mustExist && !isInStore(config, dir)) requireCrawlDb(dir);
   if (access !== 'segments' && snapshotDir === undefined) await makeStateFolder(dir);
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);

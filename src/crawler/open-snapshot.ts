@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../operations/state/has-crawl.ts';
-import { isInRedis } from '../operations/state/open-store.ts';
+import { isInStore } from '../operations/state/open-store.ts';
 import {
   errorAboutOriginal,
   shadowState,
@@ -29,14 +29,14 @@ export function openSnapshot(
 
 async function openToRead(options: CrawlerOptions): Promise<Crawler> {
   requireCrawlDb(options.dir);
-  // Redis keeps a snapshot of the rows for whoever reads them.
+  // The store keeps a snapshot of the rows for whoever reads them.
   if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
 }
 
 async function openToWrite(options: CrawlerOptions, written: readonly string[]): Promise<Crawler> {
   const { mustExist, ...onCopy } = options;
-  if (mustExist && !isInRedis(options.config, resolve(options.dir))) requireCrawlDb(options.dir);
+  if (mustExist && !isInStore(options.config, resolve(options.dir))) requireCrawlDb(options.dir);
   const dir = resolve(options.dir);
   return openIn(onCopy, shadowState(dir, written), async (copy) => {
     if (readClusterMark(dir) !== null) {

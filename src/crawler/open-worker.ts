@@ -5,7 +5,9 @@ import { createBullJobEngine } from '../adapters/redis/job-engine.ts';
 import { createSharedLanes } from '../adapters/redis/shared-lanes.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { connectStore } from '../operations/cluster/connect-store.ts';
 import { requireSharedDb } from '../operations/cluster/open-shared-db.ts';
+import { crawlDbServer, jobsServer } from '../operations/cluster/store-urls.ts';
 import { type Worker, worker } from '../operations/cluster/worker.ts';
 import type { Store } from '../operations/deps.ts';
 import { openStore } from '../operations/state/open-store.ts';
@@ -15,28 +17,31 @@ import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
 /**
- * Opens a worker of the crawl whose crawl db is in Redis. Rejects with `CrawlError`: `config-invalid` without a server,
- * `package-missing`, `plugin-broken`, `redis-unreachable`.
+ * Opens a worker of a shared crawl. Rejects with `CrawlError`: `config-invalid` without a server, `package-missing`,
+ * `plugin-broken`, an error of the store.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
-  const { redis: url, name, leaseMs } = config.cluster;
-  if (url === '') throw noServer();
+  const { name, leaseMs } = config.cluster;
+  const server = crawlDbServer(config.cluster);
+  const jobs = jobsServer(config.cluster);
+  if (server === null || jobs === null) throw noServer();
   const bullmq = loadBullMq();
   await makeStateFolder(dir);
   const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });
-  const redis = await connectRedis(url);
+  const redis = await connectRedis(jobs.url);
+  const store = await connectStore(server.url);
   const { lanes } = own.web;
   const shared = createSharedLanes({ redis, name, lanes, clock, leaseMs, defaultDelayMs: config.fetch.delayMs });
   const wiring = { ...own, web: { ...own.web, lanes: shared } };
-  const engine = createBullJobEngine({ bullmq, redis: await connectRedis(url, 'endless'), name, leaseMs, log });
+  const engine = createBullJobEngine({ bullmq, redis: await connectRedis(jobs.url, 'endless'), name, leaseMs, log });
   const cacheOf = keptCache(config);
   return worker({
     wiring,
     engine,
     async requireCrawlDb() {
-      await requireSharedDb(redis, dir, name);
+      await requireSharedDb({ store, dir, name, key: server.key });
     },
     async withStore<Value>(
       access: 'write' | 'look',
@@ -56,15 +61,16 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await shared.close();
       await engine.close();
       redis.disconnect();
+      await store.close();
       await close();
     },
   });
 }
 
 function noServer(): CrawlError {
-  const how = 'such as -D cluster.redis=redis://127.0.0.1:6379; "incrawl crawl" needs none';
+  const how = 'such as -D cluster.store=postgres://127.0.0.1/crawl; "incrawl crawl" needs none';
   return new CrawlError(
     'config-invalid',
-    `workers share a crawl through Redis: cluster.redis must name the server, ${how}`,
+    `workers share a crawl through a server: cluster.store or cluster.redis must name the server, ${how}`,
   );
 }

@@ -35,7 +35,7 @@ export interface CrawlerOptions {
   /** Folder against which paths in the configuration are resolved; default: the current folder. */
   readonly baseDir?: string;
   /**
-   * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a crawl db in Redis is
+   * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a shared crawl db is
    * then read beside the process that writes it. Default: `write`.
    */
   readonly access?: 'write' | 'look' | 'segments';

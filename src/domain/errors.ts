@@ -26,6 +26,10 @@ export const ERRORS = {
     text: 'Another process has taken over the write lease; this one has written nothing more.',
   },
   'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
+  'postgres-unreachable': {
+    consequence: 'stop-crawl',
+    text: 'The PostgreSQL server that holds the crawl does not answer.',
+  },
   'holder-gone': { consequence: 'refuse', text: 'The process that holds the crawl db ended before it answered.' },
   'db-readonly': {
     consequence: 'refuse',

@@ -1,19 +1,19 @@
-import { CrawlError } from '../../domain/errors.ts';
-import type { OrderedRows, RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
+import { readingOnly, tokenIsOld } from '../../domain/lease-errors.ts';
+import type { StoredRows } from '../../ports/cluster/shared-store.ts';
+import type { RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
 import { connectionFault, type RedisClient } from './connect.ts';
 import { redisError } from './redis-errors.ts';
 import { PagedRows } from './row-iterator.ts';
 import { HAS, PAGE, READ_AT, WRITE } from './row-scripts.ts';
 import { lostSnapshot, RedisSnapshot, SNAPSHOT_LIFE_MS } from './row-snapshot.ts';
 import { runScript } from './run-script.ts';
-import type { WriteLease } from './write-lease.ts';
 
 export interface RedisRowsOptions {
   readonly redis: RedisClient;
   /** Prefix of all keys, in braces: they are on one node of a cluster. */
   readonly name: string;
-  /** The write lease, released with the rows; `null`: read-only. */
-  readonly lease: WriteLease | null;
+  /** Token of the write lease; `null`: read-only. */
+  readonly token: string | null;
 }
 
 type Row = readonly [key: Buffer, value: Buffer];
@@ -26,17 +26,17 @@ const CLEAR_WINDOW = 1_000;
  * writer that was paused beyond its lease changes nothing. Readers see the state after the last batch; iterators and
  * snapshots do not see later ones.
  */
-export class RedisRows implements OrderedRows {
+export class RedisRows implements StoredRows {
   readonly #redis: RedisClient;
-  readonly #lease: WriteLease | null;
+  readonly #own: string | null;
   readonly #order: string;
   readonly #values: string;
   readonly #token: string;
   readonly #snaps: string;
 
-  constructor({ redis, name, lease }: RedisRowsOptions) {
+  constructor({ redis, name, token }: RedisRowsOptions) {
     this.#redis = redis;
-    this.#lease = lease;
+    this.#own = token;
     this.#order = `{${name}}:db:order`;
     this.#values = `{${name}}:db:values`;
     this.#token = `{${name}}:db:token`;
@@ -129,10 +129,8 @@ export class RedisRows implements OrderedRows {
     return snapshot;
   }
 
-  async close(): Promise<void> {
-    await this.#lease?.release();
-    this.#redis.disconnect();
-  }
+  /** The connection belongs to the store, and snapshots have their own ends. */
+  async close(): Promise<void> {}
 
   #iterate<Shown>(
     query: RowQuery,
@@ -171,9 +169,7 @@ export class RedisRows implements OrderedRows {
   }
 
   async #write(writes: ReadonlyMap<string, Buffer | null>): Promise<void> {
-    if (this.#lease === null) {
-      throw new CrawlError('db-locked', 'the crawl db was opened for reading only; writing needs the write lease');
-    }
+    if (this.#own === null) throw readingOnly();
     if (writes.size === 0) return;
     const puts: (string | Buffer)[] = [];
     const removed: string[] = [];
@@ -182,8 +178,8 @@ export class RedisRows implements OrderedRows {
       else puts.push(key, value);
     }
     const keys = [this.#order, this.#values, this.#token, this.#snaps];
-    const done = await this.#read(WRITE, keys, [this.#lease.token, puts.length / 2, ...puts, ...removed]);
-    if (done !== 1) throw this.#lease.lost();
+    const done = await this.#read(WRITE, keys, [this.#own, puts.length / 2, ...puts, ...removed]);
+    if (done !== 1) throw tokenIsOld();
   }
 
   #read(script: string, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {

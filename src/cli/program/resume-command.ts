@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../config/redis-url.ts';
+import { withoutPassword } from '../../config/store-url.ts';
 
 /**
  * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by now, and

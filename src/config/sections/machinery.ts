@@ -1,7 +1,7 @@
 /** Sections of the configuration: seen filter, crawl db, change feed, reports, plugins, logs. */
 import { z } from 'zod';
 import { choice, decimal, duration, integer, size, text } from '../fields.ts';
-import { REDIS_URL } from '../redis-url.ts';
+import { REDIS_URL } from '../store-url.ts';
 
 export const seen = z.strictObject({
   cacheSize: integer({

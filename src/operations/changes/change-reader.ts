@@ -65,7 +65,7 @@ export async function* followChanges(
   let read: string | null = null;
   while (!signal.aborted) {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));
-    // An empty stamp: a crawl db without files, such as one in Redis, does not show whether it was written to.
+    // An empty stamp: a crawl db without files, such as a shared one, does not show whether it was written to.
     if (read === null || stamp === '' || stamp !== read) {
       try {
         const window = await nextChanges(options, query, after);

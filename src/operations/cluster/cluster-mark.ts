@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 
 /**
- * `cluster.json` in a state directory whose crawl db is in Redis. The address of Redis, which may hold a password,
- * stands in the configuration only.
+ * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
+ * password, stands in the configuration only.
  */
 export interface ClusterMark {
-  /** The same in the directory and in Redis, so that neither is taken for that of another crawl. */
+  /** The same in the directory and in the store, so that neither is taken for that of another crawl. */
   readonly id: string;
   /** `cluster.name`. */
   readonly name: string;
+  /** What the store is, for messages. */
+  readonly product: string;
 }
 
 const fileIn = (dir: string): string => join(dir, 'cluster.json');
@@ -22,8 +24,9 @@ export function readClusterMark(dir: string): ClusterMark | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
   try {
-    const { id, name } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
-    if (typeof id === 'string' && typeof name === 'string') return { id, name };
+    // Earlier versions knew only Redis, and did not say so.
+    const { id, name, product = 'Redis' } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
+    if (typeof id === 'string' && typeof name === 'string') return { id, name, product };
   } catch (cause) {
     throw new CrawlError('db-corrupt', `${file} cannot be read`, { cause });
   }
@@ -67,13 +70,13 @@ function writeOnce(file: string, text: string): boolean {
   }
 }
 
-/** Rejects state directories whose crawl db is in Redis, for commands that work on its files. */
+/** Rejects state directories whose crawl db is in a shared store, for commands that work on its files. */
 export function refuseClusterState(dir: string, what: string): void {
   const mark = readClusterMark(dir);
   if (mark === null) return;
   throw new CrawlError(
     'usage-invalid',
-    `the crawl db of ${dir} is "${mark.name}" in Redis; ${what} works on a crawl db in the state directory. ` +
+    `the crawl db of ${dir} is "${mark.name}" in ${mark.product}; ${what} works on a crawl db in the state directory. ` +
       'Move it with "incrawl export-db" and "incrawl import-db"',
   );
 }

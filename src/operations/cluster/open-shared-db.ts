@@ -1,15 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
-import { connectRedis, type RedisClient } from '../../adapters/redis/connect.ts';
-import { crawlDbId, isCrawlDbWhole } from '../../adapters/redis/crawl-db-id.ts';
-import { evictionPolicy } from '../../adapters/redis/eviction.ts';
-import { RedisRows } from '../../adapters/redis/rows.ts';
-import { WriteLease } from '../../adapters/redis/write-lease.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { SharedStore } from '../../ports/cluster/shared-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
 import { configuredFilter } from '../state/seen-urls.ts';
@@ -20,6 +16,9 @@ import {
   readClusterMark,
   writeClusterMark,
 } from './cluster-mark.ts';
+import { connectStore } from './connect-store.ts';
+import { crawlDbServer, type NamedServer } from './store-urls.ts';
+import { WriteLease } from './write-lease.ts';
 
 export interface SharedDbOptions {
   readonly config: Config;
@@ -34,49 +33,56 @@ export interface SharedDbOptions {
 }
 
 /**
- * Opens the crawl db that the configuration says is in Redis. Rejects with `CrawlError`: `db-locked` when another
- * process writes it for too long, `redis-unreachable`, `config-invalid` when directory and Redis do not belong
- * together.
+ * Opens the crawl db that the configuration says is in a shared store. Rejects with `CrawlError`: `db-locked` when
+ * another process writes it for too long, an error of the store, `config-invalid` when directory and store do not
+ * belong together.
  */
 export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlDb> {
   const { config, dir, log, signal } = options;
-  const { redis: url, name, leaseMs } = config.cluster;
-  if (url === '') throw noServer(dir);
+  const { name, leaseMs } = config.cluster;
+  const server = requireServer(config, dir);
   if (existsSync(join(dir, 'db'))) {
     throw new CrawlError(
       'config-invalid',
-      `${dir} holds a crawl db of its own, and cluster.redis names another one; use a new --dir, or move it with ` +
+      `${dir} holds a crawl db of its own, and ${server.key} names another one; use a new --dir, or move it with ` +
         '"incrawl export-db" and "incrawl import-db"',
     );
   }
-  const redis = await connectRedis(url);
+  const store = await connectStore(server.url);
+  let lease: WriteLease | null = null;
   try {
-    const isNew = !(await requireSharedDb(redis, dir, name));
+    const place: SharedPlace = { store, dir, name, key: server.key };
+    const isNew = !(await requireSharedDb(place));
     const mayWrite = options.access === 'write' || isNew;
-    if (mayWrite) await warnOfEviction(redis, name, log);
+    if (mayWrite) await warnOfDanger(place, log);
     const waitMs = options.waitMs ?? 2 * leaseMs;
-    const lease = mayWrite ? await WriteLease.take({ redis, name, leaseMs, waitMs, signal }) : null;
+    if (mayWrite) lease = await WriteLease.take({ store, name, leaseMs, waitMs, signal });
     const near = nearPlan(config);
     const filter = mayWrite ? await configuredFilter(config) : undefined;
-    const db = await openCrawlDbOn(new RedisRows({ redis, name, lease }), {
-      name: `"${name}" in Redis`,
+    const db = await openCrawlDbOn(store.rows(name, lease?.token ?? null), {
+      name: `"${name}" in ${store.product}`,
       isReadOnly: !mayWrite,
       log,
       ...(filter === undefined ? {} : { seenFilter: filter }),
       ...(near === null ? {} : { near }),
     });
+    const close = db.close.bind(db);
     try {
-      const id = await crawlDbId(redis, name, isNew ? newCrawlDbId(dir) : '');
-      await requireOwn(db, dir, name, id);
+      await requireOwn(db, place, await store.id(name, isNew ? newCrawlDbId(dir) : ''));
     } catch (error) {
-      await db.close();
+      await close();
       throw error;
     }
-    return db;
+    return Object.assign(db, { close: () => close().finally(() => leave(store, lease)) });
   } catch (error) {
-    redis.disconnect();
+    await leave(store, lease);
     throw error;
   }
+}
+
+async function leave(store: SharedStore, lease: WriteLease | null): Promise<void> {
+  await lease?.release();
+  await store.close();
 }
 
 /** Copies the rows of this moment into a new LevelDB folder. Rejects as {@link openSharedDb} does. */
@@ -84,86 +90,99 @@ export async function copySharedDb(
   { config, dir }: Pick<SharedDbOptions, 'config' | 'dir'>,
   to: string,
 ): Promise<void> {
-  const { redis: url, name } = config.cluster;
-  if (url === '') throw noServer(dir);
-  const redis = await connectRedis(url);
-  const rows = new RedisRows({ redis, name, lease: null });
+  const { name } = config.cluster;
+  const { url, key } = requireServer(config, dir);
+  const store = await connectStore(url);
   try {
-    await requireSharedDb(redis, dir, name);
-    await copyRows(rows, to);
+    await requireSharedDb({ store, dir, name, key });
+    await copyRows(store.rows(name, null), to);
   } finally {
-    await rows.close();
+    await store.close();
   }
+}
+
+/** A state directory and the rows that it belongs to. */
+export interface SharedPlace {
+  readonly store: SharedStore;
+  readonly dir: string;
+  readonly name: string;
+  /** The key of the configuration that names the store. */
+  readonly key: NamedServer['key'];
+}
+
+function requireServer(config: Config, dir: string): NamedServer {
+  const server = crawlDbServer(config.cluster);
+  if (server !== null) return server;
+  throw new CrawlError(
+    'config-invalid',
+    `the crawl db of ${dir} is in a shared store: cluster.store or cluster.redis must name the server`,
+  );
 }
 
 /** Logs that have the warning: a worker opens the crawl db for each job. */
 const warned = new WeakSet<Log>();
 
-async function warnOfEviction(redis: RedisClient, name: string, log: Log): Promise<void> {
+async function warnOfDanger({ store, name }: SharedPlace, log: Log): Promise<void> {
   if (warned.has(log)) return;
-  const policy = await evictionPolicy(redis, `{${name}}:db:id`);
-  if (policy === null) return;
+  const danger = await store.danger(name);
+  if (danger === null) return;
   warned.add(log);
-  log.warn(
-    'Redis evicts keys when its memory is full, which destroys the crawl: set its maxmemory-policy to noeviction',
-    { policy },
-  );
+  log.warn(danger);
 }
 
-function lostData(dir: string, name: string): CrawlError {
+function lostData({ store: { product }, dir, name, key }: SharedPlace): CrawlError {
   return new CrawlError(
     'config-invalid',
-    `${dir} belongs to the crawl "${name}", which is not in Redis: cluster.redis names another server, or the server ` +
+    `${dir} belongs to the crawl "${name}", which is not in ${product}: ${key} names another server, or the server ` +
       'has lost its data',
   );
 }
 
-function noServer(dir: string): CrawlError {
-  return new CrawlError('config-invalid', `the crawl db of ${dir} is in Redis: cluster.redis must name the server`);
-}
-
 /**
- * Checks that state directory and Redis belong together: segments lie in the directory, the crawl db in Redis, and one
- * without the other would lose pages. Rejects with `CrawlError('config-invalid')` when they do not. False: neither has
- * this crawl yet.
+ * Checks that state directory and store belong together: segments lie in the directory, the crawl db in the store, and
+ * one without the other would lose pages. Rejects with `CrawlError('config-invalid')` when they do not. False: neither
+ * has this crawl yet.
  */
-export async function requireSharedDb(redis: RedisClient, dir: string, name: string): Promise<boolean> {
+export async function requireSharedDb(place: SharedPlace): Promise<boolean> {
+  const { store, dir, name } = place;
   // The mark is written after the id, and read before it: so a crawl that another process begins at this moment is not
   // taken for a lost one.
   const mark = readClusterMark(dir);
-  const id = await crawlDbId(redis, name);
-  if (mark !== null) requireSame(mark, dir, name, id);
-  if (id !== null && !(await isCrawlDbWhole(redis, name))) {
-    throw new CrawlError(
-      'config-invalid',
-      `Redis has lost rows of the crawl "${name}": keys were evicted (set maxmemory-policy to noeviction) or deleted`,
-    );
+  const id = await store.id(name);
+  if (mark !== null) requireSame(mark, place, id);
+  if (id !== null && !(await store.isWhole(name))) {
+    const how =
+      store.product === 'Redis' ? 'keys were evicted (set maxmemory-policy to noeviction)' : 'tables were emptied';
+    throw new CrawlError('config-invalid', `${store.product} has lost rows of the crawl "${name}": ${how} or deleted`);
   }
   return id !== null || mark !== null;
 }
 
-function requireSame(mark: ClusterMark, dir: string, name: string, id: string | null): void {
+function requireSame(mark: ClusterMark, place: SharedPlace, id: string | null): void {
+  const { store, dir, name } = place;
   if (mark.name !== name) {
     throw new CrawlError('config-invalid', `${dir} belongs to the crawl "${mark.name}", and cluster.name is "${name}"`);
   }
-  if (id === null) throw lostData(dir, name);
+  if (id === null) throw lostData(place);
   if (mark.id !== id) {
-    throw new CrawlError('config-invalid', `${dir} and Redis hold different crawls of the name "${name}"`);
+    const both = `${dir} and ${store.product} hold different crawls of the name "${name}"`;
+    throw new CrawlError('config-invalid', both);
   }
 }
 
 /** Writes the mark of a directory without one, for the crawl db just opened. */
-async function requireOwn(db: RowsCrawlDb, dir: string, name: string, id: string | null): Promise<void> {
+async function requireOwn(db: RowsCrawlDb, place: SharedPlace, id: string | null): Promise<void> {
+  const { store, dir, name } = place;
   const mark = readClusterMark(dir);
-  if (mark !== null) return requireSame(mark, dir, name, id);
-  if (id === null) throw lostData(dir, name);
+  if (mark !== null) return requireSame(mark, place, id);
+  if (id === null) throw lostData(place);
   // A new crawl that was killed before its mark was written has no segments, and its id names this directory.
   if (isOfAnotherFolder(dir, id) || (await db.segments()).length > 0) {
     throw new CrawlError(
       'config-invalid',
-      `the crawl "${name}" in Redis has its segments in another folder than ${dir}; --dir must name the folder that ` +
-        'all of its processes share',
+      `the crawl "${name}" in ${store.product} has its segments in another folder than ${dir}; --dir must name the ` +
+        'folder that all of its processes share',
     );
   }
-  if (!writeClusterMark(dir, { id, name })) await requireOwn(db, dir, name, id);
+  if (!writeClusterMark(dir, { id, name, product: store.product })) await requireOwn(db, place, id);
 }

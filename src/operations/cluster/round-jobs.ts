@@ -1,4 +1,5 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { STORE_AWAY } from '../../ports/cluster/shared-store.ts';
 import type { Job, JobEnd, JobEngine } from '../../ports/job-engine.ts';
 import { noOutcomes, type OutcomeCounts } from '../../steps/counters/outcome-counts.ts';
 import { type RoundSummary, roundSummary } from '../../steps/round-summary.ts';
@@ -40,10 +41,11 @@ export interface RoundJobsDeps {
 
 /**
  * Pause before a job is tried again, ms, for errors that are no fault of the job: another worker holds the crawl db or
- * the segment (it may be dead, and its lease or lock must run out), or Redis, or one node of it, is unreachable.
+ * the segment (it may be dead, and its lease or lock must run out), or the shared store, or one node of it, is
+ * unreachable.
  */
 const LATER_MS = 500;
-const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', 'redis-unreachable']);
+const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_AWAY]);
 
 /** The first job of a crawl, whatever earlier workers have left unfinished. */
 export const FIRST_JOB: Job = { id: 'generate', kind: 'generate', segments: [] };

@@ -1,5 +1,6 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { STORE_AWAY } from '../../ports/cluster/shared-store.ts';
 import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
@@ -91,12 +92,12 @@ async function untilQuiet(
       state = await engine.state();
       quiet = state.open === 0 ? quiet + 1 : 0;
       if (quiet < QUIET_LOOKS) continue;
-      // Without jobs the crawl is done, or Redis has lost its data.
+      // Without jobs the crawl is done, or the store has lost its data.
       if (state.failed.length === 0) await requireCrawlDb();
       return state;
     } catch (error) {
       // An unreachable server is waited for.
-      if (!(error instanceof CrawlError && error.code === 'redis-unreachable')) throw error;
+      if (!(error instanceof CrawlError && STORE_AWAY.has(error.code))) throw error;
       quiet = 0;
     }
   }

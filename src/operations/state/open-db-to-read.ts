@@ -24,7 +24,7 @@ export interface ReadDbOptions {
   readonly dir: string;
   readonly log: Log;
   readonly clock: Clock;
-  /** Called only for a crawl db in Redis, or one opened with its indexes. */
+  /** Called only for a shared crawl db, or one opened with its indexes. */
   readonly config: () => Promise<Config>;
   /**
    * Opens the filter and the tables of signatures as well, and holds the crawl db for longer. Without them it is open

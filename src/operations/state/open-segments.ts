@@ -4,6 +4,7 @@ import { packageVersion } from '../../config/package-version.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
+import { crawlDbServer } from '../cluster/store-urls.ts';
 
 /** The segments of a state directory, with WARC files as configured. */
 export function openSegments({ config, dir, log }: { config: Config; dir: string; log: Log }): SegmentStore {
@@ -18,6 +19,6 @@ export function openSegments({ config, dir, log }: { config: Config; dir: string
       gzipLevel,
     },
     // Workers share the folder: one whose lease has ended lets go of its segments by then.
-    ...(config.cluster.redis === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
+    ...(crawlDbServer(config.cluster) === null ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });
 }

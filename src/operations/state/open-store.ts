@@ -9,6 +9,7 @@ import { LinkFamilies } from '../../steps/update/link-families.ts';
 import { QueryVariants } from '../../steps/update/query-variants.ts';
 import { recover } from '../care/recover.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { crawlDbServer } from '../cluster/store-urls.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { openOwnDb } from './open-own-db.ts';
 import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
@@ -16,7 +17,7 @@ import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
 export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
 
 export interface StoreOptions {
-  /** `look`: nothing is written; beside a crawl db in Redis another process may write. */
+  /** `look`: nothing is written; beside a shared crawl db another process may write. */
   readonly access: 'write' | 'look';
   readonly signal?: AbortSignal | undefined;
   /** As in `CrawlerOptions`. */
@@ -26,8 +27,8 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the configured crawl db, in the state directory or in Redis, and recovers from a crash. Rejects as the openers
- * of crawl dbs do.
+ * Opens the configured crawl db, in the state directory or a shared store, and recovers from a crash. Rejects as the
+ * openers of crawl dbs do.
  */
 export async function openStore(
   deps: StoreDeps,
@@ -35,7 +36,7 @@ export async function openStore(
 ): Promise<Store> {
   const { dir, config } = deps;
   const { clock, log } = deps.runtime;
-  const isShared = snapshotDir === undefined && isInRedis(config, dir);
+  const isShared = snapshotDir === undefined && isInStore(config, dir);
   const db: RowsCrawlDb = isShared
     ? await (await import('../cluster/open-shared-db.ts')).openSharedDb({ config, dir, log, access, signal })
     : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
@@ -72,7 +73,7 @@ export async function storeOn(
   }
 }
 
-/** Whether the crawl db of a state directory is in Redis, by configuration or by its mark. */
-export function isInRedis({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
-  return cluster.redis !== '' || readClusterMark(dir) !== null;
+/** Whether the crawl db of a state directory is in a shared store, by configuration or by its mark. */
+export function isInStore({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
+  return crawlDbServer(cluster) !== null || readClusterMark(dir) !== null;
 }

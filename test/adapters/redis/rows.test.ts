@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisError } from '../../../src/adapters/redis/redis-errors.ts';
-import { RedisRows } from '../../../src/adapters/redis/rows.ts';
-import { WriteLease } from '../../../src/adapters/redis/write-lease.ts';
+import { openRedisStore } from '../../../src/adapters/redis/shared-store.ts';
 import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
+import { WriteLease } from '../../../src/operations/cluster/write-lease.ts';
 import type { RowIterator } from '../../../src/ports/ordered-rows.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
@@ -171,33 +171,34 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
   it('without a lease rows are for reading', async () => {
     const writer = await openOnRedis(server.url, 'read');
     await writer.write(put('https://a.example/'));
-    const redis = await connectRedis(server.url);
-    const rows = new RedisRows({ redis, name: 'read', lease: null });
+    const store = await openRedisStore(server.url);
+    const rows = store.rows('read', null);
     expect(await rows.isEmpty()).toBe(false);
     const reader = await openCrawlDbOn(rows, { name: 'read', log: SILENT });
     expect(await contentOf(reader)).toEqual(await contentOf(writer));
     await expect(reader.write(put('https://b.example/'))).rejects.toMatchObject({ code: 'db-locked' });
     await reader.close();
+    await store.close();
     await writer.close();
   });
 
   it('a server that cannot be reached is reported without the password', async () => {
-    const redis = await connectRedis('redis://:secret@127.0.0.1:1');
-    const taken = WriteLease.take({ redis, name: 'away', leaseMs: 1_000, waitMs: 0 });
+    const store = await openRedisStore('redis://:secret@127.0.0.1:1');
+    const taken = WriteLease.take({ store, name: 'away', leaseMs: 1_000, waitMs: 0 });
     await expect(taken).rejects.toMatchObject({
       code: 'redis-unreachable',
       message: expect.stringMatching(/^(?!.*secret).*ECONNREFUSED 127\.0\.0\.1:1$/),
     });
-    redis.disconnect();
+    await store.close();
   });
 
   it('a database that the server has not is refused, rather than taken for its first one', async () => {
-    const redis = await connectRedis(`${server.url}/1000`);
-    await expect(WriteLease.take({ redis, name: 'elsewhere', leaseMs: 1_000, waitMs: 0 })).rejects.toMatchObject({
+    const store = await openRedisStore(`${server.url}/1000`);
+    await expect(WriteLease.take({ store, name: 'elsewhere', leaseMs: 1_000, waitMs: 0 })).rejects.toMatchObject({
       code: 'config-invalid',
       message: expect.stringContaining('no database of the number'),
     });
-    redis.disconnect();
+    await store.close();
   });
 
   it('a full server is reported as a full disk', async () => {

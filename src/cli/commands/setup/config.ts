@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withoutPassword } from '../../../config/redis-url.ts';
+import { withoutPassword } from '../../../config/store-url.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { ANY_LENGTH, table } from '../../render/table.ts';

@@ -8,12 +8,18 @@ export const REDIS_URL = new RegExp(`^${ONE}$`);
 /** With commas between them, or nothing. */
 export const REDIS_URLS = new RegExp(`^(?:${ONE}(?:,${ONE})*)?$`);
 
+/** For one server, as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html */
+const POSTGRES = `postgres(?:ql)?://${USER}(?:${HOST}${PORT})?(?:/[^\\s,?#/]*)?(?:\\?[^\\s#]*)?`;
+/** A PostgreSQL, a Redis, the nodes of a Redis Cluster with commas between them, or nothing. */
+export const STORE_URL = new RegExp(`^(?:${POSTGRES}|${ONE}(?:,${ONE})*)?$`);
+
 /**
  * What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left
  * out, too.
  */
 export function withoutPassword(text: string): string {
   return text
-    .replace(/(rediss?:\/\/[^\s,/?#@:]*:)(?:(?!,rediss?:)\S)*@/g, '$1***@')
+    .replace(/((?:rediss?|postgres(?:ql)?):\/\/[^\s,/?#@:]*:)(?:(?!,rediss?:)\S)*@/g, '$1***@')
+    .replace(/([?&](?:ssl)?password=)[^&\s]*/g, '$1***')
     .replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REDIS_URL, REDIS_URLS, withoutPassword } from '../../src/config/redis-url.ts';
+import { REDIS_URL, REDIS_URLS, withoutPassword } from '../../src/config/store-url.ts';
 
 describe('URLs of Redis', () => {
   it.each([
