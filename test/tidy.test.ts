@@ -38,6 +38,7 @@ const FOLDERS = [
   ['files', ['src/adapters/files/']],
   ['memory', ['src/adapters/memory/']],
   ['redis', ['src/adapters/redis/']],
+  ['postgres', ['src/adapters/postgres/']],
   ['system', ['src/adapters/system/']],
   ['plugin-host', ['src/plugin-host/']],
   ['packages', ['src/packages/']],
@@ -53,7 +54,7 @@ type Folder = (typeof FOLDERS)[number][0];
 const folderOf = (file: string): Folder | undefined =>
   FOLDERS.find(([, starts]) => starts.some((start) => file.startsWith(start)))?.[0];
 
-const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'system'] as const;
+const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 'system'] as const;
 
 /** What each folder may import of the others; src/ARCHITECTURE.md says why. */
 const ALLOWED: Record<Folder, readonly Folder[]> = {
@@ -66,6 +67,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   files: ['ports', 'domain'],
   memory: ['ports', 'domain'],
   redis: ['packages', 'ports', 'domain'],
+  postgres: ['packages', 'ports', 'domain'],
   system: ['ports', 'domain'],
   'plugin-host': ['packages', 'config', 'ports', 'domain'],
   packages: ['domain'],

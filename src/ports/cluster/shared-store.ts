@@ -17,7 +17,7 @@ export interface SharedStore {
   isWhole(name: string): Promise<boolean>;
   /** What the server may do to the rows of a name, as the beginning of a sentence; `null`: nothing. */
   danger(name: string): Promise<string | null>;
-  leases: StoreLeases;
+  readonly leases: StoreLeases;
   /**
    * The rows of a name. A batch is written whole, or not at all, and only while `token` is the newest one of the name:
    * else it rejects with `lease-lost`.

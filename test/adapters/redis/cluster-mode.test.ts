@@ -7,8 +7,8 @@ import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
+import { openInStore } from '../open-store.ts';
 import { NO_BULLMQ } from './bullmq-here.ts';
-import { openOnRedis } from './open-on-redis.ts';
 import { NO_REDIS, type RedisServer, startRedis, startRedisCluster } from './redis-server.ts';
 
 /** Their slots lie on different nodes. */
@@ -23,7 +23,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
 
   it('spreads crawl dbs over its nodes, each whole on one', async () => {
     for (const name of NAMES) {
-      const db = await openOnRedis(server.url, name);
+      const db = await openInStore(server.url, name);
       const urls = Array.from({ length: 1_200 }, (_, i) => `https://${name}.example/${i}`);
       await db.write({
         puts: urls.map((url) => ({ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null })),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { CrawlDb } from '../../../src/ports/crawl-db.ts';
 import { crawlDbContract } from '../../contracts/crawl-db.contract.ts';
-import { openOnRedis } from './open-on-redis.ts';
+import { openInStore } from '../open-store.ts';
 import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
 
 describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`, () => {
@@ -14,7 +14,7 @@ describe.skipIf(NO_REDIS !== null)(`rows in Redis${NO_REDIS === null ? '' : ` (s
   afterAll(() => server.stop());
 
   const open = async (name: string): Promise<CrawlDb> => {
-    const db = await openOnRedis(server.url, name);
+    const db = await openInStore(server.url, name);
     names.set(db, name);
     return db;
   };

@@ -1,0 +1,97 @@
+import { CrawlError } from '../../domain/errors.ts';
+import type { Database } from './database.ts';
+import type { PgQuery, PgResult } from './pg.ts';
+
+type Run = (query: PgQuery) => Promise<PgResult>;
+
+/** Key of the advisory lock under which the schema is made and upgraded: `incrawl` in ASCII. */
+const LOCK = '29672313846620268';
+
+/**
+ * The steps from each version to the next one. `batch` is the id of the last batch of a name, by which a writer whose
+ * connection broke learns whether it was committed. The lease is in a table of its own, so that a heartbeat waits for
+ * no batch. Both tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
+ */
+const STEPS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE incrawl.names (
+       part integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE, id text,
+       token bigint NOT NULL DEFAULT 0, batch uuid
+     ) WITH (fillfactor = 50)`,
+    `CREATE TABLE incrawl.leases (
+       part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity'
+     ) WITH (fillfactor = 50)`,
+  ],
+];
+
+/** Brings the schema to the version of this program. Rejects with `db-version` where it is of a newer one. */
+export async function upgradeSchema(db: Database): Promise<void> {
+  if ((await schemaVersion(db)) === STEPS.length) return;
+  await db.patiently(() =>
+    db.transaction(async (run) => {
+      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
+      await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
+      const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
+      const from = Number(rows[0]?.[0] ?? 0);
+      for (const step of STEPS.slice(from)) for (const text of step) await run({ text });
+      await run({ text: 'DELETE FROM incrawl.format' });
+      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [STEPS.length] });
+    }),
+  );
+}
+
+/** 0: there is no schema yet. */
+export async function schemaVersion(db: Database): Promise<number> {
+  const exists = await db.query({ text: `SELECT to_regclass('incrawl.format') IS NOT NULL` });
+  if (exists.rows[0]?.[0] !== true) return 0;
+  const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' });
+  const version = Number(rows[0]?.[0] ?? 0);
+  if (version > STEPS.length) {
+    throw new CrawlError(
+      'db-version',
+      `the tables in PostgreSQL have version ${version}, and this incrawl knows ${STEPS.length}: use a newer one`,
+    );
+  }
+  return version;
+}
+
+/** The table of the rows of a part. */
+export const tableOf = (part: number): string => `incrawl.rows_${part}`;
+
+/** Makes the table of a name where there is none; resolves with its part. */
+export async function ensurePart(db: Database, name: string): Promise<number> {
+  const known = await partOf(db, name);
+  if (known !== null) return known;
+  await upgradeSchema(db);
+  return db.patiently(() =>
+    db.transaction(async (run) => {
+      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: 'INSERT INTO incrawl.names (name) VALUES ($1) ON CONFLICT DO NOTHING', values: [name] });
+      const { rows } = await run({ text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] });
+      const part = Number(rows[0]?.[0]);
+      await run({ text: 'INSERT INTO incrawl.leases (part) VALUES ($1) ON CONFLICT DO NOTHING', values: [part] });
+      await createTable(run, part);
+      return part;
+    }),
+  );
+}
+
+/** `null`: nothing has been stored under the name. */
+export async function partOf(db: Database, name: string): Promise<number | null> {
+  if ((await schemaVersion(db)) === 0) return null;
+  const { rows } = await db.query({ text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] });
+  const part = rows[0]?.[0];
+  return part === undefined ? null : Number(part);
+}
+
+/**
+ * Vacuum must keep up with due entries that move: a tenth of the rows are enough for it. Stored links are compressed in
+ * their row rather than moved out of it.
+ */
+async function createTable(run: Run, part: number): Promise<void> {
+  await run({
+    text: `CREATE TABLE IF NOT EXISTS ${tableOf(part)} (key bytea PRIMARY KEY, value bytea NOT NULL)
+      WITH (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.1, toast_tuple_target = 4080)`,
+  });
+}

@@ -1,0 +1,39 @@
+import type { LoadPackage } from '../../packages/load-package.ts';
+import type { SharedStore } from '../../ports/cluster/shared-store.ts';
+import { Database } from './database.ts';
+import { postgresLeases } from './leases.ts';
+import { PostgresRows } from './rows.ts';
+import { ensurePart, partOf, tableOf } from './schema.ts';
+
+/**
+ * A store in one database. Connects on first use; its tables are made by the first writer. Throws
+ * `CrawlError('package-missing')` where the optional package is not installed.
+ */
+export function openPostgresStore(url: string, load?: LoadPackage): SharedStore {
+  const db = new Database(url, load);
+  return {
+    product: 'PostgreSQL',
+    async id(name, proposed = '') {
+      if (proposed !== '') {
+        const part = await ensurePart(db, name);
+        const text = 'UPDATE incrawl.names SET id = $2 WHERE part = $1 AND id IS NULL';
+        await db.query({ text, values: [part, proposed] });
+      }
+      if ((await partOf(db, name)) === null) return null;
+      const { rows } = await db.query({ text: 'SELECT id FROM incrawl.names WHERE name = $1', values: [name] });
+      return (rows[0]?.[0] ?? null) as string | null;
+    },
+    async isWhole(name) {
+      const part = await partOf(db, name);
+      if (part === null) return false;
+      const { rows } = await db.query({ text: 'SELECT to_regclass($1) IS NOT NULL', values: [tableOf(part)] });
+      if (rows[0]?.[0] !== true) return false;
+      const first = new PostgresRows({ db, name, token: null });
+      return !(await first.isEmpty());
+    },
+    danger: async () => null,
+    leases: postgresLeases(db),
+    rows: (name, token) => new PostgresRows({ db, name, token }),
+    close: () => db.close(),
+  };
+}
