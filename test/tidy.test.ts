@@ -39,6 +39,7 @@ const FOLDERS = [
   ['memory', ['src/adapters/memory/']],
   ['redis', ['src/adapters/redis/']],
   ['postgres', ['src/adapters/postgres/']],
+  ['s3', ['src/adapters/s3/']],
   ['system', ['src/adapters/system/']],
   ['plugin-host', ['src/plugin-host/']],
   ['packages', ['src/packages/']],
@@ -54,7 +55,7 @@ type Folder = (typeof FOLDERS)[number][0];
 const folderOf = (file: string): Folder | undefined =>
   FOLDERS.find(([, starts]) => starts.some((start) => file.startsWith(start)))?.[0];
 
-const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 'system'] as const;
+const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 's3', 'system'] as const;
 
 /** What each folder may import of the others; src/ARCHITECTURE.md says why. */
 const ALLOWED: Record<Folder, readonly Folder[]> = {
@@ -68,6 +69,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   memory: ['ports', 'domain'],
   redis: ['packages', 'ports', 'domain'],
   postgres: ['packages', 'ports', 'domain'],
+  s3: ['ports', 'domain'],
   system: ['ports', 'domain'],
   'plugin-host': ['packages', 'config', 'ports', 'domain'],
   packages: ['domain'],

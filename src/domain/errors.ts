@@ -30,6 +30,14 @@ export const ERRORS = {
     consequence: 'stop-crawl',
     text: 'The PostgreSQL server that holds the crawl does not answer.',
   },
+  'object-store-unreachable': {
+    consequence: 'stop-crawl',
+    text: 'The object store does not answer, or fails again and again.',
+  },
+  'object-store-refused': {
+    consequence: 'stop-crawl',
+    text: 'The object store refuses a request: its credentials, bucket, region or permissions.',
+  },
   'holder-gone': { consequence: 'refuse', text: 'The process that holds the crawl db ended before it answered.' },
   'db-readonly': {
     consequence: 'refuse',
