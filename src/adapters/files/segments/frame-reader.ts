@@ -27,6 +27,8 @@ export interface FrameQuery {
   readonly syncedBytes?: number;
   /** Selects the payloads to read; default: all. */
   readonly wants?: (index: number) => boolean;
+  /** Where a frame begins, to read from there on; default: 0. */
+  readonly from?: number;
 }
 
 export function encodeFrameHead(index: number, payload: Uint8Array): Buffer {
@@ -36,6 +38,19 @@ export function encodeFrameHead(index: number, payload: Uint8Array): Buffer {
   head.writeUInt32LE(crc32(payload), 8);
   head.writeUInt32LE(crc32(head.subarray(0, 12)), 12);
   return head;
+}
+
+export interface FrameHead {
+  readonly length: number;
+  readonly index: number;
+  /** CRC-32 of the payload. */
+  readonly sum: number;
+}
+
+/** `null`: these bytes are no head. */
+export function decodeFrameHead(head: Buffer): FrameHead | null {
+  if (head.readUInt32LE(12) !== crc32(head.subarray(0, 12))) return null;
+  return { length: head.readUInt32LE(0), index: head.readUInt32LE(4), sum: head.readUInt32LE(8) };
 }
 
 /**
@@ -50,7 +65,7 @@ export function* readFrames(file: string, query: FrameQuery = {}): Generator<Fra
     return;
   }
   try {
-    let offset = 0;
+    let offset = query.from ?? 0;
     for (;;) {
       const frame = frameAt(blocks, offset, query);
       if (typeof frame === 'string') {
@@ -69,10 +84,9 @@ export function* readFrames(file: string, query: FrameQuery = {}): Generator<Fra
 function frameAt(blocks: Blocks, offset: number, { syncedBytes = 0, wants }: FrameQuery): Frame | string {
   const head = blocks.view(offset, FRAME_HEAD_BYTES);
   if (head === null) return 'the file ends here';
-  if (head.readUInt32LE(12) !== crc32(head.subarray(0, 12))) return 'no record begins here';
-  const length = head.readUInt32LE(0);
-  const index = head.readUInt32LE(4);
-  const sum = head.readUInt32LE(8);
+  const decoded = decodeFrameHead(head);
+  if (decoded === null) return 'no record begins here';
+  const { length, index, sum } = decoded;
   const end = offset + FRAME_HEAD_BYTES + length;
   if (end > blocks.size) return 'the record is cut short';
   // Bytes that were not synced may be missing within the length of the file, so they are always verified.

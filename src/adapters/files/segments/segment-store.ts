@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { FetchItem, NewSegment, Segment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
+import type { FetchItem, NewSegment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
 import { syncFolder } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
 import { lockFolder } from '../locks/folder-lock.ts';
@@ -33,18 +33,29 @@ export interface FileSegmentStoreOptions {
   readonly log?: Log;
   /** Time after which a writer without a heartbeat loses a segment, ms; default: a minute. */
   readonly lockPatienceMs?: number;
+  /** As in `WriterDeps`; default: none are sealed. */
+  readonly sealedOf?: (id: string) => ReadonlyMap<string, number>;
 }
 
-const ID = /^[\w-]+$/;
+export interface FileSegmentStore extends SegmentStore {
+  open(id: string, mode: 'read' | 'write'): Promise<FileSegment>;
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
+
+export const SEGMENT_ID = /^[\w-]+$/;
 const FLUSH_BYTES = 1 << 20;
 
 /** Segments as folders: `segment.json`, `fetchlist.bin`, `fetched.bin`, `parsed.bin` and `data-NNNNN.warc.gz`. */
-export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileSegmentStoreOptions): SegmentStore {
+export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSegmentStore {
+  const { dir, warc, log, lockPatienceMs, sealedOf = () => NONE } = options;
   const folderOf = (id: string): string => join(dir, id);
   const idsOf = (finished: boolean): string[] => {
     if (!existsSync(dir)) return [];
     return onFile(dir, () => readdirSync(dir, { withFileTypes: true }))
-      .filter((entry) => entry.isDirectory() && ID.test(entry.name) && isFinished(folderOf(entry.name)) === finished)
+      .filter(
+        (entry) => entry.isDirectory() && SEGMENT_ID.test(entry.name) && isFinished(folderOf(entry.name)) === finished,
+      )
       .map((entry) => entry.name)
       .sort();
   };
@@ -52,7 +63,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
   return {
     async create(segment: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo> {
       const { id } = segment;
-      if (!ID.test(id)) throw new TypeError(`segment id "${id}" may have letters, digits, "_" and "-" only`);
+      if (!SEGMENT_ID.test(id)) throw new TypeError(`segment id "${id}" may have letters, digits, "_" and "-" only`);
       const folder = folderOf(id);
       if (isFinished(folder)) throw new TypeError(`segment ${id} exists already`);
       onFile(folder, () => {
@@ -67,11 +78,11 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
       onFile(dir, () => syncFolder(dir));
       return info;
     },
-    async open(id, mode): Promise<Segment> {
-      if (!ID.test(id) || !isFinished(folderOf(id))) {
+    async open(id, mode): Promise<FileSegment> {
+      if (!SEGMENT_ID.test(id) || !isFinished(folderOf(id))) {
         throw new CrawlError('segment-missing', `no segment "${id}"; there are: ${idsOf(true).join(', ') || 'none'}`);
       }
-      return mode === 'read' ? openForReading(folderOf(id)) : openForWriting(folderOf(id));
+      return mode === 'read' ? openForReading(folderOf(id)) : openForWriting(folderOf(id), sealedOf(id));
     },
     async list(): Promise<SegmentInfo[]> {
       return idsOf(true).map((id) => readMark(folderOf(id)).info);
@@ -80,7 +91,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
       return idsOf(false);
     },
     async remove(id): Promise<void> {
-      if (!ID.test(id)) return;
+      if (!SEGMENT_ID.test(id)) return;
       // The mark first: what a kill leaves of the folder is then no segment, rather than a damaged one.
       onFile(folderOf(id), () => {
         rmSync(join(folderOf(id), INFO), { force: true });
@@ -100,7 +111,7 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
     return new FileSegment(folder, mark, { fetched, parsed: indexesOf(PARSED, mark.synced.parsed) }, null);
   }
 
-  function openForWriting(folder: string): FileSegment {
+  function openForWriting(folder: string, sealed: ReadonlyMap<string, number>): FileSegment {
     const lock = lockFolder(folder, 'the segment', lockPatienceMs);
     let mark: SegmentMark;
     try {
@@ -110,7 +121,8 @@ export function createFileSegmentStore({ dir, warc, log, lockPatienceMs }: FileS
       throw error;
     }
     const bits = { fetched: new BitSet(mark.info.urls), parsed: new BitSet(mark.info.urls) };
-    return new FileSegment(folder, mark, bits, new SegmentWriter(folder, mark, bits, { warc, lock, log: log ?? null }));
+    const deps = { warc, lock, log: log ?? null, sealed };
+    return new FileSegment(folder, mark, bits, new SegmentWriter(folder, mark, bits, deps));
   }
 }
 

@@ -1,23 +1,40 @@
 import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { FetchedRecord, FetchItem, SegmentInfo, WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import type { FetchedRecord, FetchItem, SegmentInfo, WireResponse } from '../../../ports/segment-store.ts';
 import { syncFolder } from '../durable-file.ts';
-import { damagedAt, errnoOf, onFile } from '../file-errors.ts';
+import { onFile } from '../file-errors.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
-import { readStoredResponse } from '../warc/stored-response.ts';
-import { type WarcOptions, WarcWriter, warcMember, warcSizes } from '../warc/warc-writer.ts';
+import { type WarcOptions, WarcWriter, warcMember } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
-import { type Frame, readFrames } from './frame-reader.ts';
+import { readFrames } from './frame-reader.ts';
 import { AddedItems, checkPositions } from './joined-items.ts';
 import { FileParsedReplacement } from './parsed-replacement.ts';
-import { decodeRecord, encodeRecord } from './record-codec.ts';
+import { encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
+import { recordsOnDisk } from './stored-records.ts';
 
 /** Work that a kill may cost: bytes buffered, or time between two responses while bytes are buffered, ms. */
 const HELD_BACK_BYTES = 512 * 1024;
 const HELD_BACK_MS = 1_000;
+
+export interface WriterDeps {
+  readonly warc: WarcOptions;
+  readonly lock: FolderLock;
+  readonly log: Log | null;
+  /** WARC files that are never written again, with their sizes, wherever they lie. */
+  readonly sealed: ReadonlyMap<string, number>;
+}
+
+/** How far the files of a segment go: a state that is whole by itself. */
+export interface SegmentCut {
+  readonly info: SegmentInfo;
+  /** Bytes. */
+  readonly added: number;
+  readonly fetched: number;
+  readonly parsed: number;
+}
 
 /** The writer of a segment; at most one at a time, by its lock. */
 export class SegmentWriter {
@@ -46,7 +63,7 @@ export class SegmentWriter {
     dir: string,
     mark: SegmentMark,
     bits: { readonly fetched: BitSet; readonly parsed: BitSet },
-    deps: { readonly warc: WarcOptions; readonly lock: FolderLock; readonly log: Log | null },
+    deps: WriterDeps,
   ) {
     this.dir = dir;
     this.mark = mark;
@@ -58,12 +75,12 @@ export class SegmentWriter {
       const ends = new Map<string, number>();
       this.fetched = new FrameLog(join(dir, FETCHED), {
         syncedBytes: mark.synced.fetched,
-        accept: this.recordsOnDisk(ends),
+        accept: recordsOnDisk({ dir, mark, sealed: deps.sealed }, bits.fetched, ends),
       });
       open.push(this.fetched);
       this.added = mark.info.followed === undefined ? null : new AddedItems(dir, mark);
       if (this.added !== null) open.push(this.added);
-      this.warc = new WarcWriter(dir, deps.warc, ends);
+      this.warc = new WarcWriter(dir, deps.warc, ends, deps.sealed);
       open.push(this.warc);
       this.parsed = new FrameLog(join(dir, PARSED), {
         syncedBytes: mark.synced.parsed,
@@ -85,32 +102,6 @@ export class SegmentWriter {
       const dropped = { fetchedBytes: droppedBytes, parsedBytes: this.parsed.droppedBytes };
       deps.log?.warn('a segment was cut short and has been repaired', { segment: mark.info.id, ...dropped });
     }
-  }
-
-  /**
-   * Accepts records whose response exists, and collects the `ends` of the WARC files. A machine that stopped may have
-   * written the record and not its response, within the length of the file.
-   */
-  private recordsOnDisk(ends: Map<string, number>): (frame: Frame) => boolean {
-    const sizes = warcSizes(this.dir);
-    const file = join(this.dir, FETCHED);
-    return (frame) => {
-      // The record of a lost item: its page is found anew by its redirect.
-      if (frame.index >= this.mark.info.urls) return false;
-      const { warc } = decodeRecord<FetchedRecord>(file, frame);
-      if (warc !== null) {
-        const end = warc.offset + warc.length;
-        const isSynced = frame.end <= this.mark.synced.fetched;
-        const isThere = end <= (sizes.get(warc.file) ?? 0);
-        if (isSynced && !isThere) {
-          throw damagedAt(join(this.dir, warc.file), warc.offset, 'a response that was stored is missing');
-        }
-        if (!isThere || !(isSynced || isReadable(this.dir, warc))) return false;
-        ends.set(warc.file, end);
-      }
-      this.bits.fetched.add(frame.index);
-      return true;
-    };
   }
 
   async addItems(items: readonly FetchItem[], hosts: SegmentInfo['hosts']): Promise<void> {
@@ -178,6 +169,15 @@ export class SegmentWriter {
     this.warc.flush();
     this.fetched.flush();
     this.parsed.flush();
+  }
+
+  /** Ends the WARC file under way: the records so far point into files that do not change any more. */
+  cut(): SegmentCut {
+    this.checkOpen();
+    this.flush();
+    this.warc.end();
+    const { fetched, parsed, added } = this;
+    return { info: this.mark.info, added: added?.size ?? 0, fetched: fetched.size, parsed: parsed.size };
   }
 
   /** The mark first: a crash in between leaves parse output that is valid, if unwanted. */
@@ -283,16 +283,5 @@ export class SegmentWriter {
     if (!Number.isInteger(index) || index < 0 || index >= urls) {
       throw new TypeError(`position ${index} is not in the fetch list of segment ${id}, which has ${urls}`);
     }
-  }
-}
-
-/** Throws an error of the system, after which nothing is known of the response. */
-function isReadable(dir: string, warc: WarcPointer): boolean {
-  try {
-    readStoredResponse(dir, warc);
-    return true;
-  } catch (error) {
-    if (/^E[A-Z]/.test(errnoOf((error as Error).cause))) throw error;
-    return false;
   }
 }

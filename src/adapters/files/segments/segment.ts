@@ -16,7 +16,7 @@ import { type Frame, type FrameQuery, readFrames } from './frame-reader.ts';
 import { readAdded } from './joined-items.ts';
 import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from './segment-folder.ts';
-import type { SegmentWriter } from './segment-writer.ts';
+import type { SegmentCut, SegmentWriter } from './segment-writer.ts';
 
 /** A segment in its folder. Reads open files of their own, so any number of readers work beside one writer. */
 export class FileSegment implements Segment {
@@ -138,6 +138,16 @@ export class FileSegment implements Segment {
 
   async close(): Promise<void> {
     await this.writer?.close();
+  }
+
+  /** Hands what was appended to the system, so that it can be read. */
+  flush(): void {
+    this.writer?.flush();
+  }
+
+  /** As in `SegmentWriter`. */
+  cut(): SegmentCut {
+    return this.writing().cut();
   }
 
   private get synced(): SegmentMark['synced'] {

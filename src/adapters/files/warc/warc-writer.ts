@@ -75,11 +75,21 @@ export class WarcWriter {
   private bufferedBytes = 0;
   private readonly unsynced = new Set<string>();
 
-  /** `ends`: offset after the last member that a record points at, by file. Bytes after it are cut off. */
-  constructor(dir: string, options: WarcOptions, ends: ReadonlyMap<string, number>) {
+  /**
+   * `ends`: offset after the last member that a record points at, by file. Bytes after it are cut off.
+   * @param sealed files that are not touched
+   */
+  constructor(
+    dir: string,
+    options: WarcOptions,
+    ends: ReadonlyMap<string, number>,
+    sealed: ReadonlyMap<string, number> = new Map(),
+  ) {
     this.dir = dir;
     this.options = options;
+    for (const name of sealed.keys()) this.number = Math.max(this.number, numberOf(name) + 1);
     for (const [name, size] of warcSizes(dir)) {
+      if (sealed.has(name)) continue;
       const end = ends.get(name);
       if (end === undefined) onFile(join(dir, name), () => rmSync(join(dir, name)));
       else if (size > end) truncateFile(join(dir, name), end);
@@ -111,6 +121,11 @@ export class WarcWriter {
 
   get pendingBytes(): number {
     return this.bufferedBytes;
+  }
+
+  /** The next member begins a file. */
+  end(): void {
+    if (this.fd !== null) this.nextFile();
   }
 
   /** A failed flush loses nothing: the next one writes the same bytes at the same place. */
