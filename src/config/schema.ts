@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { parseExpression } from '../domain/query/parse.ts';
 import { parseIntervalRule } from './interval-rule.ts';
 import { cluster } from './sections/cluster.ts';
-import { linkclusters, outlinks, parse, partition, segments } from './sections/content.ts';
+import { linkclusters, outlinks, parse, partition } from './sections/content.ts';
 import { crawl } from './sections/crawl.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
+import { s3, segments } from './sections/objects.ts';
 import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
@@ -25,6 +26,7 @@ export const SECTIONS = {
   schedule,
   sitemaps,
   segments,
+  s3,
   seen,
   db,
   cluster,
@@ -54,6 +56,7 @@ export const configSchema = z
     schedule: schedule.prefault({}),
     sitemaps: sitemaps.prefault({}),
     segments: segments.prefault({}),
+    s3: s3.prefault({}),
     seen: seen.prefault({}),
     db: db.prefault({}),
     cluster: cluster.prefault({}),

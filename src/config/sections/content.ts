@@ -1,6 +1,6 @@
-/** Sections of the configuration: parsing, outlinks, partitions and segments. */
+/** Sections of the configuration: parsing, outlinks and partitions. */
 import { z } from 'zod';
-import { choice, duration, flag, integer, size, text } from '../fields.ts';
+import { choice, duration, flag, integer, text } from '../fields.ts';
 
 export const parse = z.strictObject({
   threads: integer({
@@ -104,21 +104,5 @@ export const partition = z.strictObject({
     prose:
       'URLs that stay together in one of the 256 partitions of a crawl, and so on one node after repartition: those ' +
       'of a host, or of a registrable domain.',
-  }),
-});
-
-export const segments = z.strictObject({
-  warcMaxBytes: size({
-    default: '1GiB',
-    min: '1MiB',
-    max: '1024GiB',
-    prose: 'Size from which a WARC file is closed and the next one begun.',
-  }),
-  gzipLevel: integer({
-    default: 1,
-    min: 1,
-    max: 9,
-    unit: '',
-    prose: 'Compression of WARC records: 1 is fastest, 9 smallest.',
   }),
 });

@@ -25,6 +25,7 @@ import type { Log } from '../../ports/log.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../state/has-crawl.ts';
+import { SEGMENTS_MARK } from '../state/segments-mark.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 
 const MANIFEST = 'backup.json';
@@ -82,7 +83,7 @@ export async function backupState(
   const to = resolve(target);
   refuseClusterState(dir, 'a backup');
   requireCrawlDb(dir);
-  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, 'db']) : [];
+  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, SEGMENTS_MARK, 'db']) : [];
   if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
   return onSnapshot(dir, async (snapshot) => {
     const rowsOf = <Value>(use: (rows: Rows) => Promise<Value>): Promise<Value> =>
@@ -119,6 +120,8 @@ export async function backupState(
 }
 
 function* filesToKeep(dir: string): Generator<string> {
+  // Names the object store that holds the segments: they stay there.
+  if (existsSync(join(dir, SEGMENTS_MARK))) yield SEGMENTS_MARK;
   for (const folder of FOLDERS) {
     // Only files of a segment refer to each other, so their order matters; copies of robots.txt may be very many.
     const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
@@ -157,7 +160,7 @@ export async function restoreState(
   const deps = { log, clock, ...(onWork && { onWork }) };
   const manifest = await readManifest(from);
   const isNew = !existsSync(dir);
-  const left = isNew ? [] : leftIn(dir, RESTORING, FOLDERS);
+  const left = isNew ? [] : leftIn(dir, RESTORING, [...FOLDERS, SEGMENTS_MARK]);
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, deps)), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);

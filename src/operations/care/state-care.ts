@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isMarkless, repairSegments, verifySegments } from '../../adapters/files/care/segment-care.ts';
+import { verifyObjectSegments } from '../../adapters/files/object-segments/verify-objects.ts';
 import { repairDb, verifyDb } from '../../adapters/leveldb/db-care.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';
@@ -10,6 +11,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
+import type { SegmentInfo } from '../../ports/segment-store.ts';
 import type { Report, RowCounts } from '../../ports/state-care.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { workMeter } from '../../steps/work-meter.ts';
@@ -18,6 +20,7 @@ import { nearPlan } from '../dedup/dedup-settings.ts';
 import { requireCrawl } from '../state/has-crawl.ts';
 import { openOwnDb } from '../state/open-own-db.ts';
 import { openSegments } from '../state/open-segments.ts';
+import { checkOwner } from '../state/segments-mark.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { requireOwnState } from '../state/state-folder.ts';
 import { fetchLost } from './fetch-lost.ts';
@@ -87,7 +90,7 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
     },
     onWork,
   );
-  const infos = await verifySegments(join(dir, 'segments'), options.deep ?? false, report, onWork);
+  const infos = await segmentsIn(options, dir, report);
   const isEmpty = rows === null || (rows.records === 0 && rows.segments === 0);
   if (isEmpty && isDbSound && infos.length > 0) {
     report({ kind: 'db-missing', subject: db.dir, detail: `${infos.length} segments lie beside it` });
@@ -98,7 +101,8 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
       for (const row of await opened.segments()) {
         if (onDisk.has(row.id)) continue;
         const detail = `${row.urls} URLs, state ${row.state}`;
-        if (!existsSync(join(dir, 'segments', row.id))) report({ kind: 'segment-absent', subject: row.id, detail });
+        if (options.config.segments.store !== '' || !existsSync(join(dir, 'segments', row.id)))
+          report({ kind: 'segment-absent', subject: row.id, detail });
         else if (isMarkless(join(dir, 'segments'), row.id)) {
           report({ kind: 'segment-unreadable', subject: row.id, detail: `segment.json is missing; ${detail}` });
         }
@@ -107,6 +111,20 @@ async function verifyInto(options: CareDeps, report: Report): Promise<{ rows: Ro
     });
   }
   return { rows, segments: infos.length };
+}
+
+/** Verifies the segments where they lie; returns those that can be read. */
+async function segmentsIn(options: CareDeps, dir: string, report: Report): Promise<readonly SegmentInfo[]> {
+  const { config, deep = false, onWork } = options;
+  if (config.segments.store === '') return verifySegments(join(dir, 'segments'), deep, report, onWork);
+  const { openObjects } = await import('../state/open-object-segments.ts');
+  const objects = openObjects(config, config.segments.store);
+  try {
+    await checkOwner(dir, objects);
+    return await verifyObjectSegments(objects, deep, report, onWork);
+  } finally {
+    await objects.close();
+  }
 }
 
 async function verifyFilter(

@@ -7,6 +7,7 @@ import { shareFile } from '../../adapters/files/share-file.ts';
 import { snapshotDb } from '../../adapters/leveldb/db-snapshot.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { markDryCopy } from './segments-mark.ts';
 
 /** A folder for temporary files, removed when it is closed or the process ends. */
 export interface TemporaryState {
@@ -25,6 +26,7 @@ export function shadowState(state: string, written: readonly string[] = []): Tem
   try {
     if (existsSync(join(original, 'db'))) snapshotDb(join(original, 'db'), join(shadow.dir, 'db'), shareFile);
     shadowSegments(join(original, 'segments'), join(shadow.dir, 'segments'), written);
+    markDryCopy(original, shadow.dir);
     if (existsSync(join(original, 'robots')))
       cpSync(join(original, 'robots'), join(shadow.dir, 'robots'), { recursive: true });
     return shadow;

@@ -9,6 +9,7 @@ import type { Log } from '../../ports/log.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../state/has-crawl.ts';
+import { refuseStoredSegments } from '../state/segments-mark.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
@@ -31,6 +32,7 @@ export async function mergeState(
 ): Promise<MergeSummary> {
   const from = resolve(other);
   refuseClusterState(from, 'a merge');
+  for (const each of [from, dir]) refuseStoredSegments(each, 'a merge');
   requireCrawlDb(from);
   if (realpathSync(from) === realpathSync(dir)) throw new CrawlError('usage-invalid', `${from} is this crawl itself`);
   return onSnapshot(from, async (snapshot) => {

@@ -1,3 +1,4 @@
+// adapters/files/object-segments/: segments as immutable objects, with a local folder for the one being written.
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ObjectStore } from '../../../ports/objects/object-store.ts';
 import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../segments/frame-reader.ts';
@@ -24,7 +25,7 @@ export class ExtentReader {
     this.bytes = bytesOf(extents);
   }
 
-  /** Bytes from `start` to before `end`, cut at the end of the file. Rejects with `segment-corrupt` for missing ones. */
+  /** Bytes from `start` to before `end`, cut at the end of the file. Rejects with `segment-corrupt`. */
   async read(start: number, end: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let at = 0;

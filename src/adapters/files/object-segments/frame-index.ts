@@ -1,4 +1,3 @@
-// adapters/files/object-segments/: segments as immutable objects, with a local folder for the one being written.
 import { crc32 } from '../warc/crc32.ts';
 
 /** Where a frame of a record file lies. */

@@ -168,6 +168,6 @@ function locked(store: ObjectStore, id: string, who: string): CrawlError {
 }
 
 function fenced(store: ObjectStore, id: string): CrawlError {
-  const message = `the segment ${id} in ${store.name} was taken over by another process; this one has changed nothing since`;
+  const message = `the segment ${id} in ${store.name} was taken over by another process; this one has stored nothing since`;
   return new CrawlError('lease-lost', message);
 }

@@ -34,10 +34,18 @@ export interface ObjectSegmentStoreOptions extends SealTerms, ClaimTerms {
   readonly spoolDir: string;
   readonly warc: WarcOptions;
   readonly log?: Log;
-  /** Checks, before the first request, that the place is that of this crawl. */
-  readonly requireOwn?: () => Promise<void>;
+  /** Checks that the place is that of this crawl. */
+  readonly ownership?: Ownership;
   /** Nothing is stored or removed: what is written stays in the local folder. */
   readonly isDry?: boolean;
+}
+
+/** Two crawls in one place would take each other's segments for remains of their own. */
+export interface Ownership {
+  /** Rejects where the place belongs to another crawl. Asked before the first request. */
+  check(): Promise<void>;
+  /** Makes the place that of this crawl, and checks it. Asked before the first segment is made. */
+  take(): Promise<void>;
 }
 
 /** Manifests read at a time by `list`. */
@@ -45,7 +53,7 @@ const READS = 8;
 
 /** Segments as objects: a manifest each, and immutable pieces of 8 to 64 MB. */
 export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): SegmentStore {
-  const { objects, spoolDir, requireOwn, isDry = false } = options;
+  const { objects, spoolDir, ownership, isDry = false } = options;
   const sealed = new Map<string, ReadonlyMap<string, number>>();
   const files = createFileSegmentStore({
     dir: spoolDir,
@@ -59,16 +67,9 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   /** Segments that are open in their local folder, and how often. */
   const opened = new Map<string, number>();
   const hidden = new Set<string>();
-  let checked: Promise<void> | null = null;
 
-  /** Asked once; a fault of the network is asked again. */
-  function checkOwn(): Promise<void> {
-    checked ??= (requireOwn?.() ?? Promise.resolve()).catch((error: unknown) => {
-      checked = null;
-      throw error;
-    });
-    return checked;
-  }
+  const checkOwn = once(async () => ownership?.check());
+  const takePlace = once(async () => ownership?.take());
 
   async function ids(): Promise<{ readonly id: string; readonly etag: string }[]> {
     const found: { id: string; etag: string }[] = [];
@@ -173,7 +174,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   return {
     async create(segment, items) {
       const { id } = segment;
-      await checkOwn();
+      await (isDry ? checkOwn() : takePlace());
       if (SEGMENT_ID.test(id) && !isDry && (await readManifest(objects, id)) !== null) throw existing(id);
       const spool = new SpoolFolder(spoolDir, id);
       if (spool.exists && !isDry) spool.remove();
@@ -231,6 +232,18 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       for await (const { key } of objects.list(dataKey(id, ''))) keys.push(key);
       await objects.remove(keys);
     },
+  };
+}
+
+/** Asks once; after a failure again. */
+function once(ask: () => Promise<void>): () => Promise<void> {
+  let asked: Promise<void> | null = null;
+  return () => {
+    asked ??= ask().catch((error: unknown) => {
+      asked = null;
+      throw error;
+    });
+    return asked;
   };
 }
 

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../../adapters/files/durable-file.ts';
+import { CrawlError } from '../../domain/errors.ts';
+import type { ObjectStore } from '../../ports/objects/object-store.ts';
+
+/** `object-store.json` in a state directory whose segments lie in an object store. */
+export interface SegmentsMark {
+  /** The same in the object store, so that no crawl takes the segments of another for its own. */
+  readonly id: string;
+  /** `segments.store` at the time. */
+  readonly place: string;
+  /** The directory is a copy, for a dry run: nothing is stored or removed. */
+  readonly isDry?: true;
+}
+
+export const SEGMENTS_MARK = 'object-store.json';
+/** The object that names the crawl. */
+const OWNER = 'crawl.json';
+
+/** `null`: the segments, if there are any, lie in the directory. */
+export function readSegmentsMark(dir: string): SegmentsMark | null {
+  const file = join(dir, SEGMENTS_MARK);
+  if (!existsSync(file)) return null;
+  try {
+    const { id, place, isDry } = JSON.parse(readFileSync(file, 'utf8')) as Partial<SegmentsMark>;
+    if (typeof id === 'string' && typeof place === 'string') return { id, place, ...(isDry && { isDry }) };
+  } catch (cause) {
+    throw new CrawlError('db-corrupt', `${file} cannot be read`, { cause });
+  }
+  throw new CrawlError('db-corrupt', `${file} names no crawl and place`);
+}
+
+/** Marks a copy of a state directory: what is written to its segments stays in it. */
+export function markDryCopy(from: string, to: string): void {
+  const { id, place } = readSegmentsMark(from) ?? { id: '', place: '' };
+  replaceFile(join(to, SEGMENTS_MARK), `${JSON.stringify({ id, place, isDry: true })}\n`);
+}
+
+/** Rejects state directories whose segments lie in an object store, for commands that work on their files. */
+export function refuseStoredSegments(dir: string, what: string): void {
+  const mark = readSegmentsMark(dir);
+  if (mark === null || mark.id === '') return;
+  const message = `the segments of ${dir} are in ${mark.place}; ${what} works on segments in the state directory`;
+  throw new CrawlError('usage-invalid', message);
+}
+
+/**
+ * Rejects where the place holds the segments of another crawl, or nothing of this one although its segments went there:
+ * recovery would take them for lost.
+ */
+export async function checkOwner(dir: string, objects: ObjectStore): Promise<void> {
+  const mark = readSegmentsMark(dir);
+  const own = mark?.id ?? '';
+  const stored = await objects.get(OWNER);
+  const id = stored === null ? '' : String((JSON.parse(stored.bytes.toString('utf8')) as { id?: unknown }).id);
+  // An emptied place is as a folder that was deleted.
+  if (id === own || (id === '' && mark?.place === objects.name)) return;
+  if (id === '') {
+    const message = `${objects.name} holds no segments of this crawl, which are in ${mark?.place}: set segments.store to it`;
+    throw new CrawlError('config-invalid', message);
+  }
+  const message =
+    `${objects.name} holds the segments of another crawl than that of ${dir}: each needs a prefix of its own ` +
+    '(segments.store)';
+  throw new CrawlError('config-invalid', message);
+}
+
+/** Makes the place that of this crawl unless it is. Rejects as {@link checkOwner}, and where the store cannot do it. */
+export async function takeOwnership(dir: string, objects: ObjectStore): Promise<void> {
+  const mark = readSegmentsMark(dir);
+  const owner = (id: string): Buffer => Buffer.from(`${JSON.stringify({ format: 1, id })}\n`);
+  if (mark === null) {
+    const id = randomUUID();
+    // The directory first: a place without a crawl that knows of it could not be used again.
+    if ((await objects.get(OWNER)) === null) {
+      replaceFile(join(dir, SEGMENTS_MARK), `${JSON.stringify({ id, place: objects.name })}\n`);
+      await objects.put(OWNER, owner(id), 'new');
+      await requireConditions(objects, owner(id));
+    }
+  } else if (mark.place === objects.name && (await objects.get(OWNER)) === null) {
+    await objects.put(OWNER, owner(mark.id), 'new');
+  }
+  await checkOwner(dir, objects);
+}
+
+/** Some services ignore conditions: two writers would overwrite each other's segments. */
+async function requireConditions(objects: ObjectStore, content: Buffer): Promise<void> {
+  const again = await objects.put(OWNER, content, 'new');
+  const other = await objects.put(OWNER, content, { etag: '"00000000000000000000000000000000"' });
+  if (again === null && other === null) return;
+  throw new CrawlError(
+    'object-store-refused',
+    `${objects.name} ignores the conditions of writes (If-None-Match, If-Match), without which segments are not safe ` +
+      'there: use a service or a version that obeys them',
+  );
+}
