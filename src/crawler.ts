@@ -21,7 +21,7 @@ export {
   type VerifySummary,
   verifyState,
 } from './operations/care/state-care.ts';
-export type { ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
+export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
 export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
 export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
 export type { Worker } from './operations/cluster/worker.ts';

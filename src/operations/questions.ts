@@ -129,7 +129,7 @@ export const QUESTIONS = {
   }),
   /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
   changes: stream(async function* (deps, query: ChangesQuery = {}): AsyncGenerator<ChangeView, void, undefined> {
-    yield* changeViews(await deps.db(), query);
+    yield* changeViews(await deps.db(), query, { now: deps.clock.now(), domainOf });
   }),
   /** The first and the last number of the change feed. */
   changeFeed: value(async (deps): Promise<FeedView> => feedView(await deps.db())),

@@ -1,7 +1,6 @@
-// cli/changes/: the change feed, followed and sent to webhooks.
 import type { ChangeView } from '../../crawler.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
-import type { ChangesQuery } from '../../operations/changes/changes.ts';
+import type { ChangesFilter } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
 import { shortTime } from '../render/columns.ts';
@@ -16,7 +15,7 @@ export const POLL_MS = 2_000;
 export async function follow(
   session: Session,
   reader: ChangeReaderOptions,
-  query: Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'>,
+  query: ChangesFilter,
   startOf: () => Promise<number>,
   asJson: boolean,
 ): Promise<number> {

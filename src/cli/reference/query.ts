@@ -1,3 +1,4 @@
+import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
 import { type FieldType, METADATA_PREFIX, QUERY_FIELDS } from '../../domain/query/fields.ts';
 import { HOST_FIELDS } from '../../domain/query/host-fields.ts';
 import { LITERAL_EXAMPLES } from '../../domain/query/literal.ts';
@@ -43,6 +44,11 @@ export function queryPage(): ReferencePage {
         heading: 'Fields of hosts (readdb --hosts)',
         columns: ['field', 'type', 'meaning'],
         rows: HOST_FIELDS.all.map(({ name, type, text }) => [name, TYPES[type], text]),
+      },
+      {
+        heading: 'Fields of the change feed (changes --where)',
+        columns: ['field', 'type', 'meaning'],
+        rows: CHANGE_FIELDS.all.map(({ name, type, text }) => [name, TYPES[type], text]),
       },
       { heading: 'Operators', columns: ['operator', 'meaning'], rows: OPERATORS },
       {

@@ -7,6 +7,7 @@ import { type RoundEntry, type RoundHistory, recentHosts } from '../../crawler.t
 import { DAY_MS } from '../../domain/time.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
+import { addFeedRoutes } from './feed-routes.ts';
 import { type GuardOptions, guard, headers } from './guard.ts';
 import { markup } from './markup.ts';
 import { createMetrics } from './metrics.ts';
@@ -79,6 +80,8 @@ export function createApp(deps: ServeDeps): Hono {
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
   addStateRoutes(app, { state: deps.state, canTouch: deps.guarded.token !== null, now: deps.now }, page);
+
+  addFeedRoutes(app, { dir, state: deps.state, now: deps.now });
 
   app.get('/data/:name{[a-z]+\\.json}', async (c) => {
     const curves = ROUND_CURVES.get(c.req.param('name').replace(/\.json$/, ''));

@@ -1,4 +1,3 @@
-// domain/query/: the expressions of --where.
 import type { CrawlDatum } from '../crawl/states/datum.ts';
 import type { QueryField } from './fields.ts';
 

@@ -1,4 +1,5 @@
 import { closestName } from '../closest-name.ts';
+import { CHANGE_KINDS } from '../crawl/change/page-change.ts';
 import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/states/datum.ts';
 import type { Comparison, Expression, Literal, Operator } from './expression.ts';
 import { type FieldSet, type QueryField, RECORD_FIELDS } from './fields.ts';
@@ -31,6 +32,7 @@ const SPELLINGS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 const CLOSED: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['state', CRAWL_STATES],
   ['outcome', VISIT_OUTCOMES],
+  ['kind', CHANGE_KINDS],
 ]);
 
 /**

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
-import type { ChangesQuery, ChangeView, FeedView } from './changes.ts';
+import type { ChangesFilter, ChangeView, FeedView } from './changes.ts';
 
 /** The change feed, read in this process or through the one that holds the crawl db. */
 export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
@@ -34,11 +34,7 @@ export interface ChangeWindow {
 const WINDOW = 10_000;
 
 /** Reads the next entries after `after`, and closes the crawl db. */
-export function nextChanges(
-  options: ChangeReaderOptions,
-  query: Omit<ChangesQuery, 'after' | 'through' | 'limit' | 'newest'>,
-  after: number,
-): Promise<ChangeWindow> {
+export function nextChanges(options: ChangeReaderOptions, query: ChangesFilter, after: number): Promise<ChangeWindow> {
   return options.withFeed(async (source) => {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));
     const ends = await source.changeFeed();
@@ -57,7 +53,7 @@ export function nextChanges(
  */
 export async function* followChanges(
   options: ChangeReaderOptions,
-  query: Omit<ChangesQuery, 'after' | 'through' | 'limit' | 'newest'>,
+  query: ChangesFilter,
   start: number,
   { signal, sleep, onUnavailable }: FollowOptions,
 ): AsyncGenerator<ChangeWindow> {

@@ -1,5 +1,9 @@
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import type { ChangeKind, PageChange } from '../../domain/crawl/change/page-change.ts';
+import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
+import type { QueryEnvironment } from '../../domain/query/fields.ts';
+import { matcherOf } from '../../domain/query/match.ts';
+import { parseExpressionOver } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
@@ -16,10 +20,15 @@ export interface ChangesQuery {
   readonly host?: string;
   /** Leaves out modifications with a smaller distance; those without a distance, of pages without words, stay. */
   readonly minDistance?: number;
+  /** An expression over the fields of an entry; see `CHANGE_FIELDS`. */
+  readonly where?: string;
   readonly limit?: number;
   /** The last ones, not the first. */
   readonly newest?: boolean;
 }
+
+/** Which entries a consumer of the feed wants. */
+export type ChangesFilter = Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance' | 'where'>;
 
 /** An entry of the change feed; times in ISO 8601. */
 export interface ChangeView extends Omit<PageChange, 'at'> {
@@ -41,7 +50,12 @@ export async function feedView(db: CrawlDb): Promise<FeedView> {
   return { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt) };
 }
 
-export async function* changeViews(db: CrawlDb, query: ChangesQuery): AsyncGenerator<ChangeView> {
+/** Throws `usage-invalid` for an expression that cannot be read. */
+export async function* changeViews(
+  db: CrawlDb,
+  query: ChangesQuery,
+  env: QueryEnvironment,
+): AsyncGenerator<ChangeView> {
   const { newest = false, limit = Number.POSITIVE_INFINITY, after, through, notedFrom } = query;
   const range = {
     ...(after === undefined ? {} : { after }),
@@ -49,10 +63,11 @@ export async function* changeViews(db: CrawlDb, query: ChangesQuery): AsyncGener
     ...(notedFrom === undefined ? {} : { notedFrom }),
     reverse: newest,
   };
+  const isAsked = selectionOf(query, env);
   const last: ChangeView[] = [];
   let left = limit;
   for await (const row of db.changes(range)) {
-    if (!isAsked(row, query)) continue;
+    if (!isAsked(row)) continue;
     if (left-- <= 0) break;
     if (newest) last.push(changeView(row));
     else yield changeView(row);
@@ -60,10 +75,17 @@ export async function* changeViews(db: CrawlDb, query: ChangesQuery): AsyncGener
   yield* last.reverse();
 }
 
-function isAsked({ kind, url, distance }: ChangeRow, { kinds, host, minDistance = 0 }: ChangesQuery): boolean {
-  if (kinds !== undefined && !kinds.includes(kind)) return false;
-  if (kind === 'modified' && distance !== null && distance < minDistance) return false;
-  return host === undefined || hostOf(url) === host;
+function selectionOf(
+  { kinds, host, minDistance = 0, where }: ChangesFilter,
+  env: QueryEnvironment,
+): (row: ChangeRow) => boolean {
+  const matches = where === undefined ? null : matcherOf(parseExpressionOver(CHANGE_FIELDS, where, env.now), env);
+  return (row) => {
+    const { kind, url, distance } = row;
+    if (kinds !== undefined && !kinds.includes(kind)) return false;
+    if (kind === 'modified' && distance !== null && distance < minDistance) return false;
+    return (host === undefined || hostOf(url) === host) && (matches === null || matches(row));
+  };
 }
 
 function changeView({ seq, kind, url, at, notedAt, ...facts }: ChangeRow): ChangeView {

@@ -12,14 +12,14 @@ import {
   isUnavailable,
   nextChanges,
 } from './change-reader.ts';
-import type { ChangesQuery } from './changes.ts';
+import type { ChangesFilter, ChangesQuery } from './changes.ts';
 import { type DeliverySummary, deliverChanges } from './deliver-changes.ts';
 
 export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   readonly url: string;
   /** Key of the signature; `null`: messages are not signed. */
   readonly secret: string | null;
-  readonly filter: Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'>;
+  readonly filter: ChangesFilter;
   /** Start of the delivery; default: the end of the last one. */
   readonly since?: Pick<ChangesQuery, 'after' | 'notedFrom'>;
   /** Entries in a message at most. */

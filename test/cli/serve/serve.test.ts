@@ -272,6 +272,8 @@ describe('serve', () => {
     expect((await fetch(`${at}/`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
     expect((await fetch(`${at}/healthz`)).status).toBe(200);
     const basic = { authorization: `Basic ${Buffer.from(`me:${token}`).toString('base64')}` };
+    expect((await fetch(`${at}/changes.atom`)).status).toBe(401);
+    expect(await (await fetch(`${at}/changes.atom`, { headers: basic })).text()).toContain(`href="${origin}/"`);
     const page = `/url?u=${encodeURIComponent(`${origin}/`)}`;
     expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('action="/touch"');
     const form = new URLSearchParams({ u: `${origin}/` });

@@ -1,9 +1,11 @@
 // cli/commands/ask/: commands that answer questions and change nothing.
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ChangeKind } from '../../../crawler.ts';
+import { packageVersion } from '../../../config/package-version.ts';
+import type { ChangeKind, ChangeView } from '../../../crawler.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
-import type { ChangesQuery } from '../../../operations/changes/changes.ts';
+import type { ChangesFilter } from '../../../operations/changes/changes.ts';
 import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
 import { follow, POLL_MS } from '../../changes/follow.ts';
 import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
@@ -17,7 +19,6 @@ import {
   wholeNumber,
 } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { listFormatOption } from '../../program/shared-options.ts';
 import { writeList } from '../../program/write-answer.ts';
 import { CHANGE_COLUMNS } from '../../render/columns.ts';
 import type { ListFormat } from '../../render/listing.ts';
@@ -30,7 +31,8 @@ interface ChangesFlags {
   readonly host?: string;
   readonly minDistance?: number;
   readonly limit?: number;
-  readonly format?: ListFormat;
+  readonly where?: string;
+  readonly format?: ListFormat | 'atom';
   readonly follow?: true;
   readonly webhook?: string;
   readonly secretFile?: string;
@@ -60,8 +62,14 @@ export function addChanges(program: Command, run: Run): void {
       'leave out modifications with a smaller distance of change signatures',
       wholeNumber(0),
     )
+    .option('--where <expr>', 'condition on the entry: kind, host, domain, at, distance, title, ..')
     .option('--limit <n>', 'at most this many entries', wholeNumber(1))
-    .addOption(listFormatOption())
+    .addOption(
+      new Option(
+        '--format <format>',
+        'of lists; --json prints one JSON array; atom: a feed, newest entry first',
+      ).choices(['table', 'jsonl', 'csv', 'atom']),
+    )
     .option('--follow', 'keep printing new entries, one line each, until a signal; with --json lines of JSON')
     .option(
       '--webhook <url>',
@@ -87,7 +95,10 @@ Examples:
   incrawl changes --since yesterday
   incrawl changes --since 2026-03-01 --kind modified,gone --min-distance 4 --format csv > changes.csv
   incrawl changes --since 1841 --format jsonl
-  incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook`,
+  incrawl changes --where "domain = example.org and title ~ price" --format atom > changes.atom
+  incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook
+
+"incrawl help query" names the fields and operators of --where. "incrawl serve" has the feed under /changes.atom.`,
     );
   command.action((flags: ChangesFlags) => run(command, (session) => changes(session, flags), 'when-asked'));
 }
@@ -105,7 +116,7 @@ async function changes(session: Session, flags: ChangesFlags): Promise<number> {
     return notifyWebhook(session, { ...more, ...ends }, flags.secretFile);
   }
   if (flags.follow) {
-    if (limit !== undefined || format === 'csv' || format === 'table')
+    if (limit !== undefined || (format !== undefined && format !== 'jsonl'))
       return session.refuse('--follow prints lines: it goes with --format jsonl only, and without --limit');
     // All of a crawl that begins later is new.
     const startOf = async (): Promise<number> =>
@@ -116,11 +127,12 @@ async function changes(session: Session, flags: ChangesFlags): Promise<number> {
   return session.withReader((feed) => list(session, feed, flags));
 }
 
-function filterOf({ kind, host, minDistance }: ChangesFlags): Pick<ChangesQuery, 'kinds' | 'host' | 'minDistance'> {
+function filterOf({ kind, host, minDistance, where }: ChangesFlags): ChangesFilter {
   return {
     ...(kind === undefined ? {} : { kinds: kind }),
     ...(host === undefined ? {} : { host }),
     ...(minDistance === undefined ? {} : { minDistance }),
+    ...(where === undefined ? {} : { where }),
   };
 }
 
@@ -129,7 +141,22 @@ async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): 
   await noteGap(session, feed, since);
   const range = since === undefined ? { newest: true, limit: limit ?? NEWEST } : since;
   const query = { ...(limit === undefined ? {} : { limit }), ...range, ...filterOf(flags) };
+  if (format === 'atom') return writeAtom(session, feed, flags);
   await writeList(session, feed.changes(query), CHANGE_COLUMNS, { format, empty: 'No changes.' });
+  return EXIT.done;
+}
+
+/** The newest entries of the list, newest first. */
+async function writeAtom(session: Session, feed: ChangeSource, flags: ChangesFlags): Promise<number> {
+  const { atomFeed } = await import('../../changes/atom-feed.ts');
+  const { since = {}, limit = flags.since === undefined ? NEWEST : undefined } = flags;
+  const filter = filterOf(flags);
+  const entries: ChangeView[] = [];
+  const query = { ...filter, ...since, newest: true, ...(limit === undefined ? {} : { limit }) };
+  for await (const change of feed.changes(query)) entries.push(change);
+  const dir = resolve(session.options.dir);
+  const feedOf = { dir, filter, entries: entries.reverse(), version: packageVersion(), links: null };
+  await session.out.write(atomFeed(feedOf));
   return EXIT.done;
 }
 

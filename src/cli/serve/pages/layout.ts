@@ -39,6 +39,7 @@ export function layout(parts: PageParts): Markup {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} - incrawl</title>
+<link rel="alternate" type="application/atom+xml" title="Changes" href="/changes.atom">
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
 ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>` : null}

@@ -15,7 +15,9 @@ export function changesPage(
   kind: ChangeKind | null,
   freshness: DbStats['freshness'],
 ): Markup {
+  const feed = `/changes.atom${kind === null ? '' : `?kind=${kind}`}`;
   return markup`${choice('/changes', 'kind', 'Kind', CHANGE_KINDS, kind)}
+<p><a href="${feed}" type="application/atom+xml">Subscribe in a feed reader (Atom)</a></p>
 ${htmlTable('Changes, newest first', CHANGE_COLUMNS, rows, { url })}${links}
 ${freshness === null ? null : periods(freshness)}`;
 }
