@@ -11,10 +11,17 @@ export interface OptionalPackage {
   readonly with: readonly OptionalPackageId[];
 }
 
-export type OptionalPackageId = 'duckdb' | 'jieba' | 'bullmq' | 'ioredis' | 'pg';
+export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
+  {
+    id: 'sqlite',
+    name: 'node-sqlite3-wasm',
+    since: '0.8.50',
+    purpose: 'export --format sqlite before Node 22.13',
+    with: [],
+  },
   { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'segmenter: jieba', with: [] },
   { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'incrawl work', with: ['ioredis'] },
   { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'cluster.redis, seen.filter: redis', with: [] },

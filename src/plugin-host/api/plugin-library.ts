@@ -102,6 +102,7 @@ export {
   addressOf,
   type DeliveryAnswer,
   type DeliveryDeps,
+  DeliveryError,
   type DeliveryOptions,
   deliver,
   isPassing,

@@ -27,6 +27,18 @@ export interface DeliveryAnswer {
   readonly text: string;
 }
 
+/** A delivery that was not accepted. */
+export class DeliveryError extends Error {
+  /** The last answer; `null` without one. */
+  readonly answer: DeliveryAnswer | null;
+
+  constructor(message: string, answer: DeliveryAnswer | null) {
+    super(message);
+    this.name = 'DeliveryError';
+    this.answer = answer;
+  }
+}
+
 const WORLD: DeliveryDeps = {
   now: Date.now,
   random: Math.random,
@@ -49,14 +61,16 @@ export function pauseMs(attempt: number, firstPauseMs: number, random: () => num
 /**
  * Sends a body by POST, with retries after broken connections, 408, 429 and 5xx. `Retry-After` is obeyed. Redirects are
  * not followed, so that the body reaches no other address. Resolves with the answer when it is 2xx; otherwise rejects
- * with an `Error` that names status and answer.
+ * with a {@link DeliveryError} that names status and answer.
  */
 export async function deliver(options: DeliveryOptions, deps: DeliveryDeps = WORLD): Promise<DeliveryAnswer> {
   for (let attempt = 0; ; attempt++) {
     const outcome = await attemptOf(options, deps.now());
     if ('status' in outcome && outcome.status >= 200 && outcome.status < 300) return outcome;
     const mayPass = 'fault' in outcome || isPassing(outcome.status);
-    if (!mayPass || attempt >= options.retries) throw new Error(reasonOf(options.url, outcome, attempt + 1));
+    if (!mayPass || attempt >= options.retries) {
+      throw new DeliveryError(reasonOf(options.url, outcome, attempt + 1), 'status' in outcome ? outcome : null);
+    }
     const asked = 'retryAfterMs' in outcome ? outcome.retryAfterMs : null;
     const terms = { attempt, firstMs: options.firstPauseMs, longestMs: MAX_PAUSE_MS, retryAfterMs: asked };
     await deps.sleep(retryPauseMs(terms, deps.random));

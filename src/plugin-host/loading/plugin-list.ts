@@ -48,6 +48,8 @@ export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-markdown',
   'exporter-opensearch',
   'exporter-parquet',
+  'exporter-solr',
+  'exporter-sqlite',
   'exporter-tree',
   'exporter-warc',
   'exporter-webhook',

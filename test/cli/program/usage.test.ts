@@ -322,6 +322,8 @@ describe.concurrent('usage and configuration', () => {
     for (const [format, needs] of [
       ['tree', 'a folder'],
       ['opensearch', 'the URL of an index'],
+      ['solr', 'the URL of a core or collection'],
+      ['sqlite', 'a file'],
       ['webhook', 'a URL'],
     ] as const) {
       const { code, stderr } = await runStaying(['export', '--format', format], { cwd });

@@ -25,7 +25,8 @@ export function ownFolder(dir: string, prefix: string): string {
 
 /**
  * A name beside `file`, with the id of this process, for a file that is not complete yet: two writers of one file do
- * not mix. Such files that killed processes of this machine have left in the folder are removed.
+ * not mix. Such files that killed processes of this machine have left in the folder are removed, with what a database
+ * put beside them (`.lock`, `-journal`).
  */
 export function ownPartial(file: string): string {
   const folder = dirname(file);
@@ -33,8 +34,11 @@ export function ownPartial(file: string): string {
   quietly(() => {
     for (const name of readdirSync(folder)) {
       const [before = '', after] = name.split(mark);
-      const pid = before === '' || after === undefined ? undefined : /^(\d+)\.partial$/.exec(after)?.[1];
-      if (pid !== undefined && isProcessGone(Number(pid))) quietly(() => rmSync(join(folder, name), { force: true }));
+      const pid =
+        before === '' || after === undefined ? undefined : /^(\d+)\.partial(?:\.lock|-journal)?$/.exec(after)?.[1];
+      if (pid !== undefined && isProcessGone(Number(pid))) {
+        quietly(() => rmSync(join(folder, name), { recursive: true, force: true }));
+      }
     }
   });
   return `${file}${mark}${process.pid}.partial`;

@@ -29,7 +29,7 @@ export function addExport(program: Command, run: Run): void {
     )
     .option(
       '--format <format>',
-      'jsonl, csv, parquet, warc, markdown, tree, opensearch, webhook, or one of another exporter plugin',
+      'jsonl, csv, parquet, warc, markdown, tree, opensearch, solr, sqlite, webhook, or one of another exporter plugin',
       'jsonl',
     )
     .option(
