@@ -69,3 +69,50 @@ describe('links, if asked for', () => {
     expect(result(text, { links: true, maxLinks: 7 }).outlinks).toHaveLength(7);
   });
 });
+
+describe('other texts', () => {
+  const parsedAs = (contentType: string, body: string | Uint8Array): Page['result'] => {
+    const page = samplePage(body, { url: 'http://example.org/docs/readme.md', contentType });
+    void (plugin.setup(testHost, plugin.options!.parse({})) as Parser).parse(page);
+    return page.result;
+  };
+
+  it('Markdown has its first heading as title, and its links', () => {
+    const text = [
+      'An introduction.',
+      '',
+      '## The title ##',
+      'See [the guide](guide.md "Guide"), [part](#part), ![picture](a.png), [wiki](https://example.com/a_(b)),',
+      '<https://example.com/auto> or [this][1]. [mail](mailto:me@example.org) [guide again](guide.md#x)',
+      '',
+      '[1]: ../other.md',
+    ].join('\n');
+    const { title, outlinks } = parsedAs('text/markdown; charset=utf-8', text);
+    expect(title).toBe('The title');
+    expect(outlinks.map(({ url, anchor }) => [url, anchor])).toEqual([
+      ['http://example.org/docs/guide.md', 'the guide'],
+      ['https://example.com/a_(b)', 'wiki'],
+      ['https://example.com/auto', ''],
+      ['http://example.org/other.md', '1'],
+    ]);
+  });
+
+  it.each([
+    [
+      'text/csv',
+      new Uint8Array([0x4e, 0x61, 0x6d, 0x65, 0x2c, 0x5a, 0xfc, 0x72, 0x69, 0x63, 0x68]),
+      'Name,Z\u00fcrich',
+    ],
+    ['text/csv; charset=shift_jis', new Uint8Array([0x93, 0xfa, 0x96, 0x7b]), '\u65e5\u672c'],
+    ['text/tab-separated-values', new Uint8Array([0xff, 0xfe, 0x61, 0, 0x09, 0, 0x62, 0]), 'a\tb'],
+    ['text/x-markdown', Buffer.from('\u{feff}Gr\u00fc\u00dfe'), 'Gr\u00fc\u00dfe'],
+  ])('%s is read in its charset', (type, body, text) => {
+    expect(parsedAs(type, body).text).toBe(text);
+  });
+
+  it('takes time in proportion to its length, whatever stands in it', () => {
+    expect(parsedAs('text/markdown', '['.repeat(200_000)).outlinks).toEqual([]);
+    expect(parsedAs('text/markdown', '[a](('.repeat(50_000)).outlinks).toEqual([]);
+    expect(parsedAs('text/markdown', '#'.repeat(200_000)).title).toHaveLength(256);
+  });
+});

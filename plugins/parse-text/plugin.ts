@@ -12,13 +12,14 @@ const optionsSchema = z.strictObject({
 type Options = z.infer<typeof optionsSchema>;
 
 const MAX_TITLE = 256;
+const MARKDOWN = ['text/markdown', 'text/x-markdown'];
 
 export default definePlugin<'parse', Options>({
   name: 'parse-text',
   api: 1,
   options: optionsSchema,
   setup: (host, options) => ({
-    types: ['text/plain'],
+    types: ['text/plain', 'text/csv', 'text/tab-separated-values', ...MARKDOWN],
     content: 'text1',
     parse: (page) => parseText(page, host.agent.toLowerCase(), options),
   }),
@@ -31,8 +32,27 @@ function parseText(page: Page, agent: string, { links, maxLinks, maxText }: Opti
   result.nofollow = nofollow;
   const text = cutText(page.content, maxText).replaceAll(/\r\n?/g, '\n').trim();
   result.text = text;
-  result.title = cutText(text.split('\n', 1)[0]!, MAX_TITLE).trim() || null;
-  if (links) result.outlinks = linksIn(text, maxLinks);
+  const isMarkdown = MARKDOWN.includes(page.contentType);
+  const title = isMarkdown ? (/^#{1,6}[ \t]+(.+)$/m.exec(text)?.[1] ?? '').replace(/\s+#+\s*$/, '') : '';
+  result.title = cutText(title || text.split('\n', 1)[0]!, MAX_TITLE).trim() || null;
+  if (isMarkdown) result.outlinks = markdownLinks(text, page.url, maxLinks);
+  else if (links) result.outlinks = linksIn(text, maxLinks);
+}
+
+/** Inline links, definitions of references and URLs in angle brackets (CommonMark 0.31, 6.3, 4.7, 6.5); no images. */
+const MARKDOWN_LINK =
+  /(?<!!)\[([^\]\n]{0,256})\](?:\(\s*<?|:[ \t]+<?)([^\s<>()]{1,2048}(?:\([^\s<>()]{0,256}\)[^\s<>()]{0,2048})?)|<(https?:[^\s<>]{1,2048})>/g;
+
+function markdownLinks(text: string, base: string, maxLinks: number): Outlink[] {
+  const found = new Map<string, Outlink>();
+  for (const [, anchor = '', href, bracketed = ''] of text.matchAll(MARKDOWN_LINK)) {
+    if (found.size >= maxLinks) break;
+    const written = href ?? bracketed;
+    const url = written.startsWith('#') ? null : absoluteUrl(written, base);
+    if (url === null || found.has(url) || !/^https?:/.test(url) || url.length > MAX_URL_LENGTH) continue;
+    found.set(url, { url, anchor: cutText(anchor.trim(), MAX_TITLE), rel: 'link', nofollow: false });
+  }
+  return [...found.values()];
 }
 
 /** URLs as people write them in running text: up to white space or a quote, without the punctuation of the sentence. */
@@ -60,10 +80,10 @@ function withoutPunctuation(written: string): string {
   return written.slice(0, end);
 }
 
-function absoluteUrl(written: string): string | null {
+function absoluteUrl(written: string, base?: string): string | null {
   let url: URL;
   try {
-    url = new URL(written);
+    url = new URL(written, base);
   } catch {
     return null;
   }

@@ -42,7 +42,8 @@ export default definePlugin({
     return {
       content: mode === 'published' ? 'published1' : `main${CONTENT_VERSION}`,
       filter: (page) => {
-        if (isOtherXml(page.contentType)) return;
+        // The parser of a document has taken all of its text.
+        if (isOtherXml(page.contentType) || page.result.mainText !== null) return;
         const found = find(page, maxBlocks);
         if (found === null || found.text.length < minChars) return;
         page.result.mainText = found.text;

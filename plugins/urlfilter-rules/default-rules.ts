@@ -19,8 +19,8 @@ export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf
 # Images, sound, video, fonts, styles, scripts, data and archives: nothing in them can be parsed.
 -(?i)\.(?:gif|a?png|jpe?g|jxl|webp|avif|ico|bmp|svgz?|tiff?|psd|eps|hei[cf]|mp[34]|m4[av]|mpe?g|3gp|mov|avi|wmv|flv|mkv|webm|og[agv]|opus|wav|flac|aac|wma|midi?|m3u8|css|m?js|map|wasm|json|webmanifest|woff2?|ttf|otf|eot|swf|zip|t?gz|t?bz2|t?xz|zst|7z|rar|tar|jar|war|iso|img|dmg|exe|msi|cab|deb|rpm|apk|whl|bin|torrent)(?:\?|$)
 
-# PDF and office documents: no bundled parser reads them. For a plugin that does, or to store them all the same (export
-# --format warc), delete their endings here, or the whole line.
+# PDF and office documents: parse-pdf and parse-office read them, which are not loaded by default. With these, or to
+# store them all the same (export --format warc), delete their endings here, or the whole line.
 -(?i)\.(?:pdf|docx?|docm|xlsx?|xlsm|pptx?|ppsx?|od[tsp]|rtf|epub|mobi|djvu|ps|ics|vcf)(?:\?|$)
 
 # Everything else.

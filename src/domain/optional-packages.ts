@@ -9,9 +9,16 @@ export interface OptionalPackage {
   readonly purpose: string;
   /** Packages without which it is of no use. */
   readonly with: readonly OptionalPackageId[];
+  /**
+   * For a package of ES modules: one of them, by its path in the package, that loads wherever the package works. Who
+   * needs the package imports its modules from its folder.
+   */
+  readonly module?: string;
+  /** Its own optional dependencies are of no use here, and large. */
+  readonly isBare?: true;
 }
 
-export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg';
+export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg' | 'pdfjs';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
@@ -26,6 +33,15 @@ export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'incrawl work', with: ['ioredis'] },
   { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'cluster.redis, seen.filter: redis', with: [] },
   { id: 'pg', name: 'pg', since: '8.16.0', purpose: 'cluster.store: postgres://..', with: [] },
+  {
+    id: 'pdfjs',
+    name: 'pdfjs-dist',
+    since: '5.4.296',
+    purpose: 'parse-pdf',
+    with: [],
+    module: 'legacy/build/pdf.worker.mjs',
+    isBare: true,
+  },
 ];
 
 export function optionalPackage(id: OptionalPackageId): OptionalPackage {

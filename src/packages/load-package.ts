@@ -4,6 +4,7 @@ import { type FoundPackage, findPackage } from './find-package.ts';
 import type { PackagePlaces } from './package-places.ts';
 
 export interface LoadedPackage {
+  /** `null` for a package of ES modules, which are imported from {@link root}. */
   readonly module: unknown;
   readonly version: string;
   /** Folder of the package. */
@@ -39,14 +40,17 @@ export function loadPackage(id: OptionalPackageId, what: string, places?: Packag
 
 /** Loads one copy; `fault` says why it is of no use. */
 export function tryPackage(id: OptionalPackageId, copy: FoundPackage): LoadedPackage | { readonly fault: string } {
-  const { name, since } = optionalPackage(id);
+  const { name, since, module } = optionalPackage(id);
   const { root, version, require } = copy;
   if (!fits(version, since)) {
     const major = since.split('.')[0];
     return { fault: `${root} has version ${version}; ${since} or a later ${major}.x is needed` };
   }
   try {
-    return { module: require(name), version, root, part: (path) => require(`${name}/${path}`) };
+    const part = (path: string): unknown => require(`${name}/${path}`);
+    // Nothing can be said of ES modules without a wait, but whether they are there.
+    if (module !== undefined) require.resolve(`${name}/${module}`);
+    return { module: module === undefined ? require(name) : null, version, root, part };
   } catch (error) {
     const reason = String(error instanceof Error ? error.message : error).split('\n')[0];
     return { fault: `${root} cannot be loaded: ${reason}` };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pageType } from '../../src/plugin-host/parsing/page-type.ts';
+import { madeZip } from '../site/made-zip.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const utf16 = (text: string, mark = ''): Uint8Array => Buffer.from(mark + text, 'utf16le');
@@ -35,6 +36,41 @@ describe('binary bodies declared as text are not read as text', () => {
     ['a PDF called XHTML', 'application/xhtml+xml', PDF, 'application/pdf'],
     ['an archive called XML', 'text/xml', GZIP, 'application/gzip'],
     ['zeros', 'text/html', new Uint8Array(2_000), 'application/octet-stream'],
+  ])('%s', (_title, declared, body, expected) => {
+    expect(pageType(declared, body)).toBe(expected);
+  });
+});
+
+describe('documents are known by their content where the declared type says nothing', () => {
+  const odt = madeZip([{ name: 'mimetype', data: 'application/vnd.oasis.opendocument.text', isStored: true }]);
+  const epub = madeZip([{ name: 'mimetype', data: 'application/epub+zip\n', isStored: true }]);
+  const ooxml = (part: string): Uint8Array =>
+    madeZip([
+      { name: '[Content_Types].xml', data: '<Types/>' },
+      { name: part, data: '<x/>' },
+    ]);
+  const OOXML = 'application/vnd.openxmlformats-officedocument';
+  it.each<[string, string | null, Uint8Array, string]>([
+    ['a PDF for saving', 'application/octet-stream', PDF, 'application/pdf'],
+    ['a PDF for download', 'application/force-download; name=x', PDF, 'application/pdf'],
+    ['a PDF without a type', null, PDF, 'application/pdf'],
+    ['a PDF behind other bytes', 'binary/octet-stream', ascii(`\n\n${'%'.repeat(900)}%PDF-1.4\n`), 'application/pdf'],
+    ['a page that is about PDFs', null, ascii('<p>begins with %PDF-'), 'text/html'],
+    ['an OpenDocument', null, odt, 'application/vnd.oasis.opendocument.text'],
+    ['an EPUB as ZIP', 'application/zip', epub, 'application/epub+zip'],
+    [
+      'a text document as ZIP',
+      'application/x-zip-compressed',
+      ooxml('word/document.xml'),
+      `${OOXML}.wordprocessingml.document`,
+    ],
+    ['a workbook', 'application/octet-stream', ooxml('xl/workbook.xml'), `${OOXML}.spreadsheetml.sheet`],
+    ['slides', 'application/octet-stream', ooxml('ppt/presentation.xml'), `${OOXML}.presentationml.presentation`],
+    ['another ZIP', 'application/zip', madeZip([{ name: 'word/document.xml', data: '' }]), 'application/zip'],
+    ['another ZIP without a type', null, madeZip([{ name: 'a', data: 'b' }]), 'application/octet-stream'],
+    ['nearly nothing of a ZIP', null, ascii('PK\x03\x04'), 'application/octet-stream'],
+    ['bytes for saving', 'application/octet-stream', PNG, 'application/octet-stream'],
+    ['bytes of no kind', 'binary/octet-stream', ascii(PAGE), 'binary/octet-stream'],
   ])('%s', (_title, declared, body, expected) => {
     expect(pageType(declared, body)).toBe(expected);
   });

@@ -64,8 +64,8 @@ export async function installPackage(
       for (const file of ['package.json', 'package-lock.json'])
         copyFileSync(join(pinFolder(id), file), join(made, file));
     });
-    await runNpm(made, `${name}@${version}`);
-    await tryInChild(made, name, version);
+    await runNpm(made, `${name}@${version}`, optionalPackage(id));
+    await tryInChild(made, id, version);
     // Another process may have been faster.
     const faster = presentPackage(id, places);
     if (faster !== null) return faster;

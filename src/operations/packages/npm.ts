@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { CrawlError } from '../../domain/errors.ts';
+import { type OptionalPackageId, optionalPackage } from '../../domain/optional-packages.ts';
 import { npmFault } from './npm-fault.ts';
 
 /**
@@ -15,7 +16,6 @@ const SETTINGS = [
   '--package-lock=true',
   '--package-lock-only=false',
   '--include=prod',
-  '--include=optional',
   '--ignore-scripts=true',
   '--audit=false',
   '--fund=false',
@@ -28,9 +28,11 @@ const SETTINGS = [
 /**
  * Runs `npm install` in a folder with a manifest and a lock file. Rejects with `install-failed`, which says what to do.
  * @param what name and version of the package, for messages
+ * @param options.isBare without optional dependencies
  */
-export async function runNpm(folder: string, what: string): Promise<void> {
-  const { code, output, error } = await ended('npm', ['install', ...SETTINGS], folder, INSTALL_LIMIT_MS);
+export async function runNpm(folder: string, what: string, { isBare = false } = {}): Promise<void> {
+  const optional = isBare ? '--omit=optional' : '--include=optional';
+  const { code, output, error } = await ended('npm', ['install', ...SETTINGS, optional], folder, INSTALL_LIMIT_MS);
   if (error !== null) {
     const reason = error.code === 'ENOENT' ? 'npm was not found' : `npm could not be started (${error.message})`;
     const how = 'It comes with Node: install it, or add its folder to the PATH';
@@ -43,10 +45,12 @@ export async function runNpm(folder: string, what: string): Promise<void> {
  * Loads an installed package once in another process, which fails where it has no native part for this machine. Rejects
  * with `install-failed`.
  */
-export async function tryInChild(folder: string, name: string, version: string): Promise<void> {
+export async function tryInChild(folder: string, id: OptionalPackageId, version: string): Promise<void> {
+  const { name, module } = optionalPackage(id);
+  const [load, what] = module === undefined ? ['require', name] : ['import', `${name}/${module}`];
   const { code, output } = await ended(
     process.execPath,
-    ['-e', 'require(process.argv[1])', name],
+    ['-e', `${load}(process.argv[1])`, what],
     folder,
     TRY_LIMIT_MS,
   );

@@ -1,4 +1,3 @@
-// plugin-host/api/: what plugins import (incrawl/plugin, incrawl/plugin-testing).
 /** The exporter API, a part of `incrawl/plugin`. */
 import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
 

@@ -10,7 +10,10 @@ export interface ParseResult {
   documentTitle?: string | null;
   /** Visible text in reading order. */
   text: string;
-  /** Text of the main content, where a parse filter found it; the signature prefers it to `text`. */
+  /**
+   * Text of the main content; the signature prefers it to `text`. A parse filter finds it, or the parser of a document,
+   * all of whose text is content: filters then leave it as it is.
+   */
   mainText: string | null;
   /** Blocks in reading order, where a parse filter found them. */
   blocks: PageBlock[];

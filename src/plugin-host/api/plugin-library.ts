@@ -110,4 +110,7 @@ export {
 } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
 export { webhookHeaders } from '../exporting/webhook-message.ts';
+// Documents that are no HTML: parse-*.
+export { type DocumentFacts, DocumentReader } from './document-reader.ts';
+export { DocumentWriter } from './document-writer.ts';
 export { createStopWords, type StopWords, stopWordsVersion } from './stop-words.ts';

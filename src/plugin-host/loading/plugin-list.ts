@@ -59,6 +59,8 @@ export const BUNDLED_EXPORTERS: readonly string[] = [
 export const BUNDLED_PLUGINS: readonly string[] = [
   ...BUNDLED,
   ...BUNDLED_EXPORTERS,
+  'parse-office',
+  'parse-pdf',
   'parsefilter-blocks',
   'parsefilter-selectors',
   'protocol-undici',

@@ -19,9 +19,12 @@ export function createPageConverter(
       await parser.extension.parse(live);
       const { dom, contentType, result } = live;
       const isHtml = contentType === 'text/html' || contentType === 'application/xhtml+xml';
+      const isDocument = result.mainText !== null;
       const resolve = (href: string): string | null => linkTarget(href, result.base ?? page.url, page.url);
       const text =
-        dom !== null && isHtml ? markdown(dom as unknown as PageNode, resolve, result.articleBody) : result.text;
+        dom !== null && (isHtml || isDocument)
+          ? markdown(dom as unknown as PageNode, resolve, result.articleBody, isDocument)
+          : result.text;
       return text.trim() === '' ? null : text;
     } finally {
       live.release();

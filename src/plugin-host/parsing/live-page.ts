@@ -61,6 +61,11 @@ export class LivePage implements Page {
     return this.encoding;
   }
 
+  /** The encoding by which the body was decoded; `null`: nobody has read it as text. */
+  get usedCharset(): string | null {
+    return this.encoding;
+  }
+
   get utf8(): Uint8Array {
     return utf8Of(this.charset, this.body);
   }

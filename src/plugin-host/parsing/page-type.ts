@@ -1,8 +1,15 @@
 import { sniffEncoding } from './decode.ts';
 
+/** Types that servers send for files which a browser shall save, and those of all ZIP files. */
+const VAGUE: ReadonlySet<string> = new Set(
+  'binary/octet-stream application/download application/force-download application/x-download application/x-force-download application/unknown application/x-unknown unknown/unknown application/zip application/x-zip application/x-zip-compressed'.split(
+    ' ',
+  ),
+);
+
 /**
- * MIME type of a body: as declared, unless it is declared as text and is clearly binary; without a declaration by its
- * first bytes (a small part of the WHATWG MIME Sniffing Standard).
+ * MIME type of a body: as declared, unless it is declared as text and is clearly binary, or by a type that says nothing
+ * and is a document; without a declaration by its first bytes (a small part of the WHATWG MIME Sniffing Standard).
  */
 export function pageType(contentType: string | null, body: Uint8Array): string {
   const declared = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -10,6 +17,7 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== 'application/octet-stream') {
     const isText = /^text\/|[/+]xml$/.test(declared);
     if (isText && isNoText(start, contentType, markupOf(declared))) return binaryType(start);
+    if (VAGUE.has(declared)) return documentType(body) ?? declared;
     return otherMarkup(declared, start) ?? declared;
   }
   const text = start
@@ -20,6 +28,8 @@ export function pageType(contentType: string | null, body: Uint8Array): string {
   if (text.startsWith('<?xml') || text.startsWith('<rss') || text.startsWith('<feed') || text.startsWith('<urlset')) {
     return 'application/xml';
   }
+  const document = documentType(body);
+  if (document !== null) return document;
   return start.some(isControl) ? 'application/octet-stream' : 'text/plain';
 }
 
@@ -68,6 +78,37 @@ const withoutControls = (start: Buffer): string => String.fromCharCode(...start.
 function binaryType(start: Buffer): string {
   if (isPdf(start)) return 'application/pdf';
   return start[0] === 0x1f && start[1] === 0x8b ? 'application/gzip' : 'application/octet-stream';
+}
+
+/** Bytes in which the mark of a PDF must stand (ISO 32000-1, annex H.3, note 13). */
+const PDF_START = 1024;
+/** Names of parts that tell files of Office Open XML apart (ECMA-376, part 2), and their MIME types. */
+const OFFICE_PARTS: readonly (readonly [part: string, type: string])[] = [
+  ['word/document', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  ['xl/workbook', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['ppt/presentation', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+];
+/** Fields of the first header of a ZIP file (APPNOTE.TXT, 4.3.7): compressed size, lengths of name and extra field. */
+const [SIZE, NAME_LENGTH, EXTRA_LENGTH, NAME] = [18, 26, 28, 30];
+
+/** MIME type of a PDF, EPUB or office file by its content; `null`: it is none. */
+function documentType(body: Uint8Array): string | null {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (bytes.subarray(0, PDF_START).includes('%PDF-')) return 'application/pdf';
+  return bytes.toString('latin1', 0, 4) === 'PK\x03\x04' ? zipType(bytes) : null;
+}
+
+function zipType(bytes: Buffer): string | null {
+  if (bytes.length < NAME) return null;
+  const nameEnd = NAME + bytes.readUInt16LE(NAME_LENGTH);
+  // OpenDocument and EPUB put their type first, not compressed.
+  if (bytes.toString('latin1', NAME, nameEnd) === 'mimetype') {
+    const start = nameEnd + bytes.readUInt16LE(EXTRA_LENGTH);
+    const type = bytes.toString('latin1', start, start + Math.min(100, bytes.readUInt32LE(SIZE))).trim();
+    return /^application\/(?:epub\+zip|vnd\.oasis\.opendocument\.[\w.-]+)$/.test(type) ? type : null;
+  }
+  if (!bytes.includes('[Content_Types].xml')) return null;
+  return OFFICE_PARTS.find(([part]) => bytes.includes(part))?.[1] ?? null;
 }
 
 /** The rules by which the charset of a MIME type is detected. */

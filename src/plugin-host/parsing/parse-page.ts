@@ -139,7 +139,7 @@ function recordOf(
     url: page.url,
     outcome,
     contentType: live.contentType,
-    charset: live.charset,
+    charset: live.usedCharset,
     lang: result.lang,
     canonical: result.canonical,
     text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',

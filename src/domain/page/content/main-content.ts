@@ -67,7 +67,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
 }
 
 /** The text of the chosen blocks, a line each. */
-function textOf({ blockCount, blocks, bytes }: Outline, isChosen: Uint8Array): string {
+export function textOf({ blockCount, blocks, bytes }: Outline, isChosen: Uint8Array): string {
   const lines: string[] = [];
   for (let i = 0; i < blockCount; ) {
     if (isChosen[i] === 0) {

@@ -67,6 +67,15 @@ export function hiddenElements({ elementCount, elements }: Outline): Uint8Array 
   return isHidden;
 }
 
+/** 1 for each block that the page shows. */
+export function shownBlocks(outline: Outline): Uint8Array {
+  const isHidden = hiddenElements(outline);
+  const { holder } = outline.blocks;
+  return Uint8Array.from({ length: outline.blockCount }, (_, i) =>
+    Number(holder[i]! < 0 || isHidden[holder[i]!] === 0),
+  );
+}
+
 interface Place {
   /** Names of the elements from the outermost, runs of one name counted: `body>div*3>p`. */
   readonly path: string;

@@ -1,7 +1,8 @@
-import { createMainContent } from '../content/main-content.ts';
-import { type Outline, OutlineReader } from '../content/outline.ts';
-import { hiddenElements } from '../content/page-blocks.ts';
+import { createMainContent, type MainContent } from '../content/main-content.ts';
+import { OutlineReader } from '../content/outline.ts';
+import { shownBlocks } from '../content/page-blocks.ts';
 import { isShellOf } from '../content/text-source.ts';
+import { createWholeContent } from '../content/whole-content.ts';
 import { articleBodyText } from '../metadata/article-body.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 import { flatten } from '../tape/flatten.ts';
@@ -15,18 +16,26 @@ const LEAST_CONTENT = 80;
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
  * quotations, code, tables, links and emphasis. Text of the page is escaped, so that it cannot become markup. Empty for
  * a page without text. `stated`: the text that its structured data have, which is written where it shows none.
+ * `isWhole`: all that it shows is its main content.
  */
-export function createMarkdown(): (root: PageNode, resolve: LinkResolver, stated?: string | null) => string {
+export function createMarkdown(): (
+  root: PageNode,
+  resolve: LinkResolver,
+  stated?: string | null,
+  isWhole?: boolean,
+) => string {
   const mainContent = createMainContent();
+  const wholeContent = createWholeContent();
   const outlines = new OutlineReader();
   const tape = new Tape();
-  return (root, resolve, stated = null) => {
+  const shownIn = (found: MainContent): Uint8Array =>
+    found.text.length < LEAST_CONTENT ? shownBlocks(found.outline) : found.isMain;
+  return (root, resolve, stated = null, isWhole = false) => {
     const nodes = flatten(root, tape);
-    const found = mainContent(tape);
+    const found = isWhole ? wholeContent(tape) : mainContent(tape);
     const paragraphs = stated === null ? '' : articleBodyText(stated);
     if (isShellOf(found, paragraphs)) return write(...paragraphNodes(paragraphs), resolve);
-    const isAll = found.text.length < LEAST_CONTENT;
-    const isShown = isAll ? shownBlocks(found.outline) : found.isMain;
+    const isShown = shownIn(found);
     const texts = new Set<PageNode>();
     outlines.read(tape, (text, block) => {
       if (isShown[block] === 1) texts.add(nodes[text]!);
@@ -40,15 +49,6 @@ function paragraphNodes(text: string): [root: PageNode, texts: ReadonlySet<PageN
   const texts = text.split('\n').map((data): PageNode => ({ type: 'text', data }));
   const children = texts.map((each): PageNode => ({ type: 'tag', name: 'p', children: [each] }));
   return [{ type: 'root', children }, new Set(texts)];
-}
-
-/** 1 for each block that the page shows. */
-function shownBlocks(outline: Outline): Uint8Array {
-  const isHidden = hiddenElements(outline);
-  const { holder } = outline.blocks;
-  return Uint8Array.from({ length: outline.blockCount }, (_, i) =>
-    Number(holder[i]! < 0 || isHidden[holder[i]!] === 0),
-  );
 }
 
 /** Walks the page without recursion, as it may nest to any depth. */
