@@ -3,7 +3,18 @@ import { z } from 'zod';
 import { DURATION_EXAMPLES, parseDuration, parseSize, SIZE_EXAMPLES } from './units.ts';
 
 /** How a key is written and shown. */
-export type FieldKind = 'duration' | 'durations' | 'size' | 'integer' | 'number' | 'choice' | 'flag' | 'text' | 'texts';
+export type FieldKind =
+  | 'duration'
+  | 'durations'
+  | 'size'
+  | 'integer'
+  | 'number'
+  | 'choice'
+  | 'flag'
+  | 'text'
+  | 'texts'
+  /** Keys of its own, by `json`. */
+  | 'record';
 
 /** What the reference table, the loader and the `config` command know of a key beside its schema. */
 export interface FieldMeta {
@@ -15,6 +26,8 @@ export interface FieldMeta {
   /** For people: `1s to 1h`; empty where all values of the type are allowed. */
   readonly limits: string;
   readonly prose: string;
+  /** What editors check beside the kind, as a JSON Schema. */
+  readonly json?: Readonly<Record<string, unknown>>;
 }
 
 /** Metadata of every leaf of the schema. */
@@ -83,7 +96,8 @@ export function integer(spec: Limits<number> & { readonly unit: string }) {
     .number({ error: () => `expected ${wanted}` })
     .refine((value) => Number.isSafeInteger(value) && inRange(value), { error: () => `expected ${wanted}` })
     .default(spec.default);
-  const meta = { type: 'whole number', unit: spec.unit, limits, prose: spec.prose };
+  const json = { minimum: min, ...(spec.max === undefined ? {} : { maximum: spec.max }) };
+  const meta = { type: 'whole number', unit: spec.unit, limits, prose: spec.prose, json };
   return schema.register(FIELDS, { kind: 'integer', ...meta });
 }
 
@@ -97,7 +111,11 @@ export function decimal(spec: Limits<number>) {
       error: () => `expected ${wanted}`,
     })
     .default(spec.default);
-  return schema.register(FIELDS, { kind: 'number', type: 'number', unit: '', limits, prose: spec.prose });
+  const json = {
+    ...(spec.min === undefined ? {} : { minimum: spec.min }),
+    ...(spec.max === undefined ? {} : { maximum: spec.max }),
+  };
+  return schema.register(FIELDS, { kind: 'number', type: 'number', unit: '', limits, prose: spec.prose, json });
 }
 
 /** One of a few words. */
@@ -106,9 +124,14 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   spec: { readonly default: Words[number]; readonly prose: string },
 ) {
   const schema = z.enum(words, { error: () => `expected one of ${words.join(', ')}` });
-  return schema
-    .default(spec.default as z.output<typeof schema>)
-    .register(FIELDS, { kind: 'choice', type: words.join(' | '), unit: '', limits: '', prose: spec.prose });
+  return schema.default(spec.default as z.output<typeof schema>).register(FIELDS, {
+    kind: 'choice',
+    type: words.join(' | '),
+    unit: '',
+    limits: '',
+    prose: spec.prose,
+    json: { enum: words },
+  });
 }
 
 export function flag(spec: { readonly default: boolean; readonly prose: string }) {

@@ -20,7 +20,8 @@ export function parseOverride(text: string): Override | { readonly error: string
 /** Text from a command line has no types: the kind of the key says how it is read. */
 export function settingOf(override: Override): Setting {
   const { key, value, origin } = override;
-  const read = typeof value === 'string' ? readAs(findKey(key)?.key.meta.kind, value) : value;
+  const kind = key === 'hosts' ? 'record' : findKey(key)?.key.meta.kind;
+  const read = typeof value === 'string' ? readAs(kind, value) : value;
   return { key, value: read, origin, keyOrigin: origin };
 }
 
@@ -30,7 +31,7 @@ function readAs(kind: string | undefined, text: string): unknown {
     if (Array.isArray(list)) return list;
     return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
   }
-  return kind === 'integer' || kind === 'number' || kind === 'flag' ? scalarOf(text) : text;
+  return ['integer', 'number', 'flag', 'record'].includes(kind ?? '') ? scalarOf(text) : text;
 }
 
 function scalarOf(text: string): unknown {

@@ -1,3 +1,5 @@
+import { FIELDS, type FieldMeta } from './fields.ts';
+import { HOST_KEYS } from './hosts/host-keys.ts';
 import { asWritten, CONFIG_KEYS } from './keys.ts';
 
 /** One row of the table of configuration keys in docs/reference/configuration.md. */
@@ -22,6 +24,14 @@ export function configReference(): ConfigReferenceRow[] {
     limits: key.meta.limits,
     prose: key.meta.prose,
   }));
+}
+
+/** The keys of an entry of `hosts:`, none of which has a default. */
+export function hostReference(): Omit<ConfigReferenceRow, 'default'>[] {
+  return Object.entries(HOST_KEYS).map(([key, leaf]) => {
+    const { type, unit, limits, prose } = FIELDS.get(leaf) as FieldMeta;
+    return { key, type, unit, limits, prose };
+  });
 }
 
 /** A value as an operator writes it. */

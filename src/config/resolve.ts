@@ -1,4 +1,5 @@
 import { closestName } from '../domain/closest-name.ts';
+import { hostFaults, hostOrigins } from './hosts/host-faults.ts';
 import { asWritten, CONFIG_KEYS, type ConfigKey, findKey } from './keys.ts';
 import { type Config, configSchema, SECTIONS } from './schema.ts';
 import { withoutPassword } from './store-url.ts';
@@ -23,7 +24,12 @@ export function resolveSettings(settings: readonly Setting[]): ResolvedSettings 
   const errors: string[] = [];
   const chosen = new Map<string, Setting>();
   const input: Record<string, Record<string, unknown>> = {};
+  let hosts: Setting | undefined;
   for (const setting of settings) {
+    if (setting.key === 'hosts') {
+      hosts = setting;
+      continue;
+    }
     const found = findKey(setting.key);
     if (found === undefined) {
       if (!isEmptySection(setting)) errors.push(unknownKey(setting));
@@ -36,8 +42,12 @@ export function resolveSettings(settings: readonly Setting[]): ResolvedSettings 
     section[key.name] = inMs ? withMs(setting.value) : setting.value;
   }
 
-  const result = configSchema.safeParse(input);
+  const result = configSchema.safeParse({ ...input, hosts: hosts?.value ?? [] });
   for (const issue of result.error?.issues ?? []) {
+    if (issue.path[0] === 'hosts') {
+      errors.push(...hostFaults(hosts, issue));
+      continue;
+    }
     const [section, name, ...rest] = issue.path.map(String);
     const key = [...CONFIG_KEYS.values()].find((each) => each.section === section && each.name === name);
     const setting = key && chosen.get(key.key);
@@ -48,14 +58,14 @@ export function resolveSettings(settings: readonly Setting[]): ResolvedSettings 
   const config = result.data;
   return {
     ...(config && errors.length === 0 ? { config } : {}),
-    origins: config ? originsOf(config, chosen) : new Map(),
+    origins: config ? new Map([...originsOf(config, chosen), ...hostOrigins(hosts)]) : new Map(),
     errors,
   };
 }
 
 function originsOf(config: Config, chosen: ReadonlyMap<string, Setting>): ReadonlyMap<string, Origin> {
   const valueFor = (key: ConfigKey): unknown => {
-    const section: Readonly<Record<string, unknown>> = config[key.section as keyof Config];
+    const section: Readonly<Record<string, unknown>> = config[key.section as Exclude<keyof Config, 'hosts'>];
     return asWritten(key, section[key.name]);
   };
   return new Map(
@@ -75,11 +85,13 @@ function isEmptySection(setting: Setting): boolean {
 
 function unknownKey(setting: Setting): string {
   const { key, keyOrigin } = setting;
+  if (key.startsWith('hosts.'))
+    return `${keyOrigin} hosts: expected a list of entries, each "- match: ..." with settings`;
   if (Object.hasOwn(SECTIONS, key))
     return `${keyOrigin} ${key}: expected keys below this section, got ${shown(setting.value)}`;
   const name = key.slice(key.lastIndexOf('.') + 1);
   const elsewhere = [...CONFIG_KEYS.keys()].filter((each) => each.endsWith(`.${name}`));
-  const candidates = key.includes('.') ? [...CONFIG_KEYS.keys()] : Object.keys(SECTIONS);
+  const candidates = key.includes('.') ? [...CONFIG_KEYS.keys()] : [...Object.keys(SECTIONS), 'hosts'];
   const guess = closestName(key, candidates) ?? elsewhere[0] ?? closestName(name, Object.keys(SECTIONS));
   return `${keyOrigin} ${key}: unknown key${guess === undefined ? '' : `, did you mean ${guess}?`}`;
 }

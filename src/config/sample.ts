@@ -1,10 +1,20 @@
 import { asWritten, CONFIG_KEYS, type ConfigKey } from './keys.ts';
 import { inYaml } from './reference.ts';
 
-const HEAD = `# Configuration of incrawl. Every key is here, commented out ("#key: value") with its default; take the "#" away to
+const HEAD = `# yaml-language-server: $schema=incrawl.schema.json
+# Configuration of incrawl. Every key is here, commented out ("#key: value") with its default; take the "#" away to
 # change one. Durations: 500ms, 5s, 10m, 12h, 30d, 1h30m (a bare number counts seconds). Sizes: 512KiB, 2MiB, 1GiB.
 # "incrawl config --origin" shows what is in force and where each value comes from; "-D fetch.delay=2s" on the command
 # line wins over this file.
+`;
+
+const HOSTS = `# Settings for some hosts, domains or URL prefixes; the first entry that matches a URL decides. Secrets are named by
+# where they are, never written here. All keys of an entry: docs/reference/configuration.md.
+#hosts:
+#  - match: '*.slow.example'
+#    delay: 30s
+#  - match: https://shop.example.org/members/
+#    credentials: { basic: { user: me, password: { env: SHOP_PASSWORD } } }
 `;
 
 const COLUMNS = 120;
@@ -20,7 +30,7 @@ export function configSample(): string {
     const comment = [...wrapped(key.meta.prose), ...valuesOf(key)].map((line) => `  # ${line}\n`);
     text += `${comment.join('')}  #${name}: ${inYaml(asWritten(key, key.defaultValue))}\n`;
   }
-  return text;
+  return `${text}\n${HOSTS}`;
 }
 
 /** The values of a key. Words are in their own spelling, since they are copied. */

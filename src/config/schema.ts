@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseExpression } from '../domain/query/parse.ts';
+import { hostEntries } from './hosts/host-entries.ts';
 import { parseIntervalRule } from './interval-rule.ts';
 import { cluster } from './sections/cluster.ts';
 import { linkclusters, outlinks, parse, partition } from './sections/content.ts';
@@ -45,6 +46,7 @@ export const configSchema = z
     agent: agent.prefault({}),
     http: http.prefault({}),
     fetch: fetch.prefault({}),
+    hosts: hostEntries,
     parse: parse.prefault({}),
     outlinks: outlinks.prefault({}),
     linkclusters: linkclusters.prefault({}),

@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, type Node, type Pair, visit } from 'yaml';
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
 import { readYamlDocument } from './yaml-document.ts';
 
 /** A value as the operator gave it, and where. */
@@ -10,6 +10,8 @@ export interface Setting {
   readonly origin: string;
   /** Where the key stands, for complaints about the key itself. */
   readonly keyOrigin: string;
+  /** Where a part of a value with parts stands; absent: all of it is at `origin`. */
+  readonly placeOf?: (path: readonly PropertyKey[]) => string;
 }
 
 export interface YamlSettings {
@@ -46,7 +48,8 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
     const value = pair.value as Node | null;
     const origin = value?.range ? at(value) : keyOrigin;
     try {
-      settings.push({ key, value: value?.toJS(document), origin, keyOrigin });
+      const placeOf = isSeq(value) ? (path: readonly PropertyKey[]) => at(nodeAt(value, path)) : undefined;
+      settings.push({ key, value: value?.toJS(document), origin, keyOrigin, ...(placeOf && { placeOf }) });
     } catch (error) {
       // Aliases of aliases that would make too much of a few lines.
       errors.push(`${origin} ${key}: ${(error as Error).message}`);
@@ -61,6 +64,13 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
     else add(section, pair);
   }
   return { settings, errors };
+}
+
+/** The node at a path, or the last one on the way to it. */
+function nodeAt(node: Node, path: readonly PropertyKey[]): Node {
+  const [step, ...rest] = path;
+  const next = step !== undefined && isCollection(node) ? node.get(step, true) : undefined;
+  return isNode(next) ? nodeAt(next, rest) : node;
 }
 
 const nameOf = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);

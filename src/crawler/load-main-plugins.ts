@@ -23,24 +23,13 @@ export async function loadMainPlugins(
   list: PluginList,
   { config, baseDir, log, clock, idleSockets }: PluginOptions,
 ): Promise<LoadedPlugins> {
-  const { agent, http, fetch } = config;
-  const options: HttpProtocolOptions = {
-    userAgent: userAgentOf(agent),
-    acceptLanguage: agent.acceptLanguage,
-    maxHeaderBytes: http.maxHeaderBytes,
-    connectTimeoutMs: http.connectTimeoutMs,
-    headTimeoutMs: http.headTimeoutMs,
-    stallTimeoutMs: http.stallTimeoutMs,
-    allowAddresses: http.allowAddresses,
-    maxSockets: Math.max(8, fetch.connectionsPerHost),
-    ...(idleSockets === undefined ? {} : { maxIdleSockets: idleSockets }),
-  };
+  const options = httpOptions(config, idleSockets);
   return loadPlugins({
     list,
     baseDir,
     log,
     kinds: MAIN_THREAD_KINDS,
-    agent: agent.name,
+    agent: config.agent.name,
     intervals: intervalsOf(config),
     now: () => clock.now(),
     http: {
@@ -51,4 +40,20 @@ export async function loadMainPlugins(
       },
     },
   });
+}
+
+/** Options of both transports, as configured for all hosts. */
+export function httpOptions({ agent, http, fetch, hosts }: Config, idleSockets?: number): HttpProtocolOptions {
+  const connections = hosts.map((entry) => entry.connections ?? 0);
+  return {
+    userAgent: userAgentOf(agent),
+    acceptLanguage: agent.acceptLanguage,
+    maxHeaderBytes: http.maxHeaderBytes,
+    connectTimeoutMs: http.connectTimeoutMs,
+    headTimeoutMs: http.headTimeoutMs,
+    stallTimeoutMs: http.stallTimeoutMs,
+    allowAddresses: http.allowAddresses,
+    maxSockets: Math.max(8, fetch.connectionsPerHost, ...connections),
+    ...(idleSockets === undefined ? {} : { maxIdleSockets: idleSockets }),
+  };
 }

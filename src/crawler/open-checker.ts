@@ -1,20 +1,32 @@
 import { systemClock } from '../adapters/system/clock.ts';
 import { type Checker, createChecker } from '../operations/check/checker.ts';
 import { createInlinePageParser } from '../plugin-host/parsing/page-parser.ts';
-import { loadMainPlugins } from './load-main-plugins.ts';
+import { laneSettings, protocolsByHost } from './host-accesses.ts';
+import { httpOptions, loadMainPlugins } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import type { CrawlerOptions } from './types.ts';
 
 /** Opens plugins and parser for `incrawl check`; no state directory is needed. */
 export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'>): Promise<Checker> {
-  const { config, log, baseDir = process.cwd(), clock = systemClock } = options;
+  const { config, log, baseDir = process.cwd(), clock = systemClock, env } = options;
   const list = await readPluginList(config, baseDir);
-  const plugins = await loadMainPlugins(list, { config, baseDir, log, clock });
+  const loaded = await loadMainPlugins(list, { config, baseDir, log, clock });
+  const { protocols } = protocolsByHost(loaded.protocols, { config, baseDir, log, env, http: httpOptions(config) });
+  const plugins = { ...loaded, protocols };
   const parsing = parsingOptions(config, list, baseDir);
   const parser = await createInlinePageParser(parsing, log);
   const parserBy = (signature: string) => createInlinePageParser({ ...parsing, signature }, log);
   const signatureNames = plugins.entries.flatMap(({ kind, name }) =>
     kind === 'signature' ? name.slice('signature-'.length) : [],
   );
-  return createChecker({ config, clock, log, plugins, parser, signatureNames, parserBy });
+  return createChecker({
+    config,
+    clock,
+    log,
+    plugins,
+    ownSettings: laneSettings(config),
+    parser,
+    signatureNames,
+    parserBy,
+  });
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
+import { boundsOfEntry } from '../config/hosts/host-entries.ts';
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
 import { widestBounds } from '../domain/crawl/revisit/interval-bounds.ts';
@@ -42,8 +43,9 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
  * Intervals with the widest bounds of all hosts and types; the bounds of its own host and type are applied to a page
  * after the schedule.
  */
-export function intervalsOf({ schedule }: Config): ParsingOptions['intervals'] {
-  return { intervalMs: schedule.intervalMs, ...widestBounds(schedule.bounds.map(parseIntervalRule), schedule) };
+export function intervalsOf({ schedule, hosts }: Config): ParsingOptions['intervals'] {
+  const rules = [...schedule.bounds.map(parseIntervalRule), ...hosts.flatMap((entry) => boundsOfEntry(entry) ?? [])];
+  return { intervalMs: schedule.intervalMs, ...widestBounds(rules, schedule) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { boundsOfEntry, hostEntriesBy } from '../config/hosts/host-entries.ts';
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
@@ -12,6 +13,18 @@ export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedul
   return schedule;
 }
 
+/** The intervals of `hosts:`; an entry without any leaves its pages to `schedule.bounds`. */
+function boundsOfHosts({ hosts }: Config): Pick<SettlePolicy, 'boundsOfUrl'> {
+  if (hosts.every((entry) => boundsOfEntry(entry) === undefined)) return {};
+  const entries = hostEntriesBy(hosts);
+  return {
+    boundsOfUrl: (url) => {
+      const found = entries.forUrl(url);
+      return found && boundsOfEntry(found.entry);
+    },
+  };
+}
+
 /** When pages are visited again, as configured. */
 export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy {
   return {
@@ -23,5 +36,6 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
     goneIntervalsMs: config.schedule.goneIntervalsMs,
     maxRedirects: config.fetch.maxRedirects,
     intervalRules: config.schedule.bounds.map(parseIntervalRule),
+    ...boundsOfHosts(config),
   };
 }

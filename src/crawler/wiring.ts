@@ -17,7 +17,8 @@ import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
-import { loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
+import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
+import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
 import { type Environment, unusedProxies } from './unused-proxies.ts';
@@ -42,18 +43,20 @@ export async function wire(options: WiringOptions): Promise<Wiring> {
   const list = await readPluginList(config, options.baseDir);
   const shares = descriptorShares(options);
   const loaded = await loadMainPlugins(list, { ...options, idleSockets: shares.idleSockets });
+  const http = httpOptions(config, shares.idleSockets);
+  const byHost = protocolsByHost(loaded.protocols, { ...options, http });
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
     config,
     runtime: { clock, log, random, onWork },
     plugins: pluginsOf(loaded, options),
-    web: webAccess(loaded, shares, options),
+    web: webAccess(byHost, shares, options),
     pages,
     segments: openSegments({ config, dir, log }),
     async close() {
       await closePages();
-      for (const protocol of new Set(loaded.protocols.values())) await protocol.close();
+      for (const protocol of new Set(byHost.protocols.values())) await protocol.close();
     },
   };
 }
@@ -69,7 +72,7 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
 }
 
 function webAccess(
-  { protocols }: LoadedPlugins,
+  { protocols, prepare }: ProtocolsByHost,
   { concurrency, requireEnough }: SharedDescriptors,
   { config, dir, log, clock, env = {} }: WiringOptions,
 ): WebAccess {
@@ -83,7 +86,11 @@ function webAccess(
   const noteProxies = unusedProxies(env, isOwn, log);
   return {
     protocols,
-    lanes: createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs }),
+    lanes: createHostLanes({
+      ...{ clock, concurrency, connectionsPerHost },
+      defaultDelayMs: delayMs,
+      ownSettings: laneSettings(config),
+    }),
     robots: createRobots({
       protocol,
       store: robotsStore,
@@ -98,6 +105,7 @@ function webAccess(
     isOwnHost: isOwn,
     noteHosts(hosts) {
       requireEnough();
+      prepare();
       noteProxies(hosts);
     },
   };

@@ -69,7 +69,8 @@ export interface WebAccess {
   isOwnHost(host: string): boolean;
   /**
    * Called with hosts before the first request to them: warns of proxies of the environment, which are not used, and of
-   * too few descriptors. Throws `system-limit` where there are too few for any request.
+   * too few descriptors. Throws `system-limit` where there are too few for any request, and `config-invalid` where a
+   * secret of `hosts:` cannot be read.
    */
   noteHosts(hosts: Iterable<string>): void;
 }

@@ -24,6 +24,8 @@ export interface HostLanes {
   run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal, latest?: () => number): Promise<T>;
   /** Sets the delay between requests to this host, ms (the caller raises a Crawl-delay to the configured minimum). */
   setDelay(host: string, delayMs: number): void;
+  /** The delay that the operator set for this host alone, ms; `undefined`: the general one. */
+  ownDelayMs(host: string): number | undefined;
   /** No task of this host starts before this time (ms since the epoch). */
   pauseUntil(host: string, at: number): void;
   /** Tasks waiting or running, per host and in all. */

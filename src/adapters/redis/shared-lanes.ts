@@ -69,7 +69,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   async function enter(host: string): Promise<number> {
     const known = held.get(host);
     if (known !== undefined && performance.now() - known.keptAt < leaseMs) return 0;
-    const entry = known ?? { delayMs: defaultDelayMs, pausedUntil: 0, keptAt: 0 };
+    const entry = known ?? { delayMs: lanes.ownDelayMs(host) ?? defaultDelayMs, pausedUntil: 0, keptAt: 0 };
     const startedAt = performance.now();
     const waitMs = Number(await runScript(redis, TAKE_HOST, [keyOf(host)], [worker, lifeOf(entry)]));
     if (waitMs > 0) return waitMs;
@@ -149,6 +149,8 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
       entry.delayMs = delayMs;
       keepQuietly(host, entry);
     },
+
+    ownDelayMs: (host) => lanes.ownDelayMs(host),
 
     pauseUntil(host, at) {
       lanes.pauseUntil(host, at);

@@ -1,4 +1,4 @@
-import { configReference } from '../../config/reference.ts';
+import { configReference, hostReference } from '../../config/reference.ts';
 import { CHANGES } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipStage } from '../../domain/crawl/states/skip-reasons.ts';
@@ -15,13 +15,20 @@ export function configurationPage(): ReferencePage {
     intro:
       'conf/incrawl.yaml or incrawl.yaml, or --config FILE; single values by -D key=value. "incrawl config --origin" ' +
       'prints the values in effect and their sources.',
-    parts: sections.map((section) => ({
-      heading: section,
-      columns: ['key', 'type', 'default', 'limits', 'meaning'],
-      rows: rows
-        .filter((row) => row.key.startsWith(`${section}.`))
-        .map((row) => [row.key, row.type, row.default, row.limits, row.prose]),
-    })),
+    parts: [
+      ...sections.map((section) => ({
+        heading: section,
+        columns: ['key', 'type', 'default', 'limits', 'meaning'],
+        rows: rows
+          .filter((row) => row.key.startsWith(`${section}.`))
+          .map((row) => [row.key, row.type, row.default, row.limits, row.prose]),
+      })),
+      {
+        heading: 'hosts',
+        columns: ['key of an entry', 'type', 'limits', 'meaning'],
+        rows: hostReference().map((row) => [row.key, row.type, row.limits, row.prose]),
+      },
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createHostLanes } from '../../adapters/http/lanes/host-lanes.ts';
+import { createHostLanes, type HostLanesOptions } from '../../adapters/http/lanes/host-lanes.ts';
 import { checkRobots, type RobotsCheck } from '../../adapters/http/robots/check-robots.ts';
 import { createRobots } from '../../adapters/http/robots/robots.ts';
 import type { Config } from '../../config/schema.ts';
@@ -79,6 +79,8 @@ export interface CheckerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly plugins: LoadedPlugins;
+  /** As of host lanes. */
+  readonly ownSettings?: HostLanesOptions['ownSettings'];
   readonly parser: InlineParser;
   /** Short names of the signature plugins, and a parser that signs by one of them. */
   readonly signatureNames: readonly string[];
@@ -89,10 +91,10 @@ type InlineParser = Awaited<ReturnType<typeof createInlinePageParser>>;
 
 /** Closing it closes the parser and the protocols of the plugins. */
 export function createChecker(deps: CheckerDeps): Checker {
-  const { config, clock, log, plugins, parser } = deps;
+  const { config, clock, log, plugins, parser, ownSettings } = deps;
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
-  const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });
+  const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs, ownSettings });
   /** By product token and scheme. */
   const robotsOf = new Map<string, Robots>();
 

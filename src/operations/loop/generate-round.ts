@@ -1,4 +1,6 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
+import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
@@ -23,9 +25,11 @@ export async function generateRound(
   const { loaded, urls, policy } = deps.plugins;
   const { db, seedHosts } = deps.store();
   const skips = new SkipNotes(config.reports.skippedPerReason);
-  const rank = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
+  const ranked = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
+  const rank = byPriority(config, ranked);
   // Without a scoring plugin the rank is the score.
-  const ranksNewByScoreAndTime = loaded.scoring === null || loaded.scoring.ranksNewByScoreAndTime === true;
+  const isByScore = loaded.scoring === null || loaded.scoring.ranksNewByScoreAndTime === true;
+  const ranksNewByScoreAndTime = isByScore && rank === ranked;
   const select = { urls, seedHosts, rank, ranksNewByScoreAndTime, policy, domainOf, skips, onWork };
   const { topN, maxPerHost, maxPerDomain, minScore, minIntervalMs, budgetPerDay, newShare, where } = config.generate;
   const defaults = {
@@ -46,6 +50,20 @@ export async function generateRound(
     await reportSkips(dir, skips, { step: 'generate', segment: summary.segment, at: clock.now() }, log);
   }
   return summary;
+}
+
+type Rank = (entry: DueEntry, now: number) => number;
+
+/** Ranks with the factors of `hosts:`; the given one where there are none. */
+function byPriority({ hosts }: Config, rank: Rank): Rank {
+  if (hosts.every(({ priority }) => priority === undefined)) return rank;
+  const entries = hostEntriesBy(hosts);
+  return (entry, now) => {
+    const plain = rank(entry, now);
+    const factor = entries.forUrl(entry.url)?.entry.priority ?? 1;
+    // A plugin may rank below zero, where a factor above 1 has to raise the rank as well.
+    return plain < 0 ? plain / factor : plain * factor;
+  };
 }
 
 function reportWaiting(log: Log, { hosts, urls, next }: WaitingHosts): void {

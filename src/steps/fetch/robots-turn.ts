@@ -25,8 +25,8 @@ const inOtherScheme = (url: string): string =>
 
 /**
  * The robots.txt verdict on a URL in a turn of its host, and whether robots.txt was fetched for it. A Crawl-delay
- * raises the delay of the host above `delayMs` once a URL is allowed; where http and https have different ones, the
- * longer holds for both.
+ * raises the delay of the host above `delayMs`, or its own one, once a URL is allowed; where http and https
+ * have different ones, the longer holds for both.
  */
 export async function askRobots(
   { robots, lanes, clock, askedAt = () => 0 }: RobotsDeps,
@@ -41,15 +41,16 @@ export async function askRobots(
   const twin = robots.cachedVerdict(inOtherScheme(url));
   // A refused URL sends no request: it neither waits for a delay, which may be a day, nor makes others wait.
   const wanted = [verdict, twin].map((each) => (each?.allowed ? (each.crawlDelayMs ?? 0) : 0));
-  const delay = Math.max(delayMs, ...wanted);
+  const least = lanes.ownDelayMs(host) ?? delayMs;
+  const delay = Math.max(least, ...wanted);
   if (verdict.allowed) lanes.setDelay(host, delay);
   // Lanes do not know the requests of a process before, robots.txt among them; a long delay counts from these, too.
-  if (verdict.allowed && delay > delayMs) {
+  if (verdict.allowed && delay > least) {
     lanes.pauseUntil(host, Math.max(verdict.fetchedAt, askedAt(host)) + delay);
   }
   const isSent = verdict.code !== 'address-blocked';
   const isFetched = cached === undefined && isSent && verdict.fetchedAt >= startedAt;
-  return { verdict, isFetched, isSlow: delay > delayMs };
+  return { verdict, isFetched, isSlow: delay > least };
 }
 
 /**

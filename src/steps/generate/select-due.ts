@@ -171,7 +171,7 @@ function worthOf({ rank, policy: { schedule, prior } }: SelectDeps, entry: DueEn
  */
 function leastIntervals(db: CrawlDb, policy: SettlePolicy): (url: string) => number | Promise<number> {
   const rules = policy.intervalRules ?? [];
-  if (rules.length === 0) return () => policy.minIntervalMs;
+  if (rules.length === 0 && policy.boundsOfUrl === undefined) return () => policy.minIntervalMs;
   if (!rules.some(isOfType)) return (url) => boundsFor({ url, contentType: null }, policy).minIntervalMs;
   return async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy).minIntervalMs;
 }

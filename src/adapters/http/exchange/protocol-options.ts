@@ -1,3 +1,5 @@
+import type { TlsFiles } from '../guard/tls-files.ts';
+
 /** Options of both transports for `http:` and `https:`. */
 export interface HttpProtocolOptions {
   readonly userAgent: string;
@@ -17,6 +19,8 @@ export interface HttpProtocolOptions {
   readonly maxSockets?: number;
   /** Maximum idle connections over all hosts. Default 256. */
   readonly maxIdleSockets?: number;
+  /** Certificates other than those of the system. */
+  readonly tls?: TlsFiles;
 }
 
 /** The options with their defaults, and values derived from them. All timeouts of an exchange are here. */
@@ -37,6 +41,7 @@ export interface HttpProtocolSettings {
    * next page finds one.
    */
   readonly idleTimeoutMs: number;
+  readonly tls: TlsFiles;
 }
 
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -61,5 +66,6 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     maxSockets: options.maxSockets ?? 8,
     maxIdleSockets: options.maxIdleSockets ?? 256,
     idleTimeoutMs: 15_000,
+    tls: options.tls ?? {},
   };
 }

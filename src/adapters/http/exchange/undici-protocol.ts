@@ -22,7 +22,7 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
     ...settings,
     guard,
     undici: await loadUndici(),
-    makeSocket: createSocketMaker(guard, settings.connectTimeoutMs, settings.attemptTimeoutMs),
+    makeSocket: createSocketMaker(guard, settings.connectTimeoutMs, settings.attemptTimeoutMs, settings.tls),
   });
   return {
     schemes: ['http', 'https'],

@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { createAddressGuard } from './address-guard.ts';
+import type { TlsFiles } from './tls-files.ts';
 
 export interface ConnectionPoolOptions {
   /** Exceptions of the address guard: host names, `host:port`, IP addresses, CIDR ranges. */
@@ -16,6 +17,8 @@ export interface ConnectionPoolOptions {
   readonly idleTimeoutMs: number;
   /** Timeout of each address but the last of a host with several, ms. */
   readonly attemptTimeoutMs: number;
+  /** Certificates, as `node:tls` takes them. */
+  readonly tls?: TlsFiles;
 }
 
 export interface ConnectionPool {
@@ -68,6 +71,8 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
     timeout: options.idleTimeoutMs,
     autoSelectFamilyAttemptTimeout: options.attemptTimeoutMs,
   };
+  const { ca, ...own } = options.tls ?? {};
+  const tls = { ...own, ...(ca !== undefined && { ca: [...ca] }) };
   const unlessListed = { ...keepAlive, allowIPAddressList: exceptions };
   const any = { ...keepAlive, allowPrivateIPAddress: true, allowMetaIPAddress: true };
   return {
@@ -76,14 +81,14 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
     guarded: {
       agent: {
         http: announcing(idle.countIn(new RequestFilteringHttpAgent(unlessListed))),
-        https: announcing(idle.countIn(new RequestFilteringHttpsAgent(unlessListed))),
+        https: announcing(idle.countIn(new RequestFilteringHttpsAgent({ ...unlessListed, ...tls }))),
       },
       dnsLookup: lookup,
     },
     named: {
       agent: {
         http: idle.countIn(new RequestFilteringHttpAgent(any)),
-        https: idle.countIn(new RequestFilteringHttpsAgent(any)),
+        https: idle.countIn(new RequestFilteringHttpsAgent({ ...any, ...tls })),
       },
       dnsLookup: guard.lookupNamed,
     },

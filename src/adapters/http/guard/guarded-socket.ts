@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type AddressGuard, BLOCKED } from './address-guard.ts';
+import type { TlsFiles } from './tls-files.ts';
 
 export interface SocketTarget {
   readonly isSecure: boolean;
@@ -24,8 +25,13 @@ type Phase = 'lookup' | 'connect' | 'secureConnect';
  * sent. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase.
  * Where a name has several addresses, each but the last is tried for no longer than `attemptTimeoutMs`.
  */
-export function createSocketMaker(guard: AddressGuard, timeoutMs: number, attemptTimeoutMs: number): SocketMaker {
-  const sessions = createTlsSessions();
+export function createSocketMaker(
+  guard: AddressGuard,
+  timeoutMs: number,
+  attemptTimeoutMs: number,
+  tls: TlsFiles = {},
+): SocketMaker {
+  const sessions = createTlsSessions(tls);
   return (target, done) => {
     const { isSecure, hostname, port, isNamed } = target;
     const lookup = isNamed ? guard.lookupNamed : guard.lookup;
@@ -84,7 +90,7 @@ function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: num
 /** TLS sessions kept for resumption, which saves most of a handshake; `https.Agent` keeps as many. */
 const MAX_SESSIONS = 100;
 
-function createTlsSessions(): { connect(socket: Socket, target: SocketTarget): Socket } {
+function createTlsSessions({ ca, ...own }: TlsFiles): { connect(socket: Socket, target: SocketTarget): Socket } {
   const sessions = new Map<string, Buffer>();
   const keep = (key: string, session: Buffer): void => {
     sessions.delete(key);
@@ -100,6 +106,8 @@ function createTlsSessions(): { connect(socket: Socket, target: SocketTarget): S
       const session = sessions.get(key);
       const tls = connectTls({
         socket,
+        ...own,
+        ...(ca !== undefined && { ca: [...ca] }),
         host: hostname,
         ALPNProtocols: ['http/1.1'],
         // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.

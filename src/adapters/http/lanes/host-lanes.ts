@@ -17,6 +17,14 @@ export interface HostLanesOptions {
   readonly connectionsPerHost: number;
   /** Delay of hosts for which no other was set, ms. */
   readonly defaultDelayMs: number;
+  /** What the operator set for a host alone; default: nothing for any. */
+  readonly ownSettings?: ((host: string) => LaneSettings | undefined) | undefined;
+}
+
+/** `undefined`: as for all hosts. */
+export interface LaneSettings {
+  readonly delayMs?: number | undefined;
+  readonly connections?: number | undefined;
 }
 
 export function createHostLanes(options: HostLanesOptions): HostLanes {
@@ -57,11 +65,15 @@ class QueuedHostLanes implements HostLanes {
   }
 
   setDelay(host: string, delayMs: number): void {
-    if (delayMs === this.#options.defaultDelayMs) this.#delays.delete(host);
+    if (delayMs === (this.ownDelayMs(host) ?? this.#options.defaultDelayMs)) this.#delays.delete(host);
     else this.#delays.set(host, delayMs);
     const rest = this.#resting.get(host);
     if (rest !== undefined) rest.delayMs = delayMs;
     this.#lanes.get(host)?.setDelay(delayMs);
+  }
+
+  ownDelayMs(host: string): number | undefined {
+    return this.#options.ownSettings?.(host)?.delayMs;
   }
 
   pauseUntil(host: string, clockTime: number): void {
@@ -106,9 +118,10 @@ class QueuedHostLanes implements HostLanes {
   #laneOf(host: string): HostLane {
     let lane = this.#lanes.get(host);
     if (lane !== undefined) return lane;
-    const { connectionsPerHost, defaultDelayMs } = this.#options;
-    const delayMs = this.#delays.get(host) ?? defaultDelayMs;
-    lane = new HostLane(host, connectionsPerHost, delayMs, this.#resting.take(host), this.#time);
+    const { connectionsPerHost, defaultDelayMs, ownSettings } = this.#options;
+    const own = ownSettings?.(host);
+    const delayMs = this.#delays.get(host) ?? own?.delayMs ?? defaultDelayMs;
+    lane = new HostLane(host, own?.connections ?? connectionsPerHost, delayMs, this.#resting.take(host), this.#time);
     this.#lanes.set(host, lane);
     return lane;
   }

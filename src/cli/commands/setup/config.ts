@@ -1,34 +1,72 @@
 import type { Command } from 'commander';
+import { settingsForUrl } from '../../../config/hosts/settings-for-url.ts';
+import type { Origin } from '../../../config/resolve.ts';
 import { withoutPassword } from '../../../config/store-url.ts';
+import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { ANY_LENGTH, table } from '../../render/table.ts';
+import type { Session } from '../../session.ts';
 
 export function addConfig(program: Command, run: Run): void {
   const command = program
     .command('config')
     .description('Print the configuration in effect: defaults, then the file, then the command line.')
-    .option('--origin', 'also the source of each value: default, file:line:column, or an option')
-    .addHelpText('after', '\nExample:\n  incrawl config --origin -D fetch.delay=2s');
-  command.action((flags: { readonly origin?: true }) =>
-    run(command, async (session) => {
-      const origins = [...session.loaded.origins].map(
-        ([key, each]) => [key, { ...each, value: forShow(each.value) }] as const,
-      );
-      const entries = origins.map(([key, each]) => [key, flags.origin ? each : each.value]);
-      await writeAnswer(session, Object.fromEntries(entries), () => {
-        const rows = origins.map(([key, { value, origin }]) => ({ key, value: inYaml(value), origin }));
-        return table(
-          [
-            { title: 'key', cell: (row) => row.key },
-            { title: 'value', max: ANY_LENGTH, cell: (row) => row.value },
-            ...(flags.origin ? [{ title: 'from', cell: (row: (typeof rows)[number]) => row.origin }] : []),
-          ],
-          rows,
-          session,
-        );
-      });
-    }),
+    .option(
+      '--origin [url]',
+      'also the source of each value: default, file:line:column, or an option; with a URL, what "hosts:" sets for it',
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl config --origin -D fetch.delay=2s\n  incrawl config --origin https://shop.example.org/members/',
+    );
+  command.action((flags: { readonly origin?: true | string }) =>
+    run(command, (session) =>
+      typeof flags.origin === 'string' ? writeForUrl(session, flags.origin) : writeAll(session, flags.origin === true),
+    ),
+  );
+}
+
+async function writeAll(session: Session, withOrigin: boolean): Promise<void> {
+  const origins = [...session.loaded.origins].map(
+    ([key, each]) => [key, { ...each, value: forShow(each.value) }] as const,
+  );
+  const entries = origins.map(([key, each]) => [key, withOrigin ? each : each.value]);
+  await writeAnswer(session, Object.fromEntries(entries), () => settingTable(session, origins, withOrigin));
+}
+
+/** The settings of `hosts:` for one URL. Secrets are shown by where they are. */
+async function writeForUrl(session: Session, typed: string): Promise<void> {
+  const canonical = canonicalUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `https://${typed}`);
+  if ('error' in canonical) session.refuse(`${typed}: ${canonical.error}; expected a URL such as https://example.org/`);
+  const { url } = canonical as { url: string };
+  const { config, origins } = session.loaded;
+  const { entry, hostEntry, settings } = settingsForUrl(config, origins, url);
+  const shown = [...settings].map(([key, each]) => [key, { ...each, value: forShow(each.value) }] as const);
+  const answer = { url, entry, hostEntry, settings: Object.fromEntries(shown) };
+  const of = (name: string): string => {
+    const { value, origin } = origins.get(name) as Origin;
+    return `${name} (${(value as { readonly match: string }).match}), ${origin}`;
+  };
+  await writeAnswer(session, answer, () => {
+    const decides = entry === null ? 'no entry of "hosts:" matches it' : `${of(entry)} decides`;
+    const lane = hostEntry === null || hostEntry === entry ? '' : `; delay and connections by ${of(hostEntry)}`;
+    return `${url}: ${decides}${lane}\n${settingTable(session, shown, true)}`;
+  });
+}
+
+type Shown = readonly (readonly [string, { readonly value: unknown; readonly origin: string }])[];
+
+function settingTable(session: Session, settings: Shown, withOrigin: boolean): string {
+  const rows = settings.map(([key, { value, origin }]) => ({ key, value: inYaml(value), origin }));
+  return table(
+    [
+      { title: 'key', cell: (row) => row.key },
+      { title: 'value', max: ANY_LENGTH, cell: (row) => row.value },
+      ...(withOrigin ? [{ title: 'from', cell: (row: (typeof rows)[number]) => row.origin }] : []),
+    ],
+    rows,
+    session,
   );
 }
 
@@ -37,6 +75,10 @@ function forShow(value: unknown): unknown {
 }
 
 function inYaml(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(inYaml).join(', ')}]`;
+  if (value !== null && typeof value === 'object') {
+    const pairs = Object.entries(value).map(([key, each]) => `${key}: ${inYaml(each)}`);
+    return `{ ${pairs.join(', ')} }`;
+  }
   return value === '' ? "''" : String(value);
 }

@@ -10,6 +10,7 @@ import { safeText } from '../../render/safe-text.ts';
 /** Files of the package, and their paths in the new folder. */
 const FILES: readonly (readonly [from: string, to: string])[] = [
   ['conf/incrawl.yaml', 'conf/incrawl.yaml'],
+  ['conf/incrawl.schema.json', 'conf/incrawl.schema.json'],
   ['conf/plugins.yaml', 'conf/plugins.yaml'],
   ['seeds/example.txt', 'seeds/example.txt'],
 ];

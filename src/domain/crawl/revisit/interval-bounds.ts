@@ -1,13 +1,16 @@
-/** Bounds of the revisit interval of some pages. Durations in ms. */
-export interface IntervalRule {
+/** Bounds of the revisit interval that the operator set for some pages, ms; `null`: the general bound. */
+export interface OwnBounds {
+  readonly minIntervalMs: number | null;
+  readonly maxIntervalMs: number | null;
+}
+
+/** Bounds of the revisit interval of some pages. */
+export interface IntervalRule extends OwnBounds {
   /**
    * Host (`example.org`, `example.org:8080`), a domain and all below it (`*.example.org`), or MIME type (`text/html`,
    * `image/*`).
    */
   readonly of: string;
-  /** `null`: the general bound. */
-  readonly minIntervalMs: number | null;
-  readonly maxIntervalMs: number | null;
 }
 
 export interface IntervalBounds {
@@ -30,7 +33,7 @@ export function boundsOf(
 export const isOfType = ({ of }: IntervalRule): boolean => of.includes('/');
 
 /** The loosest bounds of all rules, for a schedule, which does not know the page. */
-export function widestBounds(rules: readonly IntervalRule[], general: IntervalBounds): IntervalBounds {
+export function widestBounds(rules: readonly OwnBounds[], general: IntervalBounds): IntervalBounds {
   const all = [general, ...rules.map((rule) => boundsBy(rule, general))];
   return {
     minIntervalMs: Math.min(...all.map(({ minIntervalMs }) => minIntervalMs)),
@@ -38,7 +41,8 @@ export function widestBounds(rules: readonly IntervalRule[], general: IntervalBo
   };
 }
 
-function boundsBy(rule: IntervalRule, general: IntervalBounds): IntervalBounds {
+/** The bounds of a rule; where it has one alone, the general other one as far as it fits. */
+export function boundsBy(rule: OwnBounds, general: IntervalBounds): IntervalBounds {
   const minIntervalMs =
     rule.minIntervalMs ?? Math.min(general.minIntervalMs, rule.maxIntervalMs ?? general.minIntervalMs);
   return { minIntervalMs, maxIntervalMs: rule.maxIntervalMs ?? Math.max(general.maxIntervalMs, minIntervalMs) };

@@ -2,7 +2,7 @@ import { hostOf } from '../../url/canonical/url-key.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
 import type { ChangeBelief } from '../change/change-belief.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
-import { boundsOf, type IntervalBounds, type IntervalRule } from './interval-bounds.ts';
+import { boundsBy, boundsOf, type IntervalBounds, type IntervalRule, type OwnBounds } from './interval-bounds.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
 
 /** Settings that decide the next visit, beside the page itself. */
@@ -13,6 +13,8 @@ export interface SettlePolicy {
   readonly maxIntervalMs: number;
   /** Bounds for some hosts and MIME types, which override the general ones. */
   readonly intervalRules?: readonly IntervalRule[];
+  /** Bounds set for some URLs, ahead of the rules; absent: for none. */
+  readonly boundsOfUrl?: (url: string) => OwnBounds | undefined;
   /** Belief about a page before any evidence: of its host where that is known, else of the crawl. */
   readonly prior?: ChangeBelief;
   /** Price of a visit under the budget, page-days; `null` without a budget. */
@@ -36,7 +38,9 @@ export interface NextVisit {
 
 /** The operator's bounds for a page. */
 export function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy: SettlePolicy): IntervalBounds {
-  const { intervalRules = [] } = policy;
+  const { intervalRules = [], boundsOfUrl } = policy;
+  const own = boundsOfUrl?.(page.url);
+  if (own !== undefined) return boundsBy(own, policy);
   if (intervalRules.length === 0) return policy;
   return boundsOf(intervalRules, policy, { host: hostOf(page.url), contentType: page.contentType });
 }

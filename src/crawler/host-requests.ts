@@ -1,0 +1,91 @@
+import { rootCertificates } from 'node:tls';
+import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
+import type { TlsFiles } from '../adapters/http/guard/tls-files.ts';
+import { readConfiguredFile, readSecret } from '../adapters/system/secrets.ts';
+import type { SecretRef } from '../config/hosts/secret-ref.ts';
+import type { Config } from '../config/schema.ts';
+import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { Log } from '../ports/log.ts';
+import type { Environment } from './unused-proxies.ts';
+
+type HostEntry = Config['hosts'][number];
+
+export interface HostRequestOptions {
+  /** Folder that paths are relative to. */
+  readonly baseDir: string;
+  readonly log: Pick<Log, 'warn'>;
+  /** For secrets; default: none is set. */
+  readonly env?: Environment | undefined;
+  /** Options of the transports of all hosts, on which those of some are based. */
+  readonly http: HttpProtocolOptions;
+}
+
+/** What an entry of `hosts:` sends, with its secrets read. */
+export interface HostRequests {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly sendsOverHttp: boolean;
+  /** Makes the transport of its own; `null`: that of all hosts serves. */
+  openProtocol(): Promise<FetchProtocol | null>;
+}
+
+/**
+ * Reads the secrets of an entry. Throws `config-invalid` with the entry's name where one cannot be read.
+ * @param name as messages name it: `hosts[0]`
+ */
+export function hostRequests(entry: HostEntry, name: string, options: HostRequestOptions): HostRequests {
+  const read = (ref: SecretRef, key: string): string =>
+    readSecret(ref, `${name}.${key}`, { env: options.env ?? {}, baseDir: options.baseDir });
+  const { userAgent, headers = {}, credentials = {}, secretsOverHttp = false } = entry;
+  const plain: Record<string, string> = userAgent === undefined ? {} : { 'user-agent': userAgent };
+  const secrets: Record<string, string> = {};
+  for (const [field, value] of Object.entries(headers)) {
+    if (typeof value === 'string') plain[field.toLowerCase()] = value;
+    else secrets[field.toLowerCase()] = read(value, `headers.${field}`);
+  }
+  if (credentials.bearer !== undefined) {
+    secrets.authorization = `Bearer ${read(credentials.bearer, 'credentials.bearer')}`;
+  }
+  if (credentials.basic !== undefined) {
+    const { user, password } = credentials.basic;
+    // In UTF-8, as RFC 7617 lets servers ask for, and most expect.
+    const pair = Buffer.from(`${user}:${read(password, 'credentials.basic.password')}`, 'utf8');
+    secrets.authorization = `Basic ${pair.toString('base64')}`;
+  }
+  const tls = tlsFiles(entry, name, read, options.baseDir);
+  return {
+    headers: plain,
+    secrets,
+    sendsOverHttp: secretsOverHttp,
+    openProtocol: async () => {
+      if (entry.protocol === undefined && tls === null) return null;
+      const http = { ...options.http, ...(tls !== null && { tls }) };
+      if (entry.protocol !== 'undici') return createGotProtocol(http);
+      const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
+      return createUndiciProtocol(http);
+    },
+  };
+}
+
+function tlsFiles(
+  { certificate, ca }: HostEntry,
+  name: string,
+  read: (ref: SecretRef, key: string) => string,
+  baseDir: string,
+): TlsFiles | null {
+  if (certificate === undefined && ca === undefined) return null;
+  const file = (path: string, key: string): string =>
+    readConfiguredFile(path, `${name}.${key}`, baseDir).toString('utf8');
+  return {
+    // Beside the authorities that are known anyway: one entry may be for public and own hosts.
+    ...(ca !== undefined && { ca: [...rootCertificates, file(ca, 'ca')] }),
+    ...(certificate !== undefined && {
+      cert: file(certificate.cert, 'certificate.cert'),
+      key: file(certificate.key, 'certificate.key'),
+      ...(certificate.passphrase !== undefined && {
+        passphrase: read(certificate.passphrase, 'certificate.passphrase'),
+      }),
+    }),
+  };
+}

@@ -1,0 +1,58 @@
+import { typedDomain, typedHost, typedUrlPrefix } from './typed-url.ts';
+import { hostOf } from './url-key.ts';
+
+/** The URLs that a setting of the operator is for. Hosts are in canonical spelling, `host[:port]`. */
+export type HostPattern =
+  /** `example.org`, `example.org:8080`: without a port, the default ports alone. */
+  | { readonly kind: 'host'; readonly host: string }
+  /** `*.example.org`: the domain and all hosts below it, with `port` as of a host. */
+  | { readonly kind: 'domain'; readonly domain: string; readonly port: string }
+  /** `https://example.org/members/`: URLs that begin so. */
+  | { readonly kind: 'prefix'; readonly prefix: string };
+
+/** Reads a pattern as operators type it; `null` for any other text. */
+export function parseHostPattern(text: string): HostPattern | null {
+  const typed = text.trim();
+  if (typed.includes('://')) return prefixPattern(typed);
+  if (!typed.startsWith('*.')) {
+    const host = typedHost(typed);
+    return host === null || host.includes('*') ? null : { kind: 'host', host };
+  }
+  const [, name = '', port = ''] = /^(.*?)((?::\d{1,5})?)$/.exec(typed.slice(2)) ?? [];
+  const domain = typedDomain(name);
+  if (domain === null || domain.includes('*') || domain.startsWith('[')) return null;
+  const host = typedHost(`${domain}${port}`);
+  return host === null ? null : { kind: 'domain', domain, port: host.slice(domain.length) };
+}
+
+function prefixPattern(typed: string): HostPattern | null {
+  const prefix = typedUrlPrefix(typed);
+  if (prefix === null) return null;
+  // Without the slash "https://example.org" would also begin "https://example.org.evil.example/".
+  const isBare = prefix.indexOf('/', prefix.indexOf('://') + 3) < 0;
+  return { kind: 'prefix', prefix: isBare ? `${prefix}/` : prefix };
+}
+
+/** Whether a canonical URL is one of a pattern. */
+export function matchesUrl(pattern: HostPattern, url: string): boolean {
+  return pattern.kind === 'prefix' ? url.startsWith(pattern.prefix) : matchesHost(pattern, hostOf(url));
+}
+
+/** Whether a pattern is for all URLs of a host. */
+export function matchesHost(pattern: HostPattern, host: string): boolean {
+  if (pattern.kind === 'host') return pattern.host === host;
+  if (pattern.kind === 'prefix') return false;
+  const { domain, port } = pattern;
+  const colon = host.lastIndexOf(':');
+  const at = colon > host.lastIndexOf(']') ? colon : host.length;
+  if (host.slice(at) !== port) return false;
+  const name = host.slice(0, at);
+  return name === domain || name.endsWith(`.${domain}`);
+}
+
+/** Whether every URL of the second pattern is one of the first, which then leaves it none where it stands before it. */
+export function coversPattern(first: HostPattern, second: HostPattern): boolean {
+  if (second.kind === 'prefix') return matchesUrl(first, second.prefix);
+  if (second.kind === 'host') return matchesHost(first, second.host);
+  return first.kind === 'domain' && matchesHost(first, `${second.domain}${second.port}`);
+}
