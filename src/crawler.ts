@@ -25,6 +25,12 @@ export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operat
 export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
 export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
 export type { Worker } from './operations/cluster/worker.ts';
+export {
+  type CookieImport,
+  type CookieRow,
+  plannedImport,
+  storedCookies,
+} from './operations/cookies/cookie-operations.ts';
 export type { BatchLines } from './operations/dedup/batch-pairs.ts';
 export type { AppliedPairs, DedupRequest } from './operations/dedup/dedup-operations.ts';
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';

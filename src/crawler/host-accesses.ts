@@ -35,8 +35,8 @@ export function protocolsByHost(
   };
   const opened = new Map<number, Promise<HostAccess>>();
   const open = async (index: number): Promise<HostAccess> => {
-    const { openProtocol, ...rest } = requestsOf(index);
-    return { ...rest, protocol: await openProtocol() };
+    const { openProtocol, openCookies, ...rest } = requestsOf(index);
+    return { ...rest, protocol: await openProtocol(), cookies: await openCookies() };
   };
   const accesses: HostAccesses = {
     of(url) {
@@ -52,7 +52,11 @@ export function protocolsByHost(
     async close() {
       const accesses = [...opened.values()];
       opened.clear();
-      for (const access of accesses) await (await access.catch(() => null))?.protocol?.close();
+      for (const opening of accesses) {
+        const access = await opening.catch(() => null);
+        access?.cookies?.flush();
+        await access?.protocol?.close();
+      }
     },
   };
   const wrapped = new Map<FetchProtocol, FetchProtocol>();

@@ -1,7 +1,9 @@
 import { rootCertificates } from 'node:tls';
+import { cookieFile } from '../adapters/files/cookie-files.ts';
 import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
 import type { TlsFiles } from '../adapters/http/guard/tls-files.ts';
+import type { HostCookies } from '../adapters/http/hosts/cookie-jar.ts';
 import { readConfiguredFile, readSecret } from '../adapters/system/secrets.ts';
 import type { SecretRef } from '../config/hosts/secret-ref.ts';
 import type { Config } from '../config/schema.ts';
@@ -12,6 +14,8 @@ import type { Environment } from './unused-proxies.ts';
 type HostEntry = Config['hosts'][number];
 
 export interface HostRequestOptions {
+  /** State directory, for cookies; absent: none are kept. */
+  readonly dir?: string;
   /** Folder that paths are relative to. */
   readonly baseDir: string;
   readonly log: Pick<Log, 'warn'>;
@@ -26,6 +30,8 @@ export interface HostRequests {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
   readonly sendsOverHttp: boolean;
+  /** Opens the jar of its cookies; `null`: none are kept. */
+  openCookies(): Promise<HostCookies | null>;
   /** Makes the transport of its own; `null`: that of all hosts serves. */
   openProtocol(): Promise<FetchProtocol | null>;
 }
@@ -58,6 +64,11 @@ export function hostRequests(entry: HostEntry, name: string, options: HostReques
     headers: plain,
     secrets,
     sendsOverHttp: secretsOverHttp,
+    async openCookies() {
+      if (entry.cookies !== true || options.dir === undefined) return null;
+      const { openCookies } = await import('../adapters/http/hosts/cookie-jar.ts');
+      return openCookies(cookieFile(options.dir, entry.match));
+    },
     openProtocol: async () => {
       if (entry.protocol === undefined && tls === null) return null;
       const http = { ...options.http, ...(tls !== null && { tls }) };

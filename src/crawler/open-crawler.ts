@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
 import { careOperations } from '../operations/care/care-operations.ts';
 import { warnOfTimesAhead } from '../operations/care/clock-ahead.ts';
+import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { CrawlDeps, Store } from '../operations/deps.ts';
 import { exportOperations } from '../operations/export/export-operations.ts';
@@ -70,6 +71,7 @@ function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
       config: async () => config,
       plugins: async () => ({ ...plugins, robotsStore: web.robotsStore }),
     }),
+    ...cookieOperations(deps),
     ...stepOperations(deps),
     ...crawlOperations(deps),
     ...discoveryOperations(deps),

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { CareOperations } from '../operations/care/care-operations.ts';
+import type { CookieOperations } from '../operations/cookies/cookie-operations.ts';
 import type { DedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { ExportOperations } from '../operations/export/export-operations.ts';
 import type { SegmentOperations } from '../operations/inspect/segment-operations.ts';
@@ -60,6 +61,7 @@ export interface Crawler
     BatchOperations,
     TransferOperations,
     CareOperations,
+    CookieOperations,
     PluginOperations {
   close(): Promise<void>;
 }

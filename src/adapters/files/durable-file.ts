@@ -1,4 +1,3 @@
-// adapters/files/: what lies in files of the state directory, written so that a crash leaves whole records.
 import { closeSync, fsync, fsyncSync, openSync, renameSync, writeFileSync, writeSync, writevSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,10 +17,13 @@ export function writeBuffers(fd: number, buffers: readonly Uint8Array[], bytes: 
   if (written < bytes) writeWhole(fd, Buffer.concat(buffers, bytes).subarray(written), position + written);
 }
 
-/** Replaces a file atomically: after a crash it has the old text or the new one. */
-export function replaceFile(file: string, text: string): void {
+/**
+ * Replaces a file atomically: after a crash it has the old text or the new one.
+ * @param mode rights of the file
+ */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
   onFile(file, () => {
-    writeFileSync(`${file}.new`, text, { flush: true });
+    writeFileSync(`${file}.new`, text, { flush: true, mode });
     renameSync(`${file}.new`, file);
     syncFolder(dirname(file));
   });

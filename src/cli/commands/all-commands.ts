@@ -15,6 +15,7 @@ import { addSimulate } from './ask/simulate.ts';
 import { addSkipped } from './ask/skipped.ts';
 import { addTop } from './ask/top.ts';
 import { addBackup } from './care/backup.ts';
+import { addCookies } from './care/cookies.ts';
 import { addRepair } from './care/repair.ts';
 import { addRestore } from './care/restore.ts';
 import { addSegments } from './care/segments.ts';
@@ -90,6 +91,7 @@ const ALL_COMMANDS: readonly AddCommand[] = [
   addMerge,
   addRepartition,
   addSegments,
+  addCookies,
   addCheck,
   addPlugins,
   addPackages,

@@ -8,6 +8,7 @@ const REPEATED: ReadonlySet<PropertyKey> = new Set([
   'match',
   'delay',
   'connections',
+  'cookies',
   'protocol',
   'minInterval',
   'maxInterval',

@@ -106,7 +106,13 @@ export const HOST_KEYS = {
     }),
   ),
   secretsOverHttp: optional(
-    flag({ default: false, prose: 'Send credentials and secret headers over http, too, where anyone can read them.' }),
+    flag({ default: false, prose: 'Send credentials, secret headers and cookies over http, too.' }),
+  ),
+  cookies: optional(
+    flag({
+      default: false,
+      prose: 'Keep the cookies of these hosts in the state directory, and send them back over https.',
+    }),
   ),
   protocol: optional(
     choice(['got', 'undici'], { default: 'got', prose: 'Transport, in place of the protocol plugin of the list.' }),

@@ -1,5 +1,5 @@
-// adapters/http/hosts/: what the operator set for some hosts: headers, credentials, cookies, connections of their own.
-import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
+import type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.ts';
+import type { HostCookies } from './cookie-jar.ts';
 
 /** What holds for the requests to some URLs. */
 export interface HostAccess {
@@ -10,6 +10,8 @@ export interface HostAccess {
   readonly sendsOverHttp: boolean;
   /** Connections of their own; `null`: those of all hosts. */
   readonly protocol: FetchProtocol | null;
+  /** Kept and sent as secrets are; `null`: none are kept. */
+  readonly cookies: HostCookies | null;
 }
 
 export interface HostAccesses {
@@ -37,8 +39,34 @@ export function createHostProtocol(inner: FetchProtocol, accesses: HostAccesses)
   };
 }
 
-function exchangeBy(access: HostAccess, inner: FetchProtocol, request: ExchangeRequest) {
+async function exchangeBy(access: HostAccess, inner: FetchProtocol, request: ExchangeRequest): Promise<Exchange> {
   const mayTell = request.url.startsWith('https:') || access.sendsOverHttp;
-  const headers = { ...request.headers, ...access.headers, ...(mayTell ? access.secrets : {}) };
-  return (access.protocol ?? inner).exchange({ ...request, headers });
+  const cookies = mayTell ? access.cookies : null;
+  const cookie = cookies?.header(request.url) ?? '';
+  const headers = {
+    ...request.headers,
+    ...access.headers,
+    ...(mayTell ? access.secrets : {}),
+    ...(cookie !== '' && { cookie }),
+  };
+  const exchange = await (access.protocol ?? inner).exchange({ ...request, headers });
+  if (access.cookies === null) return exchange;
+  const set = setCookiesOf(exchange.head.rawHeaders);
+  if (set.length > 0) cookies?.keep(request.url, set);
+  return set.length === 0 ? exchange : { ...exchange, head: withMaskedCookies(exchange.head) };
+}
+
+const isSetCookie = (name: string | undefined): boolean => name?.toLowerCase() === 'set-cookie';
+
+function setCookiesOf(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && isSetCookie(rawHeaders[i - 1]));
+}
+
+/** A session is a secret, and the head goes into the WARC file. */
+function withMaskedCookies(head: ResponseHead): ResponseHead {
+  const masked = (line: string): string => line.replace(/^([^=;]*=)?[^;]*/, '$1***');
+  const rawHeaders = head.rawHeaders.map((text, i) =>
+    i % 2 === 1 && isSetCookie(head.rawHeaders[i - 1]) ? masked(text) : text,
+  );
+  return { ...head, rawHeaders, headers: { ...head.headers, 'set-cookie': setCookiesOf(rawHeaders).join(', ') } };
 }
