@@ -5,16 +5,19 @@ import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { HostShares } from '../domain/url/families/host-shares.ts';
 import type { DomainFamilies } from '../domain/url/families/stored-families.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { Forwarding, ForwardingBatch } from './partitions/forwarding.ts';
 import type { ReadMeter, RecordIndexes } from './record-indexes.ts';
 
 /**
  * The crawl db: one record per canonical URL, a due index, counters, host facts, stored outlinks, link families,
- * segment rows and the change feed.
+ * segment rows, the change feed, and links from and to other partitions.
  *
  * One process writes at a time. The methods may be called concurrently; writes take effect in the order of the calls. A
  * batch of one `write` becomes visible, and survives a crash, as a whole or not at all.
  */
 export interface CrawlDb extends RecordIndexes, ChangeFeed {
+  /** Empty in a crawl of one partition. */
+  readonly forwarding: Forwarding;
   /** The record; `undefined` for an unknown URL. The URL must be canonical. */
   get(url: string): Promise<CrawlDatum | undefined>;
   /** Records in the order asked; `undefined` for unknown URLs. Reads sorted keys: far cheaper than many `get`. */
@@ -97,6 +100,7 @@ export interface CrawlDbBatch {
   readonly segments?: readonly SegmentRow[];
   readonly removeSegments?: readonly string[];
   readonly feed?: FeedBatch;
+  readonly forwarding?: ForwardingBatch;
   readonly meta?: Readonly<Record<string, string>>;
   /**
    * `true`: part of an import, which takes effect with the batch that says `false`. When a db is opened again without

@@ -126,6 +126,10 @@ export async function contentOf(db: CrawlDb) {
     spread: await db.spread(),
     changes,
     feed,
+    outbox: await listOf(db.forwarding.outbox()),
+    inbox: await listOf(db.forwarding.inbox()),
+    waiting: await listOf(db.forwarding.scanWaiting()),
+    marks: await db.forwarding.marks(),
   };
 }
 

@@ -6,6 +6,7 @@ import { feedContract } from './crawl-db-feed.contract.ts';
 import { indexesContract } from './crawl-db-indexes.contract.ts';
 import { queriesContract } from './crawl-db-queries.contract.ts';
 import { writingContract } from './crawl-db-writing.contract.ts';
+import { forwardingContract, linkTo } from './partitions/forwarding.contract.ts';
 
 export interface CrawlDbUnderTest {
   /** An empty crawl db. */
@@ -30,6 +31,7 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
     queriesContract(exam);
     indexesContract(exam);
     feedContract(exam);
+    forwardingContract(exam);
 
     const { reopen } = underTest;
     it.skipIf(reopen === undefined)(
@@ -42,6 +44,12 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
           hostFacts: [{ host: 'c.example', facts: { ...NO_HOST_FACTS, headHits: 3 } }],
           segments: [{ id: 's1', state: 'generated', createdAt: 1, urls: 1, applied: 0 }],
           meta: { fact: 'kept' },
+          forwarding: {
+            forward: [{ to: 5, link: linkTo(B) }],
+            received: [{ from: '007', number: 3 }],
+            wait: [linkTo(C)],
+            restore: { inbox: [{ from: '007', number: 4, item: { link: linkTo(A) } }] },
+          },
           feed: { add: { notedAt: 7, changes: [changeOf(A), changeOf(B)] }, trimThrough: 1 },
         });
         const before = await contentOf(exam.db);

@@ -9,6 +9,7 @@ import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import { anyDatum } from '../adapters/rows/arbitrary-datum.ts';
 import { changeOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
+import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
 
 const NOW = 1_800_000_000_000;
 const A = 'https://a.example/';
@@ -49,6 +50,22 @@ describe('a crawl db as lines of text', () => {
       meta: { seedHosts: '["a.example"]' },
       segments: [{ id: 's1', state: 'generated', createdAt: 7, urls: 1, applied: 0 }],
       feed: { add: { notedAt: 9, changes: [A, B, A].map((url) => changeOf(url)) }, trimThrough: 1 },
+      forwarding: {
+        forward: [
+          { to: 1, link: linkTo(B) },
+          { to: 2, link: linkTo(A, { noise: null, redirects: 2 }) },
+        ],
+        handedOver: [{ to: 1, number: 1 }],
+        received: [{ from: '003', number: 77 }],
+        wait: [linkTo(A)],
+        restore: {
+          inbox: [
+            { from: '003', number: 78, item: { link: linkTo(A) } },
+            { from: 'seeds', number: 0, item: { seed: A } },
+            { from: 'seeds', number: 1, item: { seedHosts: ['a.example'] } },
+          ],
+        },
+      },
     });
     for await (const entry of db.due({ until: 10 })) await db.write({ lease: { segment: 's1', entries: [entry] } });
     const lines = await textOf(db);

@@ -30,6 +30,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';
 
@@ -52,6 +53,7 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
   readonly #meta = new Map<string, string>();
+  readonly forwarding = new MemoryForwarding();
   #changes: readonly ChangeRow[] = [];
   #feed: FeedEnds = NO_FEED;
   #isImporting = false;
@@ -109,6 +111,7 @@ class MemoryCrawlDb implements CrawlDb {
     for (const row of batch.segments ?? []) this.#segments.set(row.id, { ...row });
     for (const id of batch.removeSegments ?? []) this.#segments.delete(id);
     for (const [name, value] of Object.entries(batch.meta ?? {})) this.#meta.set(name, value);
+    if (batch.forwarding !== undefined) this.forwarding.apply(batch.forwarding);
   }
 
   async *due({ until, limit = Number.POSITIVE_INFINITY, only, belowScore, meter }: DueQuery): AsyncGenerator<DueEntry> {

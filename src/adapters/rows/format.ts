@@ -12,7 +12,7 @@ import { type Rows, readRange } from './rows.ts';
  * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
  * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
- * 11: families of like URLs are counted by host.
+ * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
  */
 export const DB_FORMAT_VERSION = 11;
 

@@ -18,6 +18,7 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
+import type { Forwarding } from '../../ports/partitions/forwarding.ts';
 import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
@@ -37,6 +38,7 @@ import {
 import { decodeRecord } from './codecs/record-codec.ts';
 import { decodeHost, decodeLease, decodeLinks, decodeSegment, dueEntryOf } from './codecs/row-codecs.ts';
 import { readShares } from './codecs/share-rows.ts';
+import { forwardingOn } from './forwarding/forwarding-rows.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
@@ -68,6 +70,7 @@ export class RowsCrawlDb implements CrawlDb {
   #closing: Promise<void> | null = null;
   readonly seenFilter: SeenFilter | null;
   readonly fingerprints: FingerprintTables | null;
+  readonly forwarding: Forwarding;
 
   constructor({ rows, writer, beforeUnlock, isReadOnly, seenFilter, fingerprints }: CrawlDbParts) {
     this.#rows = rows;
@@ -76,11 +79,11 @@ export class RowsCrawlDb implements CrawlDb {
     this.#isReadOnly = isReadOnly;
     this.seenFilter = seenFilter;
     this.fingerprints = fingerprints;
+    this.forwarding = forwardingOn(rows);
   }
 
   async get(url: string): Promise<CrawlDatum | undefined> {
-    const [datum] = await this.getMany([url]);
-    return datum;
+    return (await this.getMany([url]))[0];
   }
 
   async getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
@@ -250,8 +253,7 @@ export class RowsCrawlDb implements CrawlDb {
   }
 
   async meta(name: string): Promise<string | undefined> {
-    const [bytes] = await readMany(this.#rows, [ROW.meta + name]);
-    return bytes?.toString();
+    return (await readMany(this.#rows, [ROW.meta + name]))[0]?.toString();
   }
 
   async metas(): Promise<Record<string, string>> {

@@ -17,6 +17,7 @@ import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { counted } from '../../steps/work-meter.ts';
 import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
+import { type ForwardingLine, isForwarding, restoring } from './forwarding-lines.ts';
 
 /** The whole crawl db line by line. Each kind of line is a snapshot of its own, so no other process may write. */
 export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
@@ -45,7 +46,17 @@ export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpL
   }
   const { last } = await db.feedEnds();
   if (last > 0) yield { feed: { last } };
+  yield* forwardingLines(db);
   yield { end: counts };
+}
+
+/** Links from and to other partitions; none in a crawl of one. */
+async function* forwardingLines({ forwarding }: CrawlDb): AsyncGenerator<DumpLine> {
+  for await (const outbox of forwarding.outbox()) yield { outbox };
+  for await (const { from, number, item } of forwarding.inbox()) yield { inbox: { from, number, item } };
+  for await (const waiting of forwarding.scanWaiting()) yield { waiting };
+  const marks = await forwarding.marks();
+  if (marks.lastSent > 0 || marks.received.length > 0) yield { forwarding: marks };
 }
 
 const isNothing = (facts: HostFacts): boolean =>
@@ -120,6 +131,7 @@ class Sink {
   #meta: Record<string, string> = {};
   #changes: ChangeRow[] = [];
   #lastChange = 0;
+  #forwarding: ForwardingLine[] = [];
 
   constructor(db: CrawlDb, mode: 'whole' | 'merge') {
     this.#db = db;
@@ -148,8 +160,10 @@ class Sink {
       else if ('segment' in line) this.#segments.push(line.segment);
       else if ('lease' in line) this.#leaseOf(line.lease.segment).push(line.lease.url);
       else if ('feed' in line) this.#lastChange = line.feed.last;
+      else if (isForwarding(line)) this.#forwarding.push(line);
     }
-    if (this.#puts.length + this.#links.length + this.#facts.length + this.#changes.length >= CHUNK)
+    const { length } = this.#forwarding;
+    if (this.#puts.length + this.#links.length + this.#facts.length + this.#changes.length + length >= CHUNK)
       await this.#flush();
   }
 
@@ -169,7 +183,9 @@ class Sink {
     });
     const [links, hostFacts] = [await this.#newLinks(), await this.#newFacts()];
     const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange } } : {};
-    await this.#write({ puts, links, hostFacts, feed });
+    const forwarding = this.#forwarding.length === 0 ? {} : { forwarding: restoring(this.#forwarding) };
+    await this.#write({ puts, links, hostFacts, feed, ...forwarding });
+    this.#forwarding = [];
     this.#changes = [];
     this.#puts = [];
     this.#urls.clear();

@@ -11,13 +11,14 @@ import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
+import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts. 6: truncation.
+ * hosts. 6: truncation. 7: links from and to other partitions.
  */
-export const DUMP_VERSION = 6;
+export const DUMP_VERSION = 7;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -35,6 +36,7 @@ export type DumpLine =
   | { readonly change: ChangeRow }
   /** After the entries: the newest number that the change feed has given. */
   | { readonly feed: { readonly last: number } }
+  | ForwardingLine
   | { readonly end: DumpCounts };
 
 export interface DumpCounts {
@@ -214,6 +216,7 @@ const line = z.union([
   z.strictObject({ lease: z.strictObject({ url: z.string(), segment: z.string() }) }),
   z.strictObject({ change }),
   z.strictObject({ feed: z.strictObject({ last: seq }) }),
+  ...forwardingSchemas,
   z.strictObject({
     end: z.strictObject({
       records: z.number(),

@@ -18,11 +18,13 @@ import {
   rowRange,
 } from '../../../src/adapters/rows/codecs/keys.ts';
 import { encodeSegment } from '../../../src/adapters/rows/codecs/row-codecs.ts';
+import { encodeOutbox } from '../../../src/adapters/rows/forwarding/forwarding-codec.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/domain/findings.ts';
 import { urlKey } from '../../../src/domain/url/canonical/url-key.ts';
 import { changeOf, contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
+import { linkTo } from '../../contracts/partitions/forwarding.contract.ts';
 import { temporaryFolders } from '../files/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -216,6 +218,27 @@ describe('verify and repair of the crawl db', () => {
     expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
     expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
     expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it.each([
+    `${ROW.outbox}0070000000000ff`,
+    `${ROW.inbox}007 0000000000ff`,
+    `${ROW.waiting}example,a,`,
+    `${ROW.received}007`,
+  ])('an unreadable row of links from or to other partitions goes to the quarantine: %s', async (key) => {
+    const copy = await damaged((rows) => rows.put(key, junk));
+    expect(kindsOf(await findingsOf(copy))).toEqual(['row-unreadable']);
+    expect(await repaired(copy)).toMatchObject({ records: 60, quarantined: 1 });
+    expect(await contentIn(copy.dir)).toEqual(sound);
+  });
+
+  it('numbers of forwarded links go on beyond all that were given, where the last one is lost', async () => {
+    const copy = await damaged(async (rows) => {
+      await rows.put(`${ROW.outbox}0070000000000ff`, encodeOutbox({ link: linkTo('https://x.example/') }));
+      await rows.put(ROW.lastSent, junk);
+    });
+    await repaired(copy);
+    expect((await contentIn(copy.dir)).marks.lastSent).toBeGreaterThan(2 ** 39);
   });
 
   it('a lease to a segment that is not known ends, and its URL is due again', async () => {

@@ -13,6 +13,7 @@ import {
   NO_TALLY,
   type StoredHost,
 } from '../codecs/row-codecs.ts';
+import { FORWARDING_ROWS, renewLastSent } from '../forwarding/forwarding-rows.ts';
 import { rebuildDueIndex } from '../indexes/rebuild-due-index.ts';
 import { rebuildIndexes } from '../indexes/rebuild-indexes.ts';
 import { NEAR_FACT_KEY } from '../near/near-rows.ts';
@@ -53,6 +54,8 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), linksNeedRecord);
   quarantined += await sift(deps, ROW.families, decodeFamilies);
   quarantined += await sift(deps, ROW.change, readFeedRow);
+  for (const [kind, read] of FORWARDING_ROWS) quarantined += await sift(deps, kind, read);
+  await renewLastSent(rows);
   const leasesEnded = await endStrayLeases(deps);
   await rebuildDueIndex(rows);
   await renewLeases(rows);

@@ -25,6 +25,7 @@ import {
   NO_COUNTERS,
 } from '../codecs/row-codecs.ts';
 import { decodeShares } from '../codecs/share-rows.ts';
+import { FORWARDING_ROWS } from '../forwarding/forwarding-rows.ts';
 import type { NearPlan } from '../near/fingerprint-tables.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { verifyFeed } from './feed-care.ts';
@@ -49,8 +50,9 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, on
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
   const links = await checkLinks(rows, report, onWork);
-  await checkDecodes(rows, ROW.families, decodeFamilies, report);
-  await checkDecodes(rows, ROW.shares, decodeShares, report);
+  await checkRows(rows, ROW.families, decodeFamilies, report);
+  await checkRows(rows, ROW.shares, decodeShares, report);
+  for (const [kind, decode] of FORWARDING_ROWS) await checkRows(rows, kind, decode, report);
   await checkHosts(rows, report);
   await checkCounters(rows, counting, leases, report);
   const changes = await verifyFeed(rows, report);
@@ -148,7 +150,7 @@ async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined
 }
 
 /** Rows that no other ones belong to. */
-async function checkDecodes(
+async function checkRows(
   rows: Rows,
   kind: RowKind,
   decode: (key: string, bytes: Buffer) => unknown,

@@ -14,10 +14,15 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `f` + number | change feed: one entry |
  * | `g` + host key | families of like URLs of a host (share-rows.ts) |
  * | `h` + host key | host: counters and facts |
+ * | `i` + sender + number | inbox: links from other partitions (forwarding) |
+ * | `j` + sender | last number of the inbox that was applied |
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
  * | `m` + name | small facts, the format version among them |
  * | `n` + letter | tables of signatures (near-rows.ts) |
+ * | `o` + partition + number | outbox: links for other partitions |
+ * | `p` | last number of the outbox |
+ * | `q` + URL key | link from another partition that waits for the share of its family |
  * | `s` + id | segment |
  * | `t` + cell | count of records (spread-cells.ts) |
  * | `u` + URL key | record |
@@ -32,10 +37,15 @@ export const ROW = {
   change: 'f',
   shares: 'g',
   host: 'h',
+  inbox: 'i',
+  received: 'j',
   links: 'k',
   lease: 'l',
   meta: 'm',
   near: 'n',
+  outbox: 'o',
+  lastSent: 'p',
+  waiting: 'q',
   segment: 's',
   spread: 't',
   record: 'u',

@@ -3,17 +3,19 @@ import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { Lru } from '../../../domain/lru.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
+import type { ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
 import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
 import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
 import { voidShares } from '../codecs/share-rows.ts';
+import { lastSent, stageForwarding } from '../forwarding/forwarding-rows.ts';
 import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
 import { countersView } from '../indexes/tallies.ts';
 import { rowFault } from '../row-fault.ts';
 import { type Rows, readMany } from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
 import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
-import type { NewUrlWatcher, RecordWatcher } from './row-watchers.ts';
+import type { NewUrlWatcher, RecordWatcher, RowSink } from './row-watchers.ts';
 import { readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Host rows kept between batches; about half a kilobyte each. */
@@ -32,6 +34,8 @@ export class BatchWriter {
   /** Read when first needed. */
   #spread: Promise<Cells> | null = null;
   #feed: FeedEnds;
+  /** The last number of the outbox; read when first needed. */
+  #lastSent: number | null = null;
   #isImporting = false;
   #last: Promise<void> = Promise.resolve();
   #failure: CrawlError | null = null;
@@ -147,9 +151,11 @@ export class BatchWriter {
         else native.put(cellKey(cell), encodeCount(count));
       }
       const feed = batch.feed === undefined ? this.#feed : await stageFeed(this.#rows, native, this.#feed, batch.feed);
+      const sent = batch.forwarding === undefined ? null : await this.#stageForwarding(native, batch.forwarding);
       await this.#commit(() => native.write({ sync: durable }));
       this.#counters = counters;
       this.#feed = feed;
+      this.#lastSent = sent ?? this.#lastSent;
       this.#isImporting = batch.isImporting ?? false;
       for (const [cell, count] of cells) {
         if (count === 0) spread.delete(cell);
@@ -159,6 +165,10 @@ export class BatchWriter {
     } finally {
       await native.close();
     }
+  }
+
+  async #stageForwarding(sink: RowSink, batch: ForwardingBatch): Promise<number> {
+    return stageForwarding(sink, this.#lastSent ?? (await lastSent(this.#rows)), batch);
   }
 
   async #commit(write: () => Promise<void>): Promise<void> {

@@ -1,4 +1,3 @@
-// domain/crawl/discovery/: how URLs enter: seeds, sitemap dates, rules for links, refusals.
 /** Rules by which the links of the stored pages were judged. */
 export interface LinkRules {
   /** Fingerprint of the rules. */

@@ -11,6 +11,14 @@ export function partitionOf(key: string): number {
 }
 
 /**
+ * Partition of a registrable domain in a crawl of so many, a power of two up to {@link PARTITIONS}: with half as many,
+ * two become one.
+ */
+export function partitionAmong(domain: string, partitions: number): number {
+  return partitionOf(domain) & (partitions - 1);
+}
+
+/**
  * The node of a partition, by rendezvous hashing (D. G. Thaler, C. V. Ravishankar, 1998): the name with the highest
  * hash together with the partition. A node that joins n others takes about 1/(n+1) of the partitions, and only those
  * move; the order of the names does not matter.

@@ -1,0 +1,109 @@
+// adapters/rows/forwarding/: outbox and inbox of a partition.
+import {
+  type ForwardedLink,
+  type InboxItem,
+  type InboxRow,
+  type OutboxRow,
+  senderOf,
+} from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { urlFromKey, urlKey } from '../../../domain/url/canonical/url-key.ts';
+import { ROW } from '../codecs/keys.ts';
+import { pack, unpack } from '../codecs/pack.ts';
+
+/** Hexadecimal digits of a number in a key: 48 bits. */
+const NUMBER_DIGITS = 12;
+const PARTITION_DIGITS = 3;
+/** Between the name of a sender and the number; sorts before all characters of names. */
+const END_OF_NAME = ' ';
+
+const numberKey = (number: number): string => number.toString(16).padStart(NUMBER_DIGITS, '0');
+const numberOf = (digits: string): number => Number.parseInt(digits, 16);
+
+export const outboxPrefix = (to: number): string => ROW.outbox + senderOf(to);
+export const outboxKey = (to: number, number: number): string => outboxPrefix(to) + numberKey(number);
+export const inboxKey = (from: string, number: number): string => ROW.inbox + from + END_OF_NAME + numberKey(number);
+export const receivedKey = (from: string): string => ROW.received + from;
+export const waitingKey = (url: string): string => ROW.waiting + urlKey(url);
+
+type LinkTuple = readonly [
+  from: string,
+  depth: number,
+  at: number,
+  score: number,
+  plainScore: number,
+  noise: string | null,
+  redirects: number,
+];
+
+const tupleOf = ({ from, depth, at, score, plainScore, noise, redirects }: ForwardedLink): LinkTuple => {
+  return [from, depth, at, score, plainScore, noise, redirects];
+};
+
+const linkOf = (url: string, tuple: LinkTuple): ForwardedLink => {
+  const [from, depth, at, score, plainScore, noise, redirects] = tuple;
+  return { url, from, depth, at, score, plainScore, noise, redirects };
+};
+
+const LINK = 0;
+const SEED = 1;
+const SEED_HOSTS = 2;
+
+export function encodeItem(item: InboxItem): Buffer {
+  if ('link' in item) return pack([LINK, item.link.url, ...tupleOf(item.link)]);
+  return 'seed' in item ? pack([SEED, item.seed]) : pack([SEED_HOSTS, ...item.seedHosts]);
+}
+
+function itemOf([kind, first, ...rest]: readonly unknown[]): InboxItem {
+  if (kind === LINK) return { link: linkOf(String(first), rest as unknown as LinkTuple) };
+  if (kind === SEED) return { seed: String(first) };
+  if (kind === SEED_HOSTS) return { seedHosts: [first, ...rest].map(String) };
+  throw new TypeError(`the item is of the unknown kind ${kind}`);
+}
+
+/** Throws `CrawlError('db-corrupt')` for this and the following rows. */
+export function decodeInbox(key: string, bytes: Uint8Array): InboxRow {
+  return decoded('inbox', key, () => {
+    const end = key.indexOf(END_OF_NAME);
+    return { from: key.slice(1, end), number: numberOf(key.slice(end + 1)), item: itemOf(unpack(bytes)) };
+  });
+}
+
+export const encodeOutbox = ({ link }: Pick<OutboxRow, 'link'>): Buffer => pack([link.url, ...tupleOf(link)]);
+
+export function decodeOutbox(key: string, bytes: Uint8Array): OutboxRow {
+  return decoded('outbox', key, () => {
+    const [url, ...tuple] = unpack(bytes);
+    return {
+      to: Number(key.slice(1, 1 + PARTITION_DIGITS)),
+      number: numberOf(key.slice(1 + PARTITION_DIGITS)),
+      link: linkOf(String(url), tuple as unknown as LinkTuple),
+    };
+  });
+}
+
+export const encodeWaiting = (link: ForwardedLink): Buffer => pack(tupleOf(link));
+
+export function decodeWaiting(key: string, bytes: Uint8Array): ForwardedLink {
+  return decoded('links that wait', key, () => linkOf(urlFromKey(key.slice(1)), unpack(bytes) as unknown as LinkTuple));
+}
+
+/** A number as the value of a row. */
+export const encodeNumber = (number: number): Buffer => Buffer.from(String(number));
+
+export function decodeNumber(key: string, bytes: Uint8Array): number {
+  return decoded('numbers of links', key, () => {
+    const number = Number(Buffer.from(bytes).toString());
+    if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('a whole number was expected');
+    return number;
+  });
+}
+
+function decoded<Row>(what: string, key: string, read: () => Row): Row {
+  try {
+    return read();
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new CrawlError('db-corrupt', `the row ${key} of the ${what} cannot be read: ${why}`, { cause });
+  }
+}

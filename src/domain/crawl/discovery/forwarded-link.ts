@@ -1,0 +1,57 @@
+// domain/crawl/discovery/: how URLs enter: seeds, sitemap dates, rules for links, refusals.
+/**
+ * A link found in one partition of a crawl to a URL of another one, which judges it like a link of its own (forwarding
+ * by the hash of the site, as in UbiCrawler: P. Boldi et al., 2004). Plain data: all that the score of the URL is made
+ * of is computed where the page is known.
+ */
+export interface ForwardedLink {
+  /** Canonical, and admitted by the URL filters of the finder. */
+  readonly url: string;
+  /** The page that links there. */
+  readonly from: string;
+  readonly depth: number;
+  /** When it was found, ms since the epoch. */
+  readonly at: number;
+  /** Score that the link gives to the URL. */
+  readonly score: number;
+  /** The same where the link does not count as noise. */
+  readonly plainScore: number;
+  /** Reason why the link is noise; `null`: it is not. */
+  readonly noise: string | null;
+  /** Redirects in a row that led to it; 0: it is a link. */
+  readonly redirects: number;
+}
+
+/** What one process puts into the inbox of a partition that another one may hold. */
+export type InboxItem =
+  | { readonly link: ForwardedLink }
+  /** A line of a seed list, whose URL belongs to the partition. */
+  | { readonly seed: string }
+  /** Hosts of seeds of the whole crawl, by which scope filters judge. */
+  | { readonly seedHosts: readonly string[] };
+
+/** A link on its way to another partition. Numbers rise, and are given once. */
+export interface OutboxRow {
+  readonly to: number;
+  readonly number: number;
+  readonly link: ForwardedLink;
+}
+
+export interface InboxRow {
+  /** A partition, by {@link senderOf}, or another name of letters, digits, `_` and `-`. */
+  readonly from: string;
+  readonly number: number;
+  readonly item: InboxItem;
+}
+
+/** Name of a partition as a sender, and of all that belongs to it: three digits. */
+export const senderOf = (partition: number): string => String(partition).padStart(3, '0');
+
+/**
+ * Whether numbers of a sender are remembered after its rows were applied. Those of a partition are, as it may hand over
+ * a row twice; all others put a row once, and what they put may be applied again.
+ */
+export const isPartition = (sender: string): boolean => /^\d{3}$/.test(sender);
+
+/** Metadata of a record: a page of another partition links to it. */
+export const LINKED_ELSEWHERE_KEY = 'linkedElsewhere';
