@@ -11,7 +11,12 @@ const { configSample } = await import(new URL('../dist/src/config/sample.js', im
 const { configJsonSchema } = await import(new URL('../dist/src/config/json-schema.js', import.meta.url).href);
 mkdirSync(join(root, 'docs/reference'), { recursive: true });
 const files = [...(await referencePages())].map(([name, text]) => [`docs/reference/${name}`, text]);
-for (const [name, text] of [...files, ['conf/incrawl.yaml', configSample()], ['conf/incrawl.schema.json', configJsonSchema()], ['docs/papers.md', papersPage()]]) {
+for (const [name, text] of [
+  ...files,
+  ['conf/incrawl.yaml', configSample()],
+  ['conf/incrawl.schema.json', configJsonSchema()],
+  ['docs/papers.md', papersPage()],
+]) {
   const file = join(root, name);
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
