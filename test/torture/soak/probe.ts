@@ -2,7 +2,7 @@
  * Loaded into a process by `--import`: writes one line of JSON a sample to the file in `SOAK_SAMPLES`, every
  * `SOAK_EVERY_MS`. Worker threads load it too, and do nothing.
  */
-import { appendFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
@@ -21,6 +21,8 @@ if (isMainThread && file !== undefined) {
     const sample: Sample = {
       at: performance.now(),
       rss,
+      anonymous:
+        1_024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? rss / 1_024),
       heap: heapUsed,
       descriptors: readdirSync('/proc/self/fd').length,
       timers,

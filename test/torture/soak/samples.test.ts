@@ -4,7 +4,8 @@ import { type Sample, trends } from './samples.ts';
 const MB = 1024 ** 2;
 const sample = (i: number, change: Partial<Sample> = {}): Sample => ({
   at: i * 1_000,
-  rss: 300 * MB,
+  rss: 320 * MB,
+  anonymous: 300 * MB,
   heap: 60 * MB,
   descriptors: 200,
   timers: 40,
@@ -16,13 +17,13 @@ const growing = (samples: readonly Sample[]): string[] =>
 
 it('what fills in warm-up, and what a round holds while it works, is no growth', () => {
   const samples = Array.from({ length: 240 }, (_, i) =>
-    sample(i, { rss: Math.min(300, 100 + 10 * i) * MB, handles: i % 5 === 0 ? 5_000 : 300 + (i % 7) }),
+    sample(i, { anonymous: Math.min(300, 100 + 10 * i) * MB, handles: i % 5 === 0 ? 5_000 : 300 + (i % 7) }),
   );
   expect(growing(samples)).toEqual([]);
 });
 
 it.each<[string, (i: number) => Partial<Sample>]>([
-  ['rss', (i) => ({ rss: (300 + i / 4) * MB })],
+  ['anonymous', (i) => ({ anonymous: (300 + i / 4) * MB })],
   ['heap', (i) => ({ heap: (60 + i / 20) * MB })],
   ['descriptors', (i) => ({ descriptors: 200 + Math.floor(i / 6) })],
   ['timers', (i) => ({ timers: 40 + Math.floor(i / 4) })],

@@ -2,7 +2,7 @@ import { type Axis, linePlot } from '../../../bench/plots/line-plot.ts';
 import type { Sample, Series } from './samples.ts';
 
 const MB = 1024 ** 2;
-const isBytes = (series: Series): boolean => series === 'rss' || series === 'heap';
+const isBytes = (series: Series): boolean => ['rss', 'anonymous', 'heap'].includes(series);
 
 export const brief = (series: Series, value: number): string =>
   isBytes(series) ? `${(value / MB).toFixed(1)} MB` : String(Math.round(value));
@@ -25,7 +25,8 @@ export function soakPlots(samples: readonly Sample[], hosts: number): string[] {
     plot(
       `Memory of the crawler over ${hosts} hosts, MB`,
       [
-        ['rss', 'resident', '#06c'],
+        ['rss', 'resident, with mapped tables', '#999'],
+        ['anonymous', 'resident without them', '#06c'],
         ['heap', 'heap after a collection', '#0a7'],
       ],
       MB,
