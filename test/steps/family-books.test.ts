@@ -34,6 +34,7 @@ function started(db: CrawlDb, now: () => number = () => DAY_MS, sharing = SHARIN
     hostRows: (hosts) => db.hostRows(hosts),
     hostShares: (hosts) => db.hostShares(hosts),
     meta: (key) => db.meta(key),
+    forwarding: db.forwarding,
   };
   const admission = new UrlAdmission(watched, [], { name: 'like', sharing, now });
   return {

@@ -30,7 +30,7 @@ async function swept() {
   await db.write({ puts: puts.map((datum) => ({ datum, previous: null })) });
   // "orphaned" and "linked" ask the policy nothing.
   const seen = { remove: () => {} } as unknown as SeenUrls;
-  const deps = { db, seen, policy: {} as SettlePolicy, openLinkedUrls: openInMemory };
+  const deps = { db, seen, policy: {} as SettlePolicy, openLinkedUrls: openInMemory, forwarding: null };
   const options = { mode: 'mark', repeats: { distance: 3 }, now: 50 } as const;
   const sweep = async (links: readonly string[], near: Parameters<typeof sweepOrphans>[0]['near']) => {
     await db.write({ links: [{ url: HOME, targets: links }] });
@@ -101,7 +101,7 @@ async function sweptInParts(
   };
   const seen = { remove: () => {} } as unknown as SeenUrls;
   const summary = await sweepOrphans(
-    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls },
+    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls, forwarding: null },
     { mode: 'mark', repeats: { distance: 3 }, now: 50, urlsPerPart },
   );
   const orphans: string[] = [];
@@ -120,7 +120,7 @@ it('a purge leaves its mark in the crawl db, by which other processes forget the
   await db.write({ puts: [page, lost].map((datum) => ({ datum, previous: null })) });
   const seen = { remove: () => {} } as unknown as SeenUrls;
   await sweepOrphans(
-    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory },
+    { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory, forwarding: null },
     { mode: 'purge', repeats: { distance: 3 }, now: 50 },
   );
   expect(await db.get(lost.url)).toBeUndefined();
@@ -146,7 +146,7 @@ it.each(['mark', 'purge'] as const)(
       links: [{ url: HOME, targets: ['https://a.org/back'] }],
     });
     const seen = { remove: () => {} } as unknown as SeenUrls;
-    const deps = { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory };
+    const deps = { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory, forwarding: null };
     const summary = await sweepOrphans(deps, { mode, repeats: { distance: 3 }, now: 50 });
     expect(summary).toEqual({ orphaned: 0, revived: 1, purged: mode === 'purge' ? 1 : 0 });
     const states: string[] = [];

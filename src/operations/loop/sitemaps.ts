@@ -83,7 +83,7 @@ async function readOne(
 ): Promise<HostSitemaps> {
   const { loaded, urls, policy } = plugins;
   const { clock } = runtime;
-  const { db, seen, seedHosts } = store();
+  const { db, seen, seedHosts, admission } = store();
   const { maxFiles, maxBytes } = config.sitemaps;
   const parseSitemap = await loadSitemapParser();
   const refusal = (host: string): string | null =>
@@ -106,6 +106,7 @@ async function readOne(
     latest,
     maxFiles,
     maxBytes,
+    forwarding: admission.forwarding,
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);

@@ -94,7 +94,7 @@ export async function sweepWhenDue(
   const { config, runtime, plugins } = deps;
   const mode = asked ?? config.updatedb.orphans;
   if (mode === 'off') return { orphans: 0 };
-  const { db, seen } = deps.store();
+  const { db, seen, admission } = deps.store();
   const now = runtime.clock.now();
   const last = Number((await db.meta(SWEPT_KEY)) ?? Number.NaN);
   if (Number.isNaN(last)) {
@@ -107,7 +107,8 @@ export async function sweepWhenDue(
   const repeats = repeatOptions(config);
   const options = { mode, repeats, now };
   const openLinkedUrls = (bounds: readonly string[]) => openFileLinkedUrls({ dir: join(deps.dir, 'tmp'), bounds });
-  const sweepDeps = { db, seen, policy: plugins.policy, near, openLinkedUrls };
+  const { forwarding } = admission;
+  const sweepDeps = { db, seen, policy: plugins.policy, near, openLinkedUrls, forwarding };
   const { orphaned, purged } = await sweepOrphans(sweepDeps, options);
   await db.write({ meta: { [SWEPT_KEY]: String(now) } });
   return { orphans: orphaned + purged };

@@ -6,6 +6,7 @@ import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
 import { LinkFamilies } from '../../steps/update/link-families.ts';
+import { LinkForwarding, type LinkForwardingDeps } from '../../steps/update/links/link-forwarding.ts';
 import { QueryVariants } from '../../steps/update/query-variants.ts';
 import { recover } from '../care/recover.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
@@ -41,18 +42,22 @@ export async function openStore(
     ? await (await import('../cluster/open-shared-db.ts')).openSharedDb({ config, dir, log, access, signal })
     : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
   const isReading = snapshotDir !== undefined || (isShared && access === 'look');
-  return storeOn(db, deps, isReading, cacheOf);
+  return storeOn(db, deps, isReading, cacheOf === undefined ? {} : { cacheOf });
 }
+
+/** Where a crawl db stands in a crawl of several partitions. */
+export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'recent'>;
 
 /** The store of an open crawl db, recovered from a crash unless it is only read; closes it where that fails. */
 export async function storeOn(
   db: RowsCrawlDb,
   { config, plugins, segments, runtime: { clock, log } }: Omit<StoreDeps, 'dir'>,
   isReading: boolean,
-  cacheOf?: CacheOf,
+  { cacheOf, place }: Pick<StoreOptions, 'cacheOf'> & { readonly place?: PartitionPlace } = {},
 ): Promise<Store> {
   try {
     const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
+    const forwarding = place === undefined ? null : new LinkForwarding({ ...place, domainOf, rows: db.forwarding });
     if (!isReading) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);
@@ -60,6 +65,7 @@ export async function storeOn(
       db,
       admissionGates(plugins.loaded, log),
       sharingGate(plugins.loaded, log, () => clock.now()),
+      forwarding,
     );
     const families = new LinkFamilies({ db, domainOf, treatment: config.linkclusters.noise });
     let saved = NO_SEEN_STATS;

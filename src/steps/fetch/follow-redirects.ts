@@ -10,7 +10,8 @@ import { chargedFacts } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
 import { fetchItem } from '../generate/list-item.ts';
-import { additions, type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
+import { type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
+import { additions } from '../update/links/additions.ts';
 import { listedPage } from '../update/listed-page.ts';
 import { RoundCaps } from './round-caps.ts';
 

@@ -1,3 +1,4 @@
+import type { OutboxRow } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { areDatesUseless, hintTrust, withHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import { newDatum } from '../../domain/crawl/states/datum.ts';
@@ -6,6 +7,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import { restReason } from '../facts/host-rest.ts';
+import { forwardingPart, type LinkForwarding } from '../update/links/link-forwarding.ts';
 import type { UrlChain } from '../url-chain.ts';
 import {
   fetchSitemap,
@@ -28,6 +30,8 @@ export interface SitemapOptions extends SitemapFetchOptions {
   readonly maxFiles: number;
   /** Score of URLs that enter. */
   readonly newScore: number;
+  /** URLs that are judged by other partitions; `null`: a crawl of one. */
+  readonly forwarding: LinkForwarding | null;
 }
 
 export interface SitemapReport {
@@ -105,12 +109,17 @@ export async function readSitemaps(
       continue;
     }
     if (next.depth < MAX_DEPTH) for (const { loc } of read.sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    reports.push(await apply(deps, url, read, options.newScore));
+    reports.push(await apply(deps, url, read, options));
   }
   return { origin, sitemaps: reports };
 }
 
-async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, score: number): Promise<SitemapReport> {
+async function apply(
+  deps: SitemapDeps,
+  sitemap: string,
+  read: ReadSitemap,
+  { newScore: score, forwarding }: Pick<SitemapOptions, 'newScore' | 'forwarding'>,
+): Promise<SitemapReport> {
   const now = deps.clock.now();
   const intervalMs = deps.policy.schedule.initialIntervalMs;
   const entries = new Map<string, number | null>();
@@ -127,7 +136,9 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, scor
   let hinted = 0;
   const urls = [...entries.keys()];
   for (let start = 0; start < urls.length; start += WINDOW) {
-    const window = urls.slice(start, start + WINDOW);
+    const listed = urls.slice(start, start + WINDOW);
+    const window = forwarding === null ? listed : listed.filter((url) => !forwarding.isElsewhere(url));
+    const forward = forwarding === null ? [] : forwardedFrom(sitemap, listed, forwarding, { at: now, score });
     const known = await deps.seen.probe(window);
     const fresh = window.filter((_, i) => known[i] !== true);
     const puts: CrawlDbPut[] = fresh.map((url) => {
@@ -137,7 +148,10 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, scor
     const dated = datesIgnored ? [] : window.filter((url, i) => known[i] === true && entries.get(url) !== null);
     const hints = await hintsOf(deps, dated, entries, now);
     hinted += hints.length;
-    if (puts.length + hints.length > 0) await deps.db.write({ puts: [...puts, ...hints] });
+    if (puts.length + hints.length + forward.length > 0) {
+      await deps.db.write({ puts: [...puts, ...hints], ...forwardingPart({ forward }) });
+    }
+    forwarding?.note(forward);
     deps.seen.add(fresh);
   }
   // Stored as links of the sitemap: a listed URL is no orphan, even where no page links to it.
@@ -155,6 +169,19 @@ async function apply(deps: SitemapDeps, sitemap: string, read: ReadSitemap, scor
     datesIgnored: datesIgnored && dates.length > 0,
     faults: read.errors.length,
   };
+}
+
+/** Listed URLs of other partitions, whose dates say nothing there. */
+function forwardedFrom(
+  from: string,
+  listed: readonly string[],
+  forwarding: LinkForwarding,
+  { at, score }: { readonly at: number; readonly score: number },
+): Omit<OutboxRow, 'number'>[] {
+  const ordinary = { from, depth: 1, at, score, plainScore: score, noise: null, redirects: 0 };
+  return listed
+    .filter((url) => forwarding.isElsewhere(url) && !forwarding.wasForwarded(url))
+    .map((url) => ({ to: forwarding.partitionOf(url), link: { url, ...ordinary } }));
 }
 
 async function hintsOf(

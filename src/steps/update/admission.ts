@@ -5,6 +5,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
 import { type BooksDb, FamilyBooks, hostsOf } from './like-urls/family-books.ts';
 import type { FamilySharing, HostBook } from './like-urls/host-book.ts';
+import type { LinkForwarding } from './links/link-forwarding.ts';
 
 /** A URL filter that counts: it judges URLs that the crawl db does not have by those that it has. */
 export interface AdmissionGate {
@@ -60,12 +61,20 @@ export class UrlAdmission {
   #hasLearnt: Promise<void> | null = null;
   /** `null`: no filter names families. */
   readonly books: FamilyBooks | null;
+  /** URLs that are judged by other partitions; `null`: a crawl of one. */
+  readonly forwarding: LinkForwarding | null;
 
-  constructor(db: BooksDb, gates: readonly AdmissionGate[], sharing: SharingGate | null = null) {
+  constructor(
+    db: BooksDb,
+    gates: readonly AdmissionGate[],
+    sharing: SharingGate | null = null,
+    forwarding: LinkForwarding | null = null,
+  ) {
     this.#db = db;
     this.#gates = gates;
     this.#sharing = sharing;
     this.books = sharing === null ? null : new FamilyBooks(db, sharing.sharing);
+    this.forwarding = forwarding;
   }
 
   /** @param visited pages that had their first answer since the last call, as they will be stored */

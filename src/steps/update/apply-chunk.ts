@@ -18,7 +18,6 @@ import { type DatedObservation, factsAfter, observationsOf } from '../facts/host
 import { writtenAt } from '../facts/written-at.ts';
 import { spelledVariant } from './declared-variant.ts';
 import {
-  additions,
   type Found,
   type LinkCounts,
   type LinkDeps,
@@ -28,6 +27,8 @@ import {
 } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
+import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
+import { forwardingPart } from './links/link-forwarding.ts';
 import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
@@ -113,19 +114,17 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
-  const added = await newUrls(run, draft);
-  await write(run, draft, added, chunk, row);
+  await write(run, draft, await newUrls(run, draft), chunk, row);
   return draft.tally;
 }
 
 /** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
 async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
   const records = await run.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const { seedScore } = run.links.scores;
-  const { initialIntervalMs } = run.policy.schedule;
+  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
   return chunk.flatMap((joined, i) => {
     const record = records[i];
-    const previous = record ?? listedPage(joined.fetched.url, run.segment, { seedScore, initialIntervalMs });
+    const previous = record ?? listedPage(joined.fetched.url, run.segment, listed);
     if (previous === null) return [];
     const { fetched, parsed } = joined;
     const outcome = parsed === null ? null : spelledVariant(run.links, previous, parsed.outcome);
@@ -250,29 +249,29 @@ function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, 
   tally.purged++;
 }
 
-/** Records for the URLs found that the crawl db does not have. */
-async function newUrls(run: UpdateRun, draft: Draft): Promise<readonly CrawlDatum[]> {
-  const { options, policy } = run;
+/** What becomes of the URLs found that the crawl db does not have. */
+async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
   const { found, tally, firsts } = draft;
-  if (!options.additions) return [];
-  const { initialIntervalMs } = policy.schedule;
-  const { added, waiting } = await additions(run.links, found, options, initialIntervalMs, firsts);
+  if (!run.options.additions) return NO_ADDITIONS;
+  const entering = await additions(run.links, found, run.options, run.policy.schedule.initialIntervalMs, firsts);
+  const { added, waiting } = entering;
   const targetsOf = new Map(draft.links.map(({ url, targets }) => [url, targets]));
   for (const [i, put] of draft.puts.entries()) {
-    const { url, state, target } = put.datum;
-    const targets = targetsOf.get(url) ?? (state.startsWith('redir') && target !== null ? [target] : null);
-    if (targets !== null) draft.puts[i] = { ...put, datum: withWaiting(put.datum, targets, waiting) };
+    const { datum } = put;
+    const redirect = datum.state.startsWith('redir') && datum.target !== null ? [datum.target] : null;
+    const targets = targetsOf.get(datum.url) ?? redirect;
+    if (targets !== null) draft.puts[i] = { ...put, datum: withWaiting(datum, targets, waiting) };
   }
   tally.newUrls = added.length;
   for (const { depth } of added) run.layers.count(depth, 'newUrls');
-  return added;
+  return entering;
 }
 
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
   { db, clock, links: { seen, admission }, options }: UpdateRun,
   { puts, deletes, firstRecords, links, shown, changes }: Draft,
-  added: readonly CrawlDatum[],
+  { added, forward }: Additions,
   chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
@@ -291,7 +290,9 @@ async function write(
       ...books?.meta,
     },
     ...noted(changes, clock.now()),
+    ...forwardingPart({ forward }),
   });
+  admission.forwarding?.note(forward);
   seen.add([...firstRecords, ...added.map(({ url }) => url)]);
   seen.remove(deletes.map(({ url }) => url));
 }

@@ -1,15 +1,15 @@
+import type { ForwardedLink } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
-import { type LinkMark, NO_MARK } from '../../domain/crawl/discovery/waiting-marks.ts';
-import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
 import type { UrlChain } from '../url-chain.ts';
-import type { Admission, UrlAdmission } from './admission.ts';
-import { type LinkFamilies, lowered, NOISE_FAMILY } from './link-families.ts';
-import { type BeyondVariants, DEMOTION, type QueryVariants, TOO_MANY_QUERIES } from './query-variants.ts';
+import type { UrlAdmission } from './admission.ts';
+import type { LinkFamilies } from './link-families.ts';
+import type { BeyondVariants, QueryVariants } from './query-variants.ts';
 
 /** Treatment of links that a parse filter has marked as noise; by how much `demote` lowers a score is the scoring's. */
 export type NoiseMode = 'demote' | 'follow' | 'drop';
@@ -65,6 +65,8 @@ export interface Found {
   readonly factor?: number;
   /** Redirects in a row that led to it; absent for a link. */
   readonly redirects?: number;
+  /** Of a page of another partition, which has judged it: of `parent` only the URL is known. Absent: found here. */
+  readonly forwarded?: ForwardedLink;
 }
 
 /**
@@ -164,7 +166,13 @@ export function meet(found: Map<string, Found>, url: string, link: Found): void 
   else if (noise !== known.noise) found.set(url, { ...known, noise });
 }
 
-function skipLink(deps: LinkDeps, url: string, reason: SkipReason, page: CrawlDatum, detail: string | null): void {
+export function skipLink(
+  deps: LinkDeps,
+  url: string,
+  reason: SkipReason,
+  page: CrawlDatum,
+  detail: string | null,
+): void {
   deps.skips.note({ url, reason, by: null, detail, from: page.url });
 }
 
@@ -176,119 +184,4 @@ const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
  */
 export function noiseOf({ noise }: Pick<Outlink, 'noise'>, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;
-}
-
-const NO_URLS: ReadonlySet<string> = new Set();
-
-/** What became of the URLs found. */
-export interface Additions {
-  /** Records for those that enter. */
-  readonly added: readonly CrawlDatum[];
-  /** Those that wait for the share of their family, with what is to be kept of their links. */
-  readonly waiting: ReadonlyMap<string, LinkMark>;
-}
-
-export const NO_ADDITIONS: Additions = Object.freeze({ added: [], waiting: new Map<string, LinkMark>() });
-
-/**
- * Judges those of the URLs that the crawl db does not have.
- * @param visited as for {@link UrlAdmission.judge}
- */
-export async function additions(
-  deps: LinkDeps & LinkCounts,
-  found: ReadonlyMap<string, Found>,
-  { beyondVariants }: Pick<LinkOptions, 'beyondVariants'>,
-  intervalMs: number,
-  visited: readonly CrawlDatum[] = [],
-): Promise<Additions> {
-  const urls = [...found.keys()];
-  const seen = await deps.seen.probe(urls);
-  const added: CrawlDatum[] = [];
-  const waiting = new Map<string, LinkMark>();
-  const fresh = urls.filter((_, i) => !seen[i]);
-  const excess = beyondVariants === 'follow' ? NO_URLS : await deps.variants.beyond(fresh);
-  const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
-  if (kept.length < fresh.length) {
-    for (const url of excess) {
-      countRejection(deps.filteredBy, TOO_MANY_QUERIES);
-      const { parent } = found.get(url) as Found;
-      skipLink(deps, url, 'too-many-queries', parent, null);
-    }
-  }
-  const asked = kept.map((url) => ({ url, from: (found.get(url) as Found).parent.url }));
-  const admissions = await deps.admission.judge(asked, visited);
-  const families = await deps.families.match(kept);
-  for (const [i, { url, from }] of asked.entries()) {
-    const admission = admissions[i]!;
-    const { isRefused, isWaiting, factor, reason } = admission;
-    if (isRefused || isWaiting) {
-      countRejection(isWaiting ? deps.demotedBy : deps.filteredBy, reason ?? 'refused');
-      if (isWaiting) waiting.set(url, markOf(deps.scores, found.get(url) as Found));
-      noteOut(deps, url, from, admission);
-      continue;
-    }
-    const { parent, outlink, depth, at, noise, redirects, factor: kept = 1 } = found.get(url) as Found;
-    // A redirect is no link of a page: its target stands for the page itself.
-    const family = redirects === undefined ? families[i]! : null;
-    if (family !== null && deps.families.treatment === 'drop') {
-      countRejection(deps.filteredBy, NOISE_FAMILY);
-      skipLink(deps, url, 'noise-family', parent, family.family.leader);
-      continue;
-    }
-    const tooMany = excess.has(url) ? TOO_MANY_QUERIES : null;
-    const reasons = [tooMany, reason, noise].filter((each) => each !== null);
-    for (const each of reasons) countRejection(deps.demotedBy, each);
-    if (family !== null) countRejection(deps.demotedBy, NOISE_FAMILY);
-    const [demoted] = reasons;
-    const datum = newDatum({
-      url,
-      now: at,
-      intervalMs,
-      referrer: parent.url,
-      depth,
-      score:
-        deps.scores.outlinkScore(parent, noise === null ? plain(outlink) : outlink, depth) *
-        kept *
-        factor *
-        (tooMany === null ? 1 : DEMOTION),
-      metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
-    });
-    added.push(family === null ? datum : lowered(datum, family, deps.families.treatment));
-  }
-  return { added, waiting };
-}
-
-/** Notes a URL that a counting filter keeps out, for good or for now. */
-function noteOut(deps: LinkDeps, url: string, from: string, { isWaiting, reason, detail }: Admission): void {
-  const [by = '', ...words] = (reason ?? '').split(': ');
-  if (isWaiting) deps.skips.note({ url, reason: 'like-urls-wait', by, detail, from });
-  else deps.skips.note({ url, reason: 'url-not-admitted', by, detail: words.join(': '), from });
-}
-
-/** What is to be kept of a link: a scoring may go by its text and its kind, which are not. */
-function markOf({ outlinkScore }: NewScores, link: Found): LinkMark {
-  const { parent, depth, noise, redirects } = link;
-  if (redirects !== undefined) return NO_MARK;
-  const outlink = noise === null ? plain(link.outlink) : link.outlink;
-  const mark = { noise: outlink.noise ?? null, isNextPage: outlink.isNextPage === true };
-  const before = (link.factor ?? 1) * outlinkScore(parent, outlink, depth);
-  const factor = before / outlinkScore(parent, bareLink(outlink.url, mark), depth);
-  return { ...mark, factor: factor > 0 && factor < Number.POSITIVE_INFINITY ? factor : 1 };
-}
-
-/** A link of which no more than these marks is known. */
-export const bareLink = (url: string, { noise, isNextPage }: Omit<LinkMark, 'factor'>): Outlink => ({
-  url,
-  anchor: '',
-  rel: 'link',
-  nofollow: false,
-  ...(noise !== null && { noise }),
-  ...(isNextPage && { isNextPage }),
-});
-
-/** The link without its mark, for the scoring where it does not count as noise. */
-function plain(outlink: Outlink): Outlink {
-  if (outlink.noise === undefined) return outlink;
-  const { noise: _, ...rest } = outlink;
-  return rest;
 }

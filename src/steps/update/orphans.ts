@@ -6,6 +6,8 @@ import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { LinkedUrls, OpenLinkedUrls } from '../../ports/linked-urls.ts';
 import { PURGED_KEY, type SeenUrls } from '../../ports/seen-urls.ts';
 import { noted } from '../facts/change-feed.ts';
+import { isLinkedElsewhere } from './links/apply-forwarded.ts';
+import type { LinkForwarding } from './links/link-forwarding.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from './repeats.ts';
 
 export interface SweepDeps {
@@ -15,6 +17,8 @@ export interface SweepDeps {
   /** The tables of signatures; `null` where none are kept. */
   readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
   readonly openLinkedUrls: OpenLinkedUrls;
+  /** Tells pages of other partitions, whose links are not here; `null`: a crawl of one. */
+  readonly forwarding: LinkForwarding | null;
 }
 
 export interface OrphanSummary {
@@ -100,7 +104,8 @@ async function sweepRecords(
   };
   for await (const datum of db.scan()) {
     if (datum.seed || (datum.referrer === null && datum.state !== 'orphan')) continue;
-    const answer = linked.has(datum.url);
+    const isForeign = deps.forwarding !== null && isLinkedElsewhere(datum, deps.forwarding);
+    const answer = isForeign || linked.has(datum.url);
     if (typeof answer === 'boolean' ? answer : await answer) {
       if (datum.state !== 'orphan') continue;
       const { datum: alive } = settle(datum, { kind: 'linked', depth: datum.depth }, deps.policy, options.now);

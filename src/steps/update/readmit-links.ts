@@ -4,15 +4,10 @@ import type { CrawlDb, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import type { ReadmitSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
-import {
-  additions,
-  type Found,
-  type LinkCounts,
-  type LinkDeps,
-  type LinkOptions,
-  outlinkTargets,
-} from './found-links.ts';
+import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, outlinkTargets } from './found-links.ts';
 import { waitingPut } from './like-urls/waiting-links.ts';
+import { additions } from './links/additions.ts';
+import { forwardingPart } from './links/link-forwarding.ts';
 
 export interface ReadmitDeps {
   readonly db: CrawlDb;
@@ -65,13 +60,16 @@ export async function readmitLinks(
       linking.push({ datum, all });
       if (all.length > stored.length) moved.push({ url: datum.url, targets: all });
     }
-    const { added, waiting } = await additions(counted, found, options, options.initialIntervalMs);
+    const { added, waiting, forward } = await additions(counted, found, options, options.initialIntervalMs);
     const puts = [
       ...added.map((datum) => ({ datum, previous: null })),
       ...linking.flatMap(({ datum, all }) => waitingPut(datum, all, waiting)),
     ];
-    if (puts.length + moved.length > 0)
-      await deps.db.write({ puts, links: moved, ...deps.links.admission.books?.facts() });
+    if (puts.length + moved.length + forward.length > 0) {
+      const facts = deps.links.admission.books?.facts();
+      await deps.db.write({ puts, links: moved, ...facts, ...forwardingPart({ forward }) });
+    }
+    deps.links.admission.forwarding?.note(forward);
     deps.links.seen.add(added.map(({ url }) => url));
     newUrls += added.length;
     judged += batch.length;

@@ -8,17 +8,11 @@ import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { spelledVariant } from './declared-variant.ts';
-import {
-  additions,
-  type Found,
-  type LinkCounts,
-  type LinkDeps,
-  type LinkOptions,
-  NO_ADDITIONS,
-  outlinkTargets,
-} from './found-links.ts';
+import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, outlinkTargets } from './found-links.ts';
 import { WAITING_KEY } from './like-urls/host-book.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
+import { additions, NO_ADDITIONS } from './links/additions.ts';
+import { forwardingPart } from './links/link-forwarding.ts';
 import { UNJUDGED_KEY } from './rejudge.ts';
 import { type FieldDifference, type PageDifference, recordDifferences } from './reparse-differences.ts';
 
@@ -103,7 +97,7 @@ export async function applyReparsed(
   }
   // Links that a page had before were judged when they were found.
   const entering = new Map([...found].filter(([url]) => gained.has(url)));
-  const { added, waiting } = options.additions
+  const { added, waiting, forward } = options.additions
     ? await additions(deps.links, entering, options, options.initialIntervalMs)
     : NO_ADDITIONS;
   const marked = options.additions ? withMarks(pages, puts, moved, waiting) : puts;
@@ -113,10 +107,12 @@ export async function applyReparsed(
       puts: [...marked, ...added.map((datum) => ({ datum, previous: null }))],
       links: moved,
       ...changesOf(puts, now),
+      ...forwardingPart({ forward }),
       ...(isUnjudged ? { meta: { [UNJUDGED_KEY]: 'yes' } } : {}),
     },
     { durable: true },
   );
+  deps.links.admission.forwarding?.note(forward);
   deps.links.seen.add(added.map(({ url }) => url));
   return { differences, resigned, newUrls: added.length };
 }

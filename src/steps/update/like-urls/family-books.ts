@@ -13,7 +13,7 @@ const MAX_WAITING_HOSTS = 10_000;
 const WAITING_HOSTS_KEY = 'likeUrls.waiting';
 
 /** What the books are read from. */
-export type BooksDb = Pick<CrawlDb, 'scan' | 'hostRows' | 'hostShares' | 'meta'>;
+export type BooksDb = Pick<CrawlDb, 'scan' | 'hostRows' | 'hostShares' | 'meta' | 'forwarding'>;
 
 /**
  * Books of the families of hosts. A book is read from the records of its host when it first matters. From then on its

@@ -70,7 +70,11 @@ export class HostBook {
   }
 
   /** From the records of a host. */
-  static async read(db: Pick<CrawlDb, 'scan' | 'hostRows'>, sharing: FamilySharing, host: string): Promise<HostBook> {
+  static async read(
+    db: Pick<CrawlDb, 'scan' | 'hostRows' | 'forwarding'>,
+    sharing: FamilySharing,
+    host: string,
+  ): Promise<HostBook> {
     const [row] = await db.hostRows([host]);
     const book = new HostBook(sharing, host, { ...countsOf(row), families: [] });
     for await (const datum of db.scan({ host })) {
@@ -79,6 +83,8 @@ export class HostBook {
       book.#countVisit(datum);
       if (WAITING_KEY in datum.metadata) book.wait(datum.url, null);
     }
+    // A link of another partition waits under its own URL: the page that has it is not here.
+    for await (const { url } of db.forwarding.scanWaiting(host)) book.wait(url, null);
     book.#isChanged = true;
     return book;
   }

@@ -5,16 +5,10 @@ import { DAY_MS, isWithinLast } from '../../../domain/time.ts';
 import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
-import {
-  additions,
-  bareLink,
-  type Found,
-  type LinkCounts,
-  type LinkDeps,
-  type LinkOptions,
-  meet,
-  noiseOf,
-} from '../found-links.ts';
+import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, meet, noiseOf } from '../found-links.ts';
+import { additions, bareLink } from '../links/additions.ts';
+import { foundOf } from '../links/apply-forwarded.ts';
+import { forwardingPart } from '../links/link-forwarding.ts';
 import type { FamilyBooks } from './family-books.ts';
 import { type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './host-book.ts';
 
@@ -147,7 +141,12 @@ async function admitBatch(deps: WaitingDeps, pages: readonly string[], options: 
   const { db, links } = deps;
   const found = new Map<string, Found>();
   const stored: { readonly page: CrawlDatum; readonly targets: readonly string[] }[] = [];
-  for (const page of await db.getMany(pages)) {
+  const known = await db.getMany(pages);
+  const elsewhere = links.admission.forwarding === null ? [] : pages.filter((_, i) => known[i] === undefined);
+  for (const link of await db.forwarding.waiting(elsewhere))
+    if (link !== undefined) meet(found, link.url, foundOf(link));
+  const asked = [...found.keys()];
+  for (const page of known) {
     if (page === undefined) continue;
     const isRedirect = page.state.startsWith('redir') && page.target !== null;
     const targets = isRedirect ? [page.target] : await db.links(page.url);
@@ -155,10 +154,13 @@ async function admitBatch(deps: WaitingDeps, pages: readonly string[], options: 
     if (isRedirect) meetRedirect(found, page, page.target, deps.clock.now());
     else meetLinks(found, page, targets, deps.clock.now(), options);
   }
-  const { added, waiting } = await additions(links, found, options, options.initialIntervalMs);
+  const { added, waiting, forward, waitingLinks } = await additions(links, found, options, options.initialIntervalMs);
   const puts = added.map((datum): CrawlDbPut => ({ datum, previous: null }));
   for (const { page, targets } of stored) puts.push(...waitingPut(page, targets, waiting));
-  if (puts.length > 0) await db.write({ puts });
+  const still = new Set(waitingLinks.map(({ url }) => url));
+  const boxes = forwardingPart({ forward, waited: asked.filter((url) => !still.has(url)) });
+  if (puts.length > 0 || boxes.forwarding !== undefined) await db.write({ puts, ...boxes });
+  links.admission.forwarding?.note(forward);
   links.seen.add(added.map(({ url }) => url));
   options.onAdded?.(added);
 }

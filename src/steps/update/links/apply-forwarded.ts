@@ -1,0 +1,83 @@
+import { type ForwardedLink, LINKED_ELSEWHERE_KEY } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
+import { type CrawlDatum, newDatum } from '../../../domain/crawl/states/datum.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
+import type { ReceivedRow } from '../../../ports/partitions/forwarding.ts';
+import { writtenAt } from '../../facts/written-at.ts';
+import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, meet } from '../found-links.ts';
+import { additions, bareLink } from './additions.ts';
+import { forwardingPart, type LinkForwarding } from './link-forwarding.ts';
+
+export interface ForwardedDeps {
+  readonly db: CrawlDb;
+  readonly clock: Clock;
+  readonly links: LinkDeps & LinkCounts;
+}
+
+export interface ForwardedOptions extends Pick<LinkOptions, 'beyondVariants'> {
+  /** Whether new URLs enter the crawl db. */
+  readonly additions: boolean;
+  /** Interval of a URL that enters, ms. */
+  readonly initialIntervalMs: number;
+}
+
+/**
+ * Applies rows of the inbox, all of them links, in one batch with the numbers of their senders. URLs that are new are
+ * judged as links found here; a URL that is known is marked as linked from another partition, since the sweep of
+ * orphans knows only the links of its own. Resolves with the records that entered.
+ */
+export async function applyForwarded(
+  { db, clock, links }: ForwardedDeps,
+  rows: readonly ReceivedRow[],
+  { initialIntervalMs, ...options }: ForwardedOptions,
+): Promise<readonly CrawlDatum[]> {
+  const found = new Map<string, Found>();
+  for (const { item, isKnown } of rows) if (!isKnown && 'link' in item) meet(found, item.link.url, foundOf(item.link));
+  const judged = options.additions ? await additions(links, found, options, initialIntervalMs) : null;
+  const { added = [], forward = [], waitingLinks: wait = [] } = judged ?? {};
+  const entered = new Set(added.map(({ url }) => url));
+  const marked = await linkedElsewhere(
+    db,
+    links.admission.forwarding,
+    [...found.keys()].filter((url) => !entered.has(url)),
+  );
+  const now = clock.now();
+  const books = links.admission.books?.facts();
+  await db.write({
+    ...books,
+    puts: [...added.map((datum): CrawlDbPut => ({ datum, previous: null })), ...marked],
+    meta: { ...(added.length > 0 && writtenAt(now)), ...books?.meta },
+    ...forwardingPart({ forward, wait, received: rows.map(({ from, number }) => ({ from, number })) }),
+  });
+  links.seen.add([...entered]);
+  links.admission.forwarding?.note(forward);
+  return added;
+}
+
+/** A forwarded link as one that is met here. */
+export function foundOf(forwarded: ForwardedLink): Found {
+  const { url, from, depth, at, noise, redirects } = forwarded;
+  const parent = newDatum({ url: from, now: at, intervalMs: 0, depth });
+  const outlink = bareLink(url, NO_MARK);
+  return { parent, outlink, depth, at, noise, forwarded, ...(redirects > 0 && { redirects }) };
+}
+
+/** Known URLs by links of their own partition alone, now with the mark. */
+async function linkedElsewhere(
+  db: CrawlDb,
+  forwarding: LinkForwarding | null,
+  urls: readonly string[],
+): Promise<CrawlDbPut[]> {
+  if (forwarding === null) return [];
+  const records = await db.getMany(urls);
+  return records.flatMap((previous): CrawlDbPut[] => {
+    if (previous === undefined || previous.seed || isLinkedElsewhere(previous, forwarding)) return [];
+    const metadata = { ...previous.metadata, [LINKED_ELSEWHERE_KEY]: true };
+    return [{ datum: { ...previous, metadata }, previous }];
+  });
+}
+
+/** Whether a page of another partition is known to link to the URL. */
+export const isLinkedElsewhere = ({ referrer, metadata }: CrawlDatum, forwarding: LinkForwarding): boolean =>
+  LINKED_ELSEWHERE_KEY in metadata || (referrer !== null && forwarding.isElsewhere(referrer));

@@ -1,0 +1,68 @@
+import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { Lru } from '../../../domain/lru.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import { partitionAmong } from '../../../domain/url/hash/partition.ts';
+import type { Forwarding, ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
+
+export interface LinkForwardingDeps {
+  /** The partition whose crawl db is open, and how many the crawl has. */
+  readonly partition: number;
+  readonly partitions: number;
+  readonly domainOf: (host: string) => string;
+  /** Outbox and inbox of this crawl db. */
+  readonly rows: Forwarding;
+  /** URLs that were forwarded lately: links of a navigation are on every page. */
+  readonly recent: RecentUrls;
+}
+
+/** A bounded set of URLs, which may forget some. */
+export interface RecentUrls {
+  has(url: string): boolean;
+  add(url: string): void;
+}
+
+type Outgoing = Omit<OutboxRow, 'number'>;
+
+/** Hosts whose partition is remembered: the public suffix list is a search. */
+const MAX_HOSTS = 20_000;
+
+/** Tells which URLs belong to other partitions of the crawl. */
+export class LinkForwarding {
+  readonly rows: Forwarding;
+  readonly #deps: LinkForwardingDeps;
+  readonly #hosts = new Lru<number>({ entries: MAX_HOSTS });
+
+  constructor(deps: LinkForwardingDeps) {
+    this.rows = deps.rows;
+    this.#deps = deps;
+  }
+
+  partitionOf(url: string): number {
+    const host = hostOf(url);
+    let partition = this.#hosts.get(host);
+    if (partition === undefined) {
+      partition = partitionAmong(this.#deps.domainOf(host), this.#deps.partitions);
+      this.#hosts.set(host, partition);
+    }
+    return partition;
+  }
+
+  isElsewhere(url: string): boolean {
+    return this.partitionOf(url) !== this.#deps.partition;
+  }
+
+  /** Whether the URL is on its way, so that it need not be sent again. */
+  wasForwarded(url: string): boolean {
+    return this.#deps.recent.has(url);
+  }
+
+  /** To be called after the outbox has these rows. */
+  note(forward: readonly Outgoing[]): void {
+    for (const { link } of forward) this.#deps.recent.add(link.url);
+  }
+}
+
+/** The field `forwarding` of a batch; none where it would be empty. */
+export function forwardingPart(batch: ForwardingBatch): { readonly forwarding?: ForwardingBatch } {
+  return Object.values(batch).some((rows) => rows.length > 0) ? { forwarding: batch } : {};
+}
