@@ -40,6 +40,7 @@ const FOLDERS = [
   ['redis', ['src/adapters/redis/']],
   ['postgres', ['src/adapters/postgres/']],
   ['s3', ['src/adapters/s3/']],
+  ['bullmq', ['src/adapters/bullmq/']],
   ['system', ['src/adapters/system/']],
   ['plugin-host', ['src/plugin-host/']],
   ['packages', ['src/packages/']],
@@ -55,7 +56,7 @@ type Folder = (typeof FOLDERS)[number][0];
 const folderOf = (file: string): Folder | undefined =>
   FOLDERS.find(([, starts]) => starts.some((start) => file.startsWith(start)))?.[0];
 
-const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 's3', 'system'] as const;
+const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 'bullmq', 's3', 'system'] as const;
 
 /** What each folder may import of the others; src/ARCHITECTURE.md says why. */
 const ALLOWED: Record<Folder, readonly Folder[]> = {
@@ -70,6 +71,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   redis: ['packages', 'ports', 'domain'],
   postgres: ['packages', 'ports', 'domain'],
   s3: ['ports', 'domain'],
+  bullmq: ['packages', 'ports', 'domain'],
   system: ['ports', 'domain'],
   'plugin-host': ['packages', 'config', 'ports', 'domain'],
   packages: ['domain'],

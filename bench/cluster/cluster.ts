@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { createHostLanes } from '../../src/adapters/http/lanes/host-lanes.ts';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis, type RedisClient } from '../../src/adapters/redis/connect.ts';
-import { createSharedLanes } from '../../src/adapters/redis/shared-lanes.ts';
 import { openRedisStore } from '../../src/adapters/redis/shared-store.ts';
 import { openCrawlDbOn } from '../../src/adapters/rows/open-crawl-db.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { createSharedLanes } from '../../src/operations/cluster/shared-lanes.ts';
 import { WriteLease } from '../../src/operations/cluster/write-lease.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import type { HostLanes } from '../../src/ports/host-lanes.ts';
@@ -115,13 +115,13 @@ export async function benchCluster(say: (text: string) => void): Promise<void> {
     say(`memory of Redis: ${Math.round(used / URLS)} bytes a URL, with the outlinks of every second page`);
     await db.close();
     await lease.release();
-    await store.close();
     const settings = { clock: { now: () => Date.now(), sleep: async () => {} }, defaultDelayMs: 0 };
     const lanes = createHostLanes({ ...settings, concurrency: 50, connectionsPerHost: 1 });
     say(`a task of a lane: ${await meterOf(null)(TASKS, () => askedHosts(lanes))}`);
-    const both = createSharedLanes({ ...settings, redis, name: 'bench', lanes, leaseMs: 30_000 });
+    const both = createSharedLanes({ ...settings, hosts: store.hosts('bench'), lanes, leaseMs: 30_000 });
     say(`a task of a shared lane: ${await meterOf(redis)(TASKS, () => askedHosts(both))}`);
     await both.close();
+    await store.close();
     redis.disconnect();
   } finally {
     server.kill('SIGKILL');

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
-import { loadBullMq } from '../adapters/redis/bullmq.ts';
-import { connectRedis } from '../adapters/redis/connect.ts';
-import { createBullJobEngine } from '../adapters/redis/job-engine.ts';
-import { createSharedLanes } from '../adapters/redis/shared-lanes.ts';
+import { loadBullMq } from '../adapters/bullmq/bullmq.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { connectStore } from '../operations/cluster/connect-store.ts';
+import { openJobEngine } from '../operations/cluster/job-engine.ts';
 import { requireSharedDb } from '../operations/cluster/open-shared-db.ts';
+import { createSharedLanes } from '../operations/cluster/shared-lanes.ts';
 import { crawlDbServer, jobsServer } from '../operations/cluster/store-urls.ts';
 import { type Worker, worker } from '../operations/cluster/worker.ts';
 import type { Store } from '../operations/deps.ts';
@@ -27,15 +26,20 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const server = crawlDbServer(config.cluster);
   const jobs = jobsServer(config.cluster);
   if (server === null || jobs === null) throw noServer();
-  const bullmq = loadBullMq();
+  loadBullMq();
   await makeStateFolder(dir);
   const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });
-  const redis = await connectRedis(jobs.url);
   const store = await connectStore(server.url);
   const { lanes } = own.web;
-  const shared = createSharedLanes({ redis, name, lanes, clock, leaseMs, defaultDelayMs: config.fetch.delayMs });
+  const shared = createSharedLanes({
+    hosts: store.hosts(name),
+    lanes,
+    clock,
+    leaseMs,
+    defaultDelayMs: config.fetch.delayMs,
+  });
   const wiring = { ...own, web: { ...own.web, lanes: shared } };
-  const engine = createBullJobEngine({ bullmq, redis: await connectRedis(jobs.url, 'endless'), name, leaseMs, log });
+  const engine = await openJobEngine({ url: jobs.url, name, leaseMs, log });
   const cacheOf = keptCache(config);
   return worker({
     wiring,
@@ -60,7 +64,6 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
     async close() {
       await shared.close();
       await engine.close();
-      redis.disconnect();
       await store.close();
       await close();
     },

@@ -21,6 +21,10 @@ const STEPS: readonly (readonly string[])[] = [
     `CREATE TABLE incrawl.leases (
        part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity'
      ) WITH (fillfactor = 50)`,
+    `CREATE TABLE incrawl.hosts (
+       part integer, host text COLLATE "C", worker text NOT NULL, until timestamptz NOT NULL,
+       is_resting boolean NOT NULL DEFAULT false, PRIMARY KEY (part, host)
+     ) WITH (fillfactor = 50)`,
   ],
 ];
 

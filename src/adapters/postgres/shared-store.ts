@@ -1,6 +1,7 @@
 import type { LoadPackage } from '../../packages/load-package.ts';
 import type { SharedStore } from '../../ports/cluster/shared-store.ts';
 import { Database } from './database.ts';
+import { postgresHostLeases } from './host-leases.ts';
 import { postgresLeases } from './leases.ts';
 import { PostgresRows } from './rows.ts';
 import { ensurePart, partOf, tableOf } from './schema.ts';
@@ -33,6 +34,7 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
     },
     danger: async () => null,
     leases: postgresLeases(db),
+    hosts: (name) => postgresHostLeases(db, name),
     rows: (name, token) => new PostgresRows({ db, name, token }),
     close: () => db.close(),
   };

@@ -3,6 +3,7 @@ import type { SharedStore } from '../../ports/cluster/shared-store.ts';
 import { connectRedis } from './connect.ts';
 import { crawlDbId, isCrawlDbWhole } from './crawl-db-id.ts';
 import { evictionPolicy } from './eviction.ts';
+import { redisHostLeases } from './host-leases.ts';
 import { redisLeases } from './leases.ts';
 import { RedisRows } from './rows.ts';
 
@@ -22,6 +23,7 @@ export async function openRedisStore(url: string, load?: LoadPackage): Promise<S
       );
     },
     leases: redisLeases(redis),
+    hosts: (name) => redisHostLeases(redis, name),
     rows: (name, token) => new RedisRows({ redis, name, token }),
     async close() {
       redis.disconnect();

@@ -24,6 +24,8 @@ export interface SharedStore {
    * @param token of the lease of the name; `null`: to read
    */
   rows(name: string, token: string | null): StoredRows;
+  /** The leases of the hosts of a name. */
+  hosts(name: string): HostLeases;
   /** Ends the connections. Rows are to be closed before. */
   close(): Promise<void>;
 }
@@ -47,6 +49,16 @@ export interface StoreLeases {
   /** Extends a lease, from now. False: another one has it, or none. */
   keep(name: string, holder: string, leaseMs: number): Promise<boolean>;
   drop(name: string, holder: string): Promise<void>;
+}
+
+/** Which worker may fetch from a host, by the clock of the server. */
+export interface HostLeases {
+  /** 0: the worker holds the host, for `lifeMs` at most; else the least time to wait, ms. */
+  take(host: string, worker: string, lifeMs: number): Promise<number>;
+  /** False: the worker no longer holds the host. */
+  keep(host: string, worker: string, lifeMs: number): Promise<boolean>;
+  /** Gives the host back; no other worker may take it for `restMs`. */
+  leave(host: string, worker: string, restMs: number): Promise<void>;
 }
 
 /** Codes of errors after which a call may succeed later, when the server answers again. */

@@ -1,4 +1,4 @@
-import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
+import { loadBullMq } from '../../../src/adapters/bullmq/bullmq.ts';
 import { NO_REDIS } from './redis-server.ts';
 
 function isInstalled(): boolean {

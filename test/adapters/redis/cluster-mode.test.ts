@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { crawlDbId } from '../../../src/adapters/redis/crawl-db-id.ts';
-import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
+import { openJobEngine } from '../../../src/operations/cluster/job-engine.ts';
 import { contentOf } from '../../contracts/crawl-db-exam.ts';
 import { SILENT } from '../leveldb/temporary-db.ts';
 import { openInStore } from '../open-store.ts';
@@ -70,8 +69,7 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     `has the jobs of a crawl on the node of its crawl db${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
     async () => {
       for (const name of NAMES) {
-        const redis = await connectRedis(server.url, 'endless');
-        const engine = createBullJobEngine({ bullmq: loadBullMq(), redis, name, leaseMs: 5_000, log: SILENT });
+        const engine = await openJobEngine({ url: server.url, name, leaseMs: 5_000, log: SILENT });
         const fetches = ['1', '2'].map((segment) => ({
           id: `fetch-${segment}`,
           kind: 'fetch' as const,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loadBullMq } from '../../../src/adapters/redis/bullmq.ts';
+import { loadBullMq } from '../../../src/adapters/bullmq/bullmq.ts';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
-import { createBullJobEngine } from '../../../src/adapters/redis/job-engine.ts';
+import { openJobEngine } from '../../../src/operations/cluster/job-engine.ts';
 import { type LoadPackage, loadPackage } from '../../../src/packages/load-package.ts';
 import type { JobEnd, JobEngine } from '../../../src/ports/job-engine.ts';
 import { jobEngineContract } from '../../contracts/job-engine.contract.ts';
@@ -27,13 +27,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
   afterAll(() => server.stop());
 
   const open = async (name = `jobs-${count}`, leaseMs = 10_000): Promise<JobEngine> =>
-    createBullJobEngine({
-      bullmq: loadBullMq(),
-      redis: await connectRedis(server.url, 'endless'),
-      name,
-      leaseMs,
-      log: SILENT,
-    });
+    openJobEngine({ url: server.url, name, leaseMs, log: SILENT });
 
   jobEngineContract('BullMQ', {
     open: () => open(),

@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job, JobEnd } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
-import type { BullJob, BullMq, BullQueue, BullWorker } from './bullmq.ts';
-import type { RedisClient } from './connect.ts';
+import type { BullConnection, BullJob, BullMq, BullQueue, BullWorker } from './bullmq.ts';
 
 export type Data = Pick<Job, 'kind' | 'segments'>;
 
-export const QUEUE = 'jobs';
 /** Attempts of a job, and the first pause between them, ms; each further pause is twice as long. */
 export const ATTEMPTS = 3;
 const BACKOFF_MS = 1_000;
@@ -23,8 +21,10 @@ function abortOf(signal: AbortSignal): Promise<void> {
 }
 
 interface JobWorkerDeps {
-  readonly bullmq: BullMq;
-  readonly place: { readonly connection: RedisClient; readonly prefix: string };
+  readonly bullmq: Pick<BullMq, 'Worker' | 'WaitingError'>;
+  readonly place: BullConnection;
+  /** Name of the queue. */
+  readonly name: string;
   readonly leaseMs: number;
   readonly log: Log;
   readonly queue: Pick<BullQueue<Data>, 'getJobCounts'>;
@@ -51,8 +51,8 @@ export class JobWorker {
     this.#deps = deps;
     this.#perform = perform;
     this.#signal = signal;
-    const { bullmq, place, leaseMs, log } = deps;
-    this.#worker = new bullmq.Worker<Data>(QUEUE, (job, token, cancelled) => this.#take(job, token, cancelled), {
+    const { bullmq, place, name, leaseMs, log } = deps;
+    this.#worker = new bullmq.Worker<Data>(name, (job, token, cancelled) => this.#take(job, token, cancelled), {
       ...place,
       concurrency: atOnce,
       lockDuration: leaseMs,

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { HostLeases } from '../../ports/cluster/shared-store.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
-import type { RedisClient } from './connect.ts';
-import { KEEP_HOST, LEAVE_HOST, TAKE_HOST } from './host-scripts.ts';
-import { runScript } from './run-script.ts';
 
 export interface SharedLanesOptions {
-  readonly redis: RedisClient;
-  /** Prefix of all keys. */
-  readonly name: string;
+  readonly hosts: HostLeases;
   /** The lanes of this process. */
   readonly lanes: HostLanes;
   readonly clock: Clock;
@@ -27,7 +23,7 @@ export interface SharedLanes extends HostLanes {
 interface HeldHost {
   delayMs: number;
   pausedUntil: number;
-  /** Time of the last heartbeat in Redis, by the monotonic clock. */
+  /** Time of the last heartbeat at the server, by the monotonic clock. */
   keptAt: number;
 }
 
@@ -40,22 +36,21 @@ type Latest = (() => number) | undefined;
 /**
  * Lanes with one owner per host among all workers of a crawl: one worker holds the host, and no other may fetch from it
  * before a delay after the last request has passed. It is held from the first task of a lane to the last, so a request
- * costs no call to Redis. A worker that dies loses its hosts a lease and a delay later. One that was paused takes them
+ * costs no call to the server. A worker that dies loses its hosts a lease and a delay later. One that was paused takes them
  * again before its next request.
  */
 export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
-  const { redis, name, lanes, clock, leaseMs, defaultDelayMs } = options;
+  const { hosts, lanes, clock, leaseMs, defaultDelayMs } = options;
   const worker = randomUUID();
   const held = new Map<string, HeldHost>();
   /** Tasks of each host, from their call to their end. The last one releases the host. */
   const tasks = new Map<string, number>();
-  const keyOf = (host: string): string => `${name}:host:${host}`;
   const lifeOf = ({ delayMs, pausedUntil }: HeldHost): number =>
     Math.ceil(leaseMs + Math.max(delayMs, pausedUntil - clock.now()));
 
   async function keep(host: string, entry: HeldHost): Promise<void> {
     const startedAt = performance.now();
-    if ((await runScript(redis, KEEP_HOST, [keyOf(host)], [worker, lifeOf(entry)])) === 1) entry.keptAt = startedAt;
+    if (await hosts.keep(host, worker, lifeOf(entry))) entry.keptAt = startedAt;
     else held.delete(host);
   }
   /** A failure is ignored: without a heartbeat this worker starts no more requests on the host. */
@@ -71,7 +66,7 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
     if (known !== undefined && performance.now() - known.keptAt < leaseMs) return 0;
     const entry = known ?? { delayMs: lanes.ownDelayMs(host) ?? defaultDelayMs, pausedUntil: 0, keptAt: 0 };
     const startedAt = performance.now();
-    const waitMs = Number(await runScript(redis, TAKE_HOST, [keyOf(host)], [worker, lifeOf(entry)]));
+    const waitMs = await hosts.take(host, worker, lifeOf(entry));
     if (waitMs > 0) return waitMs;
     entry.keptAt = startedAt;
     held.set(host, entry);
@@ -81,8 +76,8 @@ export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   async function leave(host: string, entry: HeldHost): Promise<void> {
     held.delete(host);
     const restMs = Math.ceil(Math.max(entry.delayMs, entry.pausedUntil - clock.now()));
-    // Without an answer the key expires.
-    await runScript(redis, LEAVE_HOST, [keyOf(host)], [worker, restMs]).catch(() => {});
+    // Without an answer the lease expires.
+    await hosts.leave(host, worker, restMs).catch(() => {});
   }
 
   async function entered(host: string, latest: Latest): Promise<boolean> {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
-import { connectRedis } from '../../../src/adapters/redis/connect.ts';
-import { createSharedLanes, type SharedLanes } from '../../../src/adapters/redis/shared-lanes.ts';
-import { systemClock } from '../../../src/adapters/system/clock.ts';
-import type { LaneTurn } from '../../../src/ports/host-lanes.ts';
-import { NO_REDIS, type RedisServer, startRedis } from './redis-server.ts';
+import { createHostLanes } from '../../src/adapters/http/lanes/host-lanes.ts';
+import { connectRedis } from '../../src/adapters/redis/connect.ts';
+import { openRedisStore } from '../../src/adapters/redis/shared-store.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { createSharedLanes, type SharedLanes } from '../../src/operations/cluster/shared-lanes.ts';
+import type { LaneTurn } from '../../src/ports/host-lanes.ts';
+import { NO_REDIS, type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -21,10 +22,16 @@ describe.skipIf(NO_REDIS !== null)(
     afterAll(() => server.stop());
 
     const worker = async (defaultDelayMs: number, leaseMs = 5_000, connectionsPerHost = 1): Promise<SharedLanes> => {
-      const redis = await connectRedis(server.url);
+      const store = await openRedisStore(server.url);
       const own = createHostLanes({ clock: systemClock, concurrency: 10, connectionsPerHost, defaultDelayMs });
-      const lanes = createSharedLanes({ redis, name, lanes: own, clock: systemClock, leaseMs, defaultDelayMs });
-      open.push({ lanes, end: () => redis.disconnect() });
+      const lanes = createSharedLanes({
+        hosts: store.hosts(name),
+        lanes: own,
+        clock: systemClock,
+        leaseMs,
+        defaultDelayMs,
+      });
+      open.push({ lanes, end: () => void store.close() });
       return lanes;
     };
     const each = (test: () => Promise<void>) => async () => {

@@ -1,17 +1,23 @@
 import { DAY_MS } from '../../domain/time.ts';
 import type { Job, JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
-import type { BullFlow, BullFlowProducer, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
-import { connectionFault, type RedisClient } from './connect.ts';
-import { ATTEMPTS, type Data, JobWorker, QUEUE } from './job-worker.ts';
-import { redisError } from './redis-errors.ts';
+import type { BullConnection, BullFlow, BullFlowProducer, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
+import { ATTEMPTS, type Data, JobWorker } from './job-worker.ts';
+
+/** The server of the jobs of a crawl. */
+export interface JobServer {
+  readonly connection: BullConnection;
+  /** Name of the queue. */
+  readonly queue: string;
+  /** Waits for a server that is away, and rejects with `CrawlError`; a call may be repeated. */
+  call<Value>(attempt: () => Promise<Value>): Promise<Value>;
+  close(): Promise<void>;
+}
 
 export interface BullJobEngineOptions {
-  readonly bullmq: BullMq;
-  /** Closed with the engine; must wait for a server that is away (`maxRetriesPerRequest: null`). */
-  readonly redis: RedisClient;
-  /** Prefix of all keys, in braces: they are on one node of a cluster. */
-  readonly name: string;
+  readonly bullmq: Pick<BullMq, 'Queue' | 'FlowProducer' | 'Worker' | 'WaitingError'>;
+  /** Closed with the engine. */
+  readonly server: JobServer;
   /** A worker without a heartbeat for so long loses its jobs, ms. */
   readonly leaseMs: number;
   readonly log: Log;
@@ -30,9 +36,9 @@ const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized',
  * {@link JobEngine} on BullMQ, which has the locks, the retries, the recovery of jobs of dead workers, and dependencies
  * between jobs.
  */
-export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJobEngineOptions): JobEngine {
-  const place = { connection: redis, prefix: `{${name}}:jobs` };
-  const queue: BullQueue<Data> = new bullmq.Queue<Data>(QUEUE, place);
+export function createBullJobEngine({ bullmq, server, leaseMs, log }: BullJobEngineOptions): JobEngine {
+  const { connection: place, queue: name } = server;
+  const queue: BullQueue<Data> = new bullmq.Queue<Data>(name, place);
   const flows: BullFlowProducer<Data> = new bullmq.FlowProducer<Data>(place);
   // Failures of calls reject; others are tried again.
   for (const each of [queue, flows]) each.on('error', (error) => log.debug('job engine', { error: error.message }));
@@ -45,7 +51,7 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
   });
   const flowOf = ({ id, kind, segments }: Job, after: readonly Job[]): BullFlow<Data> => ({
     name: kind,
-    queueName: QUEUE,
+    queueName: name,
     data: { kind, segments },
     opts: optionsOf(id),
     children: after.map((each) => {
@@ -67,50 +73,44 @@ export function createBullJobEngine({ bullmq, redis, name, leaseMs, log }: BullJ
 
   return {
     async put(job, after = []) {
-      try {
+      await server.call(async () => {
         if (!(await makeSpace(job.id, ['completed', 'failed']))) return;
         for (const each of after) await makeSpace(each.id, ['failed']);
         await flows.add(flowOf(job, after));
-      } catch (error) {
-        throw redisError(error, connectionFault(redis));
-      }
+      });
     },
 
     async work(perform, { atOnce, signal }) {
       while (!signal.aborted) {
-        const worker = new JobWorker({ bullmq, place, leaseMs, log, queue }, perform, { atOnce, signal });
+        const worker = new JobWorker({ bullmq, place, name, leaseMs, log, queue }, perform, { atOnce, signal });
         if ((await worker.ended()) === 'stuck') {
-          log.warn('this worker is given no job though some wait: it takes up its work anew', { queue: QUEUE });
+          log.warn('this worker is given no job though some wait: it takes up its work anew', { queue: name });
         }
         await worker.close();
       }
     },
 
     async state(): Promise<JobState> {
-      try {
+      return server.call(async () => {
         const counts = await queue.getJobCounts(...OPEN);
         const failed = await queue.getFailed(0, 20);
         return {
           open: Object.values(counts).reduce((sum, count) => sum + count, 0),
           failed: failed.map(({ id, failedReason }) => ({ id: String(id), reason: failedReason ?? '' })),
         };
-      } catch (error) {
-        throw redisError(error, connectionFault(redis));
-      }
+      });
     },
 
     async forgetEnded() {
-      try {
+      await server.call(async () => {
         await queue.clean(WHENEVER_MS, KEPT, 'completed');
         await queue.clean(WHENEVER_MS, KEPT, 'failed');
-      } catch (error) {
-        throw redisError(error, connectionFault(redis));
-      }
+      });
     },
 
     async close() {
       await Promise.allSettled([queue.close(), flows.close()]);
-      redis.disconnect();
+      await server.close();
     },
   };
 }

@@ -1,6 +1,5 @@
-// adapters/redis/: a crawl db, lanes, jobs and the filter of seen URLs in Redis.
+// adapters/bullmq/: jobs by BullMQ, on Redis or PostgreSQL.
 import { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
-import type { RedisClient } from './connect.ts';
 
 /** The part of BullMQ 6 in use, declared here since the package is optional: incrawl is built without it. */
 
@@ -32,10 +31,12 @@ export interface BullFlow<Data> {
   readonly children?: readonly BullFlow<Data>[];
 }
 
-interface BullConnection {
-  readonly connection: RedisClient;
-  /** Prefix of all keys. */
-  readonly prefix: string;
+/** Where the jobs lie. */
+export interface BullConnection {
+  /** A client of Redis that waits for a server that is away (`maxRetriesPerRequest: null`), or a pool of PostgreSQL. */
+  readonly connection: unknown;
+  /** Prefix of all keys in Redis. */
+  readonly prefix?: string;
 }
 
 export interface BullQueue<Data> {
@@ -75,6 +76,12 @@ export interface BullMq {
     },
   ) => BullWorker;
   readonly WaitingError: new () => Error;
+  /** Classes of the same names on another backend. */
+  readonly withBackend: (backend: unknown) => Pick<BullMq, 'Queue' | 'FlowProducer' | 'Worker'>;
+  readonly createPostgresBackend: unknown;
+  /** Makes the tables, or brings them up to date. */
+  readonly runMigrations: (client: unknown, schema: string) => Promise<unknown>;
+  readonly DEFAULT_SCHEMA: string;
 }
 
 /** Throws `CrawlError('package-missing')` where the optional package is not installed. */
