@@ -1,3 +1,4 @@
+// adapters/redis/: a crawl db, leases, jobs and the filter of seen URLs in Redis.
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 import { isGivingUp, isNoDatabase } from './redis-errors.ts';

@@ -16,7 +16,7 @@ export interface JobEngineOptions {
   readonly log: Log;
 }
 
-/** Opens the jobs of a crawl on the server that a URL names. Rejects with `package-missing` or an error of the server. */
+/** Opens the jobs on the server that a URL names. Rejects with `package-missing`, or an error of the server. */
 export async function openJobEngine({ url, name, leaseMs, log }: JobEngineOptions): Promise<JobEngine> {
   const bullmq = loadBullMq();
   if (!isPostgres(url)) {

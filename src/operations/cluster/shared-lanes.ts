@@ -36,8 +36,8 @@ type Latest = (() => number) | undefined;
 /**
  * Lanes with one owner per host among all workers of a crawl: one worker holds the host, and no other may fetch from it
  * before a delay after the last request has passed. It is held from the first task of a lane to the last, so a request
- * costs no call to the server. A worker that dies loses its hosts a lease and a delay later. One that was paused takes them
- * again before its next request.
+ * costs no call to the server. A worker that dies loses its hosts a lease and a delay later. One that was paused takes
+ * them again before its next request.
  */
 export function createSharedLanes(options: SharedLanesOptions): SharedLanes {
   const { hosts, lanes, clock, leaseMs, defaultDelayMs } = options;
