@@ -97,20 +97,19 @@ export class ObjectSegment implements Segment {
   }
 
   async resetParsed(): Promise<void> {
-    await this.#replacing(() => this.#local.resetParsed());
+    await this.#change(() => this.#local.resetParsed(), true);
   }
 
   replaceParsed(): ParsedReplacement {
     const replacement = this.#local.replaceParsed();
     return {
       add: (index, encoded) => replacement.add(index, encoded),
-      commit: () => this.#replacing(() => replacement.commit()),
+      commit: () => this.#change(() => replacement.commit(), true),
     };
   }
 
   async setState(state: SegmentState): Promise<void> {
-    await this.#local.setState(state);
-    await this.#parts.writer?.seal();
+    await this.#change(() => this.#local.setState(state), false);
   }
 
   /** Stores what is left, and gives the segment back. What could not be stored stays in the local folder. */
@@ -131,8 +130,8 @@ export class ObjectSegment implements Segment {
     return this.#parts.local;
   }
 
-  #replacing(replace: () => Promise<void>): Promise<void> {
+  #change(act: () => Promise<void>, replacesParsed: boolean): Promise<void> {
     const { writer } = this.#parts;
-    return writer === null ? replace() : writer.replaceParsed(replace);
+    return writer === null ? act() : writer.change(act, replacesParsed);
   }
 }

@@ -1,6 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { onFile } from '../file-errors.ts';
 import type { FileSegment } from '../segments/segment.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
 import type { ManifestHolder } from './manifest-holder.ts';
@@ -71,11 +68,14 @@ export class SealedWriter {
     return this.#inTurn(() => this.#seal());
   }
 
-  /** `replace` puts other parse output in the place of the present one; resolves when that is stored. */
-  replaceParsed(replace: () => Promise<void>): Promise<void> {
+  /**
+   * Changes more than the ends of files, and stores that: not while files are being stored, and removed here.
+   * @param replacesParsed other parse output is put in the place of the present one
+   */
+  change(act: () => Promise<void>, replacesParsed: boolean): Promise<void> {
     return this.#inTurn(async () => {
-      await replace();
-      this.#replacesParsed = true;
+      await act();
+      this.#replacesParsed ||= replacesParsed;
       await this.#seal();
     });
   }
@@ -108,7 +108,7 @@ export class SealedWriter {
     this.#replacesParsed = false;
     // The last file stays: its pages may not be parsed yet.
     const local = warcSizes(this.#folder);
-    for (const name of earlier) if (local.has(name)) onFile(this.#folder, () => rmSync(join(this.#folder, name)));
+    this.#local.removeWarc(earlier.filter((name) => local.has(name)));
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {

@@ -180,6 +180,11 @@ export class SegmentWriter {
     return { info: this.mark.info, added: added?.size ?? 0, fetched: fetched.size, parsed: parsed.size };
   }
 
+  /** Removes WARC files that are stored elsewhere. */
+  removeWarc(names: readonly string[]): void {
+    for (const name of names) this.warc.remove(name);
+  }
+
   /** The mark first: a crash in between leaves parse output that is valid, if unwanted. */
   resetParsed(): void {
     this.checkOpen();

@@ -150,6 +150,11 @@ export class FileSegment implements Segment {
     return this.writing().cut();
   }
 
+  /** As in `SegmentWriter`. */
+  removeWarc(names: readonly string[]): void {
+    this.writing().removeWarc(names);
+  }
+
   private get synced(): SegmentMark['synced'] {
     return (this.writer?.mark ?? this.mark).synced;
   }

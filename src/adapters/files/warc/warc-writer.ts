@@ -123,6 +123,13 @@ export class WarcWriter {
     return this.bufferedBytes;
   }
 
+  /** Removes a file that is stored elsewhere; not the one under way. */
+  remove(name: string): void {
+    const file = join(this.dir, name);
+    this.unsynced.delete(file);
+    onFile(file, () => rmSync(file, { force: true }));
+  }
+
   /** The next member begins a file. */
   end(): void {
     if (this.fd !== null) this.nextFile();
