@@ -172,11 +172,10 @@ class MemoryCrawlDb implements CrawlDb {
   }
 
   async counters(): Promise<CrawlDbCounters> {
-    const hosts = new Set([...this.#records.keys()].map(hostOf));
     return {
       urls: this.#records.size,
       byState: countStates(this.#records.values()),
-      hosts: hosts.size,
+      hosts: new Set([...this.#records.keys()].map(hostOf)).size,
       leased: this.#leases.size,
     };
   }

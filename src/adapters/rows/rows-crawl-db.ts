@@ -36,7 +36,7 @@ import {
   urlOfRow,
 } from './codecs/keys.ts';
 import { decodeRecord } from './codecs/record-codec.ts';
-import { decodeHost, decodeLease, decodeLinks, decodeSegment, dueEntryOf } from './codecs/row-codecs.ts';
+import { decodeHost, decodeLinks, decodeSegment, dueEntryOf, leaseOf } from './codecs/row-codecs.ts';
 import { readShares } from './codecs/share-rows.ts';
 import { forwardingOn } from './forwarding/forwarding-rows.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
@@ -231,13 +231,13 @@ export class RowsCrawlDb implements CrawlDb {
 
   async leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
     const found = await readMany(this.#rows, urls.map(leaseKey));
-    return found.map((bytes, i) => (bytes === undefined ? undefined : leaseView(urls[i]!, bytes)));
+    return found.map((bytes, i) => (bytes === undefined ? undefined : leaseOf(urls[i]!, bytes)));
   }
 
   async *scanLeases(segment?: string): AsyncGenerator<Lease, void, undefined> {
     for await (const batch of readRange(this.#rows, rowRange(ROW.lease))) {
       for (const [key, bytes] of batch) {
-        const lease = leaseView(urlOfRow(key), bytes);
+        const lease = leaseOf(urlOfRow(key), bytes);
         if (segment === undefined || lease.segment === segment) yield lease;
       }
     }
@@ -294,8 +294,3 @@ export class RowsCrawlDb implements CrawlDb {
     await this.#rows.close();
   }
 }
-
-const leaseView = (url: string, bytes: Uint8Array): Lease => {
-  const { segment, dueAt } = decodeLease(url, bytes);
-  return { url, segment, dueAt };
-};

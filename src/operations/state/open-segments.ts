@@ -9,7 +9,7 @@ import type { SegmentStore } from '../../ports/segment-store.ts';
 import { crawlDbServer } from '../cluster/store-urls.ts';
 import { readSegmentsMark } from './segments-mark.ts';
 
-/** The segments of a state directory, with WARC files as configured. Throws `config-invalid` where they lie elsewhere. */
+/** The segments of a state directory, with WARC files as configured. Throws `config-invalid` if they lie elsewhere. */
 export function openSegments({ config, dir, log }: { config: Config; dir: string; log: Log }): SegmentStore {
   const { warcMaxBytes, gzipLevel, store } = config.segments;
   const warc = {

@@ -16,7 +16,10 @@ export interface Sample {
 
 export type Series = Exclude<keyof Sample, 'at'>;
 
-/** Largest growth of a series after warm-up, as a share; and by so many at least, which is noise of small counts. Mapped tables grow with the crawl db. */
+/**
+ * Largest growth of a series after warm-up, as a share; and by so many at least, which is noise of small counts. Mapped
+ * tables grow with the crawl db.
+ */
 const GROWTH = 0.05;
 const SLACK: Readonly<Record<Series, number>> = {
   rss: Number.POSITIVE_INFINITY,

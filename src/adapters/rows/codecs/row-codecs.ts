@@ -2,7 +2,7 @@ import { dueFacts } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import type { DueEntry, HostFacts, SegmentRow } from '../../../ports/crawl-db.ts';
+import type { DueEntry, HostFacts, Lease, SegmentRow } from '../../../ports/crawl-db.ts';
 import { parseDueKey } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
@@ -96,6 +96,11 @@ export function decodeLease(url: string, bytes: Uint8Array): LeaseRow {
     dueAt: dueAt as number | null,
     due: due as Uint8Array,
   }));
+}
+
+export function leaseOf(url: string, bytes: Uint8Array): Lease {
+  const { segment, dueAt } = decodeLease(url, bytes);
+  return { url, segment, dueAt };
 }
 
 /** URLs per state, by the number of the state. */
