@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes/changes.ts';
 import { benchCluster } from './cluster/cluster.ts';
+import { benchPostgres } from './cluster/postgres.ts';
 import { ENCODINGS, type Encoding } from './crawl/coded-bodies.ts';
 import { benchCrawl, benchReadmit, type TwoCrawls } from './crawl/crawls.ts';
 import { benchEncodings } from './crawl/encodings.ts';
@@ -54,6 +55,7 @@ const { values } = parseArgs({
     fingerprints: { type: 'string', default: '10000000' },
     sizes: { type: 'string', default: '1000000,10000000' },
     state: { type: 'string' },
+    store: { type: 'string', default: 'postgres://127.0.0.1/bench' },
     against: { type: 'string', default: '' },
     signature: { type: 'string', multiple: true, default: [] },
     labelled: { type: 'string', default: '' },
@@ -129,6 +131,7 @@ if (values.only === 'revisions') {
   await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });
 }
 if (values.only === 'cluster') await benchCluster(say);
+if (values.only === 'postgres') await benchPostgres(say, values.store, values.sizes.split(',').map(Number));
 if (isAsked('changes')) await benchChanges(say, verdict);
 if (isAsked('questions')) await benchQuestions(say, verdict);
 if (isAsked('live-view')) await benchLiveView(say, verdict);

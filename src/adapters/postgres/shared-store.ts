@@ -32,7 +32,11 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
       const first = new PostgresRows({ db, name, token: null });
       return !(await first.isEmpty());
     },
-    danger: async () => null,
+    async danger() {
+      const { rows } = await db.query({ text: `SELECT current_setting('fsync')` });
+      if (rows[0]?.[0] !== 'off') return null;
+      return 'PostgreSQL does not sync its files (fsync = off): a power failure destroys the crawl';
+    },
     leases: postgresLeases(db),
     hosts: (name) => postgresHostLeases(db, name),
     rows: (name, token) => new PostgresRows({ db, name, token }),
