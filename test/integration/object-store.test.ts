@@ -106,7 +106,7 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     await rm(dir, { recursive: true, force: true });
   });
 
-  it('a crawl ends as one with a folder, and every command finds its pages', { timeout: 300_000 }, async () => {
+  it('a crawl ends as one with a folder, and every command finds its pages', { timeout: 600_000 }, async () => {
     const own = placed('crawl');
     expect(await incrawl(crawl('folder'))).toMatchObject({ code: 0, stderr: '' });
     expect(await incrawl(crawl('objects', own))).toMatchObject({ code: 0, stderr: '' });
@@ -158,7 +158,48 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     expect(await incrawl(['repair', ...inObjects])).toMatchObject({ code: 0 });
   });
 
-  it('a place belongs to one crawl, and a crawl has one place', { timeout: 120_000 }, async () => {
+  it('exports to an object store as to files', { timeout: 600_000 }, async () => {
+    const from = ['--dir', join(dir, 'folder')];
+    const textOf = async (key: string): Promise<string | undefined> => {
+      const store = storeAt(server.endpoint, 'exports/');
+      const found = await store.get(key);
+      await store.close();
+      return found?.bytes.toString();
+    };
+    const file = await incrawl(['export', ...from, '-o', join(dir, 'pages.jsonl')]);
+    expect(file.code).toBe(0);
+    const place = `s3://${BUCKET}/exports/day/pages.jsonl`;
+    const stored = await incrawl(['export', ...from, '-o', place, '--json']);
+    expect(stored.code, stored.stderr).toBe(0);
+    expect(JSON.parse(stored.stdout)).toMatchObject({ file: place, documents: PAGES });
+    expect(await textOf('day/pages.jsonl')).toBe(readFileSync(join(dir, 'pages.jsonl'), 'utf8'));
+    const archive = await incrawl(['export', ...from, '--format', 'warc', '-o', `s3://${BUCKET}/exports/a.warc.gz`]);
+    expect(archive.code, archive.stderr).toBe(0);
+    expect((await textOf('a.cdxj'))?.split('\n').length).toBeGreaterThan(PAGES);
+    const tree = await incrawl(['export', ...from, '--format', 'tree', '-o', `s3://${BUCKET}/exports/mirror/`]);
+    expect(tree.code, tree.stderr).toBe(0);
+    expect((await textOf('mirror/index.jsonl'))?.trim().split('\n').length).toBe(PAGES);
+    expect((await objectsBelow('exports/mirror/')).length).toBe(PAGES + 1);
+    // Nothing takes the place of what is there: no empty export, none that fails.
+    const empty = ['export', ...from, '--host', 'absent.example', '-o', place];
+    expect(await incrawl(empty)).toMatchObject({ code: 2, stderr: expect.stringContaining('it is left as it is') });
+    expect((await textOf('day/pages.jsonl'))?.split('\n').length).toBe(PAGES + 1);
+    expect((await incrawl([...empty, '--force'])).code).toBe(0);
+    expect(await textOf('day/pages.jsonl')).toBe('');
+    for (const wrong of [
+      ['-o', 's3://absent/x.jsonl'],
+      ['-o', 's3://NO/x'],
+      ['-o', `s3://${BUCKET}`],
+      ['--format', 'webhook', '-o', `s3://${BUCKET}/hook`],
+      ['--format', 'tree', '--since', '1d', '-o', `s3://${BUCKET}/exports/mirror/`],
+    ]) {
+      const { code, stderr } = await incrawl(['export', ...from, ...wrong]);
+      expect([1, 2], `${wrong} ${stderr}`).toContain(code);
+      expect(stderr).not.toContain(tmpdir());
+    }
+  });
+
+  it('a place belongs to one crawl, and a crawl has one place', { timeout: 600_000 }, async () => {
     const other = await incrawl(crawl('other', placed('crawl')));
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('segments of another crawl') });
     const moved = await incrawl(['readseg', '--list', '--dir', join(dir, 'objects'), ...placed('elsewhere')]);
@@ -171,7 +212,7 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     expect(merged).toMatchObject({ code: 2, stderr: expect.stringContaining('a merge works on segments') });
   });
 
-  it('says what to do without credentials, bucket or server', { timeout: 120_000 }, async () => {
+  it('says what to do without credentials, bucket or server', { timeout: 600_000 }, async () => {
     const without = await incrawl(crawl('none', placed('none')), undefined, { AWS_ACCESS_KEY_ID: '', HOME: dir });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('AWS_ACCESS_KEY_ID') });
     const bucket = await incrawl(crawl('none', ['-D', 'segments.store=s3://absent/x']));

@@ -8,9 +8,12 @@ import type {
   StoredObject,
 } from '../../ports/objects/object-store.ts';
 import { type ListedPage, listedPage } from './list-xml.ts';
+import { putInParts } from './multipart.ts';
 import { fieldOf } from './s3-answer.ts';
 import { type S3Deps, type S3Options, S3Requests, type Settled, sha256Of } from './s3-requests.ts';
 
+/** A file from this size on, written without a condition, goes in parts. */
+const PART_BYTES = 256 << 20;
 /** Requests of one `remove` under way at a time. */
 const REMOVALS = 8;
 
@@ -30,6 +33,10 @@ export function createS3ObjectStore(options: S3Options, deps: S3Deps): ObjectSto
   }
 
   async function put(key: string, content: ObjectContent, condition?: PutCondition): Promise<ObjectVersion | null> {
+    const large =
+      condition === undefined && !(content instanceof Uint8Array) && content.length === 1 ? content[0] : null;
+    const { partBytes = PART_BYTES } = options;
+    if (large && large.end - large.start > partBytes) return putInParts(requests, key, large, partBytes);
     const isStale = async (): Promise<boolean> => {
       const { status, headers } = await requests.ask({ method: 'HEAD', key }, [200, 404]);
       return condition === 'new' ? status === 200 : headers.etag !== condition?.etag;

@@ -16,6 +16,8 @@ export interface S3Options extends EndpointOptions, BucketPlace {
   readonly timeoutMs: number;
   /** How long a request is repeated while the service fails, ms. */
   readonly patienceMs: number;
+  /** Size of the parts in which large files are written; default: 256 MiB. */
+  readonly partBytes?: number;
 }
 
 export interface S3Deps {

@@ -3,6 +3,9 @@ import type { CrawlDeps } from '../deps.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
 import { createContentReader } from './page-content.ts';
 
+/** Whether an export goes to an object store. */
+const isObjectPlace = (place: string | null): boolean => place?.startsWith('s3://') === true;
+
 export interface ExportOperations {
   /** Pages with their contents, in the format of an exporter plugin. */
   export(query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary>;
@@ -19,7 +22,10 @@ export function exportOperations(
       const { onWork } = runtime;
       const exporter = await plugins.exporter(query.format);
       const contents = createContentReader(deps, outlet.signal);
-      return exportPages({ db: store().db, segments, exporter, contents, crawl, tempDir: dir, onWork }, query, outlet);
+      const from = { db: store().db, segments, exporter, contents, crawl, tempDir: dir, onWork };
+      if (!isObjectPlace(outlet.place)) return exportPages(from, query, outlet);
+      const { exportToObjects } = await import('./export-to-objects.ts');
+      return exportToObjects(config, query, outlet, (local) => exportPages(from, query, local));
     },
   };
 }

@@ -202,6 +202,24 @@ describe.skipIf(NO_S3 !== null)(`an S3 server that fails${NO_S3 === null ? '' : 
     await new Promise((resolve) => expiring.close(resolve).closeAllConnections());
   });
 
+  it('writes a large file in parts, which appears whole or not at all', async () => {
+    const large = join(dir, 'large');
+    const bytes = Buffer.alloc(12 << 20, 'a large file, ');
+    writeFileSync(large, bytes);
+    opened({ partBytes: 5 << 20, timeoutMs: 10_000 });
+    suffer(null, '503', null, 'lost', null, 'reset');
+    expect(await store.put('large', [{ file: large, start: 1, end: bytes.length }])).not.toBeNull();
+    expect((await store.get('large'))?.bytes.equals(bytes.subarray(1))).toBe(true);
+    await store.close();
+    opened({ partBytes: 5 << 20, timeoutMs: 10_000, patienceMs: 1_000 });
+    proxy.fault = ({ path }) => (path.includes('partNumber=2') ? '503' : null);
+    await expect(store.put('torn', [{ file: large, start: 0, end: bytes.length }])).rejects.toMatchObject({
+      code: 'object-store-unreachable',
+    });
+    expect(await store.get('torn')).toBeNull();
+    expect(proxy.seen.some(({ method, path }) => method === 'DELETE' && path.includes('uploadId'))).toBe(true);
+  });
+
   it('survives a restart of the server between two requests', async () => {
     suffer();
     opened();
