@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { benchChanges } from './changes/changes.ts';
 import { benchCluster } from './cluster/cluster.ts';
 import { benchPostgres } from './cluster/postgres.ts';
+import { benchDocuments } from './content/documents.ts';
 import { ENCODINGS, type Encoding } from './crawl/coded-bodies.ts';
 import { benchCrawl, benchReadmit, type TwoCrawls } from './crawl/crawls.ts';
 import { benchEncodings } from './crawl/encodings.ts';
@@ -59,6 +60,7 @@ const { values } = parseArgs({
     against: { type: 'string', default: '' },
     signature: { type: 'string', multiple: true, default: [] },
     labelled: { type: 'string', default: '' },
+    documents: { type: 'string' },
     every: { type: 'string', default: '1' },
   },
 });
@@ -116,6 +118,7 @@ if (isAsked('requests')) await withSite((origins) => benchRequests(say, origins)
 if (isAsked('generate')) await benchGenerate(say, verdict);
 if (isAsked('parts')) await withSite((origins) => benchParts(say, origins));
 if (isAsked('parse')) await withSite((origins) => benchParse(say, verdict, origins));
+if (values.only === 'documents') await benchDocuments(say, values.documents);
 if (isAsked('seen')) await benchSeen(say, verdict);
 if (isAsked('seen-fp')) await benchSeenFp(say, verdict, 10_000_000);
 if (isAsked('near')) benchNear(verdict);

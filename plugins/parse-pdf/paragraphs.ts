@@ -140,28 +140,33 @@ function isNextLine(
 
 /** The text of lines in one, with words put together that were divided at the end of a line. */
 function joined(lines: readonly Line[], hasBullet: boolean): Run[] {
-  const runs: Run[] = [];
-  for (const [i, line] of lines.entries()) {
-    const own = line.runs.map((run, j) => {
-      const text = j === line.runs.length - 1 ? run.text.replace(LEADER, '') : run.text;
-      return { ...run, text: hasBullet && i + j === 0 ? text.replace(BULLET, '') : text };
-    });
+  const runs: { readonly href: string | null; readonly parts: string[] }[] = [];
+  const add = (text: string, href: string | null): void => {
     const last = runs.at(-1);
-    const first = own[0]!;
-    if (last !== undefined) {
-      if (ENDS_HYPHENATED.test(last.text) && /^\p{Ll}/u.test(first.text)) {
-        runs[runs.length - 1] = { ...last, text: last.text.slice(0, -1) };
-      } else if (!(SPACELESS.test(last.text.at(-1) ?? '') && SPACELESS.test(first.text[0] ?? ''))) {
+    if (last !== undefined && last.href === href) last.parts.push(text);
+    else runs.push({ href, parts: [text] });
+  };
+  for (const [i, { runs: own }] of lines.entries()) {
+    for (const [j, { text, href }] of own.entries()) {
+      const first = i + j === 0 && hasBullet ? text.replace(BULLET, '') : text;
+      const shown = j === own.length - 1 ? first.replace(LEADER, '') : first;
+      const before = runs.at(-1);
+      if (j > 0 || before === undefined) {
+        add(shown, href);
+        continue;
+      }
+      // Only the end of what is there is looked at: a paragraph may be long.
+      const end = before.parts.at(-1) ?? '';
+      if (ENDS_HYPHENATED.test(end) && /^\p{Ll}/u.test(shown)) {
+        before.parts[before.parts.length - 1] = end.slice(0, -1);
+        add(shown, href);
+      } else if (SPACELESS.test(end.at(-1) ?? '') && SPACELESS.test(shown[0] ?? '')) add(shown, href);
+      else {
         // A link over two lines is one.
-        if (last.href === first.href) own[0] = { ...first, text: ` ${first.text}` };
-        else runs.push({ text: ' ', href: null });
+        add(' ', before.href === href ? href : null);
+        add(shown, href);
       }
     }
-    for (const run of own) {
-      const end = runs.at(-1);
-      if (end !== undefined && end.href === run.href) runs[runs.length - 1] = { ...end, text: end.text + run.text };
-      else runs.push(run);
-    }
   }
-  return runs;
+  return runs.map(({ href, parts }) => ({ href, text: parts.join('') }));
 }

@@ -187,6 +187,13 @@ describe.skipIf(!isInstalled)('parse-pdf (skipped unless "incrawl packages insta
     expect(short.text.replaceAll('\n', '').length).toBe(1_000);
   });
 
+  it('reads a book of 1,000 pages', { timeout: 120_000 }, async () => {
+    const book = madePdf({ pages: bookPages(1_000, (page, line) => `Line ${line} of page ${page}`) });
+    const { metadata, text } = await parsed(book);
+    expect(metadata).toEqual({ 'parse-pdf.pages': 1_000 });
+    expect(text).toContain('Line 30 of page 1000');
+  });
+
   it('leaves the body to those behind it', async () => {
     const page = samplePage(made(), { url: URL, contentType: 'application/pdf' });
     const before = page.body.length;

@@ -32,7 +32,7 @@ const { record } = await parser.live({ index: 0, url, contentType: 'text/html', 
 server.closeAllConnections();
 server.close();
 await rm(dir, { recursive: true });
-const loaded = Object.keys(createRequire(import.meta.url).cache).flatMap((file) => /node_modules\\/(simhash-js|cheerio)\\//.exec(file)?.[1] ?? []);
+const loaded = Object.keys(createRequire(import.meta.url).cache).flatMap((file) => /node_modules\\/(simhash-js|cheerio|yauzl|pdfjs-dist)\\//.exec(file)?.[1] ?? []);
 console.log(JSON.stringify({ fetched: totals.fetched, signature: record.outcome.signature, loaded: [...new Set(loaded)] }));
 `;
 

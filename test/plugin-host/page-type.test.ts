@@ -44,6 +44,10 @@ describe('binary bodies declared as text are not read as text', () => {
 describe('documents are known by their content where the declared type says nothing', () => {
   const odt = madeZip([{ name: 'mimetype', data: 'application/vnd.oasis.opendocument.text', isStored: true }]);
   const epub = madeZip([{ name: 'mimetype', data: 'application/epub+zip\n', isStored: true }]);
+  const otherEpub = madeZip([
+    { name: 'META-INF/container.xml', data: '<container/>' },
+    { name: 'mimetype', data: 'application/epub+zip', isStored: true },
+  ]);
   const ooxml = (part: string): Uint8Array =>
     madeZip([
       { name: '[Content_Types].xml', data: '<Types/>' },
@@ -57,6 +61,7 @@ describe('documents are known by their content where the declared type says noth
     ['a PDF behind other bytes', 'binary/octet-stream', ascii(`\n\n${'%'.repeat(900)}%PDF-1.4\n`), 'application/pdf'],
     ['a page that is about PDFs', null, ascii('<p>begins with %PDF-'), 'text/html'],
     ['an OpenDocument', null, odt, 'application/vnd.oasis.opendocument.text'],
+    ['an EPUB in another order', 'application/octet-stream', otherEpub, 'application/epub+zip'],
     ['an EPUB as ZIP', 'application/zip', epub, 'application/epub+zip'],
     [
       'a text document as ZIP',

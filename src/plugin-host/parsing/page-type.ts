@@ -107,6 +107,8 @@ function zipType(bytes: Buffer): string | null {
     const type = bytes.toString('latin1', start, start + Math.min(100, bytes.readUInt32LE(SIZE))).trim();
     return /^application\/(?:epub\+zip|vnd\.oasis\.opendocument\.[\w.-]+)$/.test(type) ? type : null;
   }
+  // Some programs do not know that rule.
+  if (bytes.includes('META-INF/container.xml') && bytes.includes('application/epub+zip')) return 'application/epub+zip';
   if (!bytes.includes('[Content_Types].xml')) return null;
   return OFFICE_PARTS.find(([part]) => bytes.includes(part))?.[1] ?? null;
 }
