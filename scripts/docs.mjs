@@ -1,5 +1,5 @@
-// Writes docs/reference, conf/incrawl.yaml and its JSON Schema from the built program and the plugin api's source, and docs/papers.md from
-// its data, or (--check) says which of them is out of date.
+// Writes docs/reference, conf/incrawl.yaml and its JSON Schema from the built program and the plugin api's source, and
+// docs/papers.md from its data, or (--check) says which of them is out of date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
