@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { answerTargets } from './answer-targets.ts';
 import { addToCorpus, corpusOf } from './corpus.ts';
+import { DOCUMENT_TARGETS } from './document-targets.ts';
 import { FILE_TARGETS } from './file-targets.ts';
 import { inputsFrom } from './inputs.ts';
 import { PAGE_TARGETS } from './page-targets.ts';
@@ -12,6 +13,7 @@ export const fuzzTargets = async (): Promise<readonly FuzzTarget[]> => [
   ...PAGE_TARGETS,
   ...TEXT_TARGETS,
   ...FILE_TARGETS,
+  ...DOCUMENT_TARGETS,
   ...(await answerTargets()),
 ];
 
