@@ -2,8 +2,11 @@
 export interface Job {
   /** Letters, digits, `_` and `-`. The same id is the same work. */
   readonly id: string;
-  /** `generate` begins a round, `fetch` fetches and parses one part of it, `update` applies all parts. */
-  readonly kind: 'generate' | 'fetch' | 'update';
+  /**
+   * `generate` begins a round, `fetch` fetches and parses one part of it, `update` applies all parts; `turn` plays
+   * rounds of one partition.
+   */
+  readonly kind: 'generate' | 'fetch' | 'update' | 'turn';
   readonly segments: readonly string[];
 }
 

@@ -21,7 +21,14 @@ const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 /** Reason why rows are not touched; follows the name of the db. */
 export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves it as it is';
 
-const hasAny = async (rows: Rows): Promise<boolean> => (await rows.keys({ limit: 1 }).all()).length > 0;
+/** Rows of an inbox may be there before the crawl db: others put them without opening it. */
+async function hasAny(rows: Rows): Promise<boolean> {
+  const { from, to } = rowRange(ROW.inbox);
+  for (const range of [{ lt: from }, { gte: to }]) {
+    if ((await rows.keys({ ...range, limit: 1 }).all()).length > 0) return true;
+  }
+  return false;
+}
 
 export const hasFormat = async (rows: Rows): Promise<boolean> => (await rows.hasMany([FORMAT_KEY]))[0] === true;
 

@@ -5,7 +5,6 @@ import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts
 import type { SeedSource } from '../../steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
-import { FIRST_JOB } from './round-jobs.ts';
 
 export interface WorkOptions {
   readonly seeds?: readonly SeedSource[];
@@ -26,6 +25,8 @@ export interface WorkDeps {
   readonly atOnce: number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
+  /** Puts the jobs that are needed where none is left; false: the crawl is done. */
+  wake(isFirst: boolean): Promise<boolean>;
 }
 
 /** Pause between two looks at the queue of jobs, ms. */
@@ -34,7 +35,7 @@ const LOOK_MS = 250;
 const QUIET_LOOKS = 2;
 
 /**
- * Takes jobs until none is left or the signal comes; puts the first job when there is none. Rejects with the error of a
+ * Takes jobs until none is left and none is needed, or the signal comes. Rejects with the error of a
  * job that has failed for good.
  */
 export async function workOff(
@@ -44,7 +45,7 @@ export async function workOff(
 ): Promise<WorkSummary> {
   const { engine, atOnce } = deps;
   const rounds: RoundSummary[] = [];
-  const jobs: Record<Job['kind'], number> = { generate: 0, fetch: 0, update: 0 };
+  const jobs: Record<Job['kind'], number> = { generate: 0, fetch: 0, update: 0, turn: 0 };
   const perform = performing((round) => {
     rounds.push(round);
     onRound?.(round);
@@ -62,7 +63,7 @@ export async function workOff(
   };
   if ((await engine.state()).open === 0) {
     await engine.forgetEnded();
-    await engine.put(FIRST_JOB);
+    await deps.wake(true);
   }
   const over = new AbortController();
   const working = engine.work(counted, {
@@ -81,7 +82,7 @@ export async function workOff(
 }
 
 async function untilQuiet(
-  { engine, clock, requireCrawlDb }: WorkDeps,
+  { engine, clock, requireCrawlDb, wake }: WorkDeps,
   signal: AbortSignal | undefined,
 ): Promise<JobState> {
   let quiet = 0;
@@ -93,7 +94,13 @@ async function untilQuiet(
       quiet = state.open === 0 ? quiet + 1 : 0;
       if (quiet < QUIET_LOOKS) continue;
       // Without jobs the crawl is done, or the store has lost its data.
-      if (state.failed.length === 0) await requireCrawlDb();
+      if (state.failed.length === 0) {
+        await requireCrawlDb();
+        if (await wake(false)) {
+          quiet = 0;
+          continue;
+        }
+      }
       return state;
     } catch (error) {
       // An unreachable server is waited for.

@@ -11,7 +11,7 @@ import { discoverSitemaps } from '../loop/sitemaps.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
 import { updateRound } from '../loop/update-round.ts';
 import { roundKeeper } from '../reports/round-log.ts';
-import { type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
+import { FIRST_JOB, type RoundJobsDeps, type RoundSteps, roundJobs } from './round-jobs.ts';
 import { type WorkOptions, type WorkSummary, workOff } from './work-off.ts';
 
 /** One of the processes that crawl together. */
@@ -72,7 +72,11 @@ export function worker({ wiring, engine, requireCrawlDb, withStore, close }: Wor
       await withStore(seeds.length > 0 ? 'write' : 'look', work.signal, (store) =>
         prepare({ ...wiring, store: () => store }, seeds),
       );
-      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb }, work, (onRound) =>
+      const wake = async (isFirst: boolean): Promise<boolean> => {
+        if (isFirst) await engine.put(FIRST_JOB);
+        return isFirst;
+      };
+      return workOff({ engine, clock, atOnce: config.cluster.partsAtOnce, requireCrawlDb, wake }, work, (onRound) =>
         roundJobs(jobsDeps(work.onProgress), onRound),
       );
     },

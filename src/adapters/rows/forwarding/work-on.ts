@@ -1,0 +1,27 @@
+import { dueNewRange, dueRange, parseDueKey, ROW, rowRange } from '../codecs/keys.ts';
+import { decodeSegment } from '../codecs/row-codecs.ts';
+import { keysOfRange, type Rows, readRange } from '../rows.ts';
+
+/**
+ * What is to be done in a partition: links on their way in or out; a round that was not finished; or nothing but URLs
+ * that are due, which may be of hosts that are not to be asked, or refused by rules.
+ */
+export type PartitionWork = 'mail' | 'round' | 'due';
+
+/** Reads a few rows, beside a process that may write. `null`: there is nothing to do. */
+export async function workOn(rows: Rows, now: number): Promise<PartitionWork | null> {
+  for (const kind of [ROW.inbox, ROW.outbox]) {
+    const { from, to } = rowRange(kind);
+    if ((await rows.keys({ gte: from, lt: to, limit: 1 }).all()).length > 0) return 'mail';
+  }
+  for await (const batch of readRange(rows, rowRange(ROW.segment))) {
+    if (batch.some(([key, bytes]) => decodeSegment(key.slice(1), bytes).state === 'generated')) return 'round';
+  }
+  const { from, to } = dueRange(now);
+  if ((await rows.keys({ gte: from, lt: to, limit: 1 }).all()).length > 0) return 'due';
+  // By falling score: the first is nearly always due.
+  for await (const keys of keysOfRange(rows, dueNewRange(), 1)) {
+    if (keys.some((key) => parseDueKey(key).dueAt <= now)) return 'due';
+  }
+  return null;
+}

@@ -1,0 +1,46 @@
+// operations/cluster/partitions/: a crawl of several partitions, each of which one worker at a time holds.
+import type { ReceivedRow } from '../../../ports/partitions/forwarding.ts';
+import { NO_SKIP_SINK } from '../../../steps/counters/skip-notes.ts';
+import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
+import { applyForwarded } from '../../../steps/update/links/apply-forwarded.ts';
+import type { CrawlDeps } from '../../deps.ts';
+import { linkDeps, linkOptions } from '../../loop/readmitting.ts';
+import { injectSeeds } from '../../loop/step-operations.ts';
+
+/** Rows applied in one batch. */
+const PAGE = 1_000;
+
+/**
+ * Applies all rows of the inbox: links as if they had been found here, seeds, and hosts of seeds, which come first, as
+ * links are judged by them. A batch of seeds is written before their rows are removed: seeds that are injected again
+ * change nothing. Resolves with the number of rows.
+ */
+export async function applyInbox(deps: CrawlDeps, signal: AbortSignal): Promise<number> {
+  const { config, runtime, plugins } = deps;
+  const { db } = deps.store();
+  const options = {
+    ...linkOptions(config),
+    additions: config.updatedb.additions,
+    initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
+  };
+  let applied = 0;
+  while (!signal.aborted) {
+    const rows: ReceivedRow[] = [];
+    for await (const row of db.forwarding.inbox(PAGE)) rows.push(row);
+    if (rows.length === 0) break;
+    await addSeeds(deps, rows);
+    const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
+    await applyForwarded({ db, clock: runtime.clock, links }, rows, options);
+    applied += rows.length;
+  }
+  return applied;
+}
+
+async function addSeeds(deps: CrawlDeps, rows: readonly ReceivedRow[]): Promise<void> {
+  const { db, seedHosts } = deps.store();
+  const before = seedHosts.size;
+  for (const { item } of rows) if ('seedHosts' in item) for (const host of item.seedHosts) seedHosts.add(host);
+  if (seedHosts.size > before) await db.write({ meta: { [SEED_HOSTS_KEY]: JSON.stringify([...seedHosts]) } });
+  const lines = rows.flatMap(({ item }) => ('seed' in item ? [item.seed] : []));
+  if (lines.length > 0) await injectSeeds(deps, [{ name: 'inbox', lines }], 'retry');
+}

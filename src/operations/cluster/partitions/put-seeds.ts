@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { domainOf } from '../../../adapters/system/domain-of.ts';
+import type { InboxItem } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { parseSeedLine } from '../../../domain/crawl/discovery/seed.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import { partitionAmong } from '../../../domain/url/hash/partition.ts';
+import type { SeedSource } from '../../../steps/inject.ts';
+import type { CrawlDeps } from '../../deps.ts';
+import { requireContact } from '../../loop/contact-requirement.ts';
+import type { PartitionStores } from './partition-stores.ts';
+
+/** Seeds put into inboxes at a time. */
+const PAGE = 5_000;
+
+export interface PutSeedsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web'> {
+  readonly stores: Pick<PartitionStores, 'partitions' | 'inboxOf'>;
+}
+
+/**
+ * Puts seeds into the inboxes of their partitions, and the hosts of all into every inbox, before them: links are judged
+ * by the hosts of the whole crawl. Needs no lease. Bad lines are logged. Rejects with `contact-missing` where a host
+ * needs a contact and none is set; seeds before it may be there. Resolves with the partitions that got something.
+ */
+export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[]): Promise<ReadonlySet<number>> {
+  const { config, runtime, plugins, web, stores } = deps;
+  const sender = `seeds-${randomUUID()}`;
+  const woken = new Set<number>();
+  const known = new Set<string>();
+  let number = 0;
+  let page = new Map<number, { number: number; item: InboxItem }[]>();
+  let hosts: string[] = [];
+  let gathered = 0;
+  // Before the numbers of the seeds that come with the hosts.
+  let hostsNumber = number++;
+  const flush = async (): Promise<void> => {
+    if (gathered === 0) return;
+    const fresh = { number: hostsNumber, item: { seedHosts: hosts } };
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const seeds = page.get(partition) ?? [];
+      const rows = hosts.length > 0 ? [fresh, ...seeds] : seeds;
+      if (rows.length === 0) continue;
+      await stores.inboxOf(partition).append(sender, rows);
+      woken.add(partition);
+    }
+    page = new Map();
+    hosts = [];
+    gathered = 0;
+    hostsNumber = number++;
+  };
+  for (const { name, lines } of sources) {
+    let line = 0;
+    for await (const text of lines) {
+      line++;
+      const url = seedUrl(plugins, text, (message) => runtime.log.warn(`${name}:${line}: ${message}`, { text }));
+      if (url === null) continue;
+      const host = hostOf(url);
+      requireContact(config.agent.contact, [host], web.isOwnHost);
+      if (!known.has(host)) hosts.push(host);
+      known.add(host);
+      const partition = partitionAmong(domainOf(host), stores.partitions);
+      const rows = page.get(partition) ?? [];
+      rows.push({ number: number++, item: { seed: text } });
+      page.set(partition, rows);
+      if (++gathered >= PAGE) await flush();
+    }
+  }
+  await flush();
+  web.noteHosts(known);
+  return woken;
+}
+
+/** The URL of a line as it will enter; `null`: none. */
+function seedUrl({ urls }: CrawlDeps['plugins'], text: string, onError: (message: string) => void): string | null {
+  const seed = parseSeedLine(text);
+  if (seed === null) return null;
+  if ('error' in seed) {
+    onError(seed.error);
+    return null;
+  }
+  const { url, reason } = urls.apply(seed.url, { from: null, depth: 0, seedHosts: new Set(), scope: 'inject' });
+  if (url === null) onError(reason ?? 'refused by a URL filter');
+  return url;
+}

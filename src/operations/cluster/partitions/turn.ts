@@ -1,0 +1,116 @@
+import { CrawlError } from '../../../domain/errors.ts';
+import { elapsedOf } from '../../../ports/clock.ts';
+import type { InboxOfOther } from '../../../ports/partitions/forwarding.ts';
+import { crawl, type LoopSteps } from '../../../steps/crawl.ts';
+import type { RoundSummary } from '../../../steps/round-summary.ts';
+import type { CrawlProgress } from '../../../steps/summaries.ts';
+import type { CrawlDeps } from '../../deps.ts';
+import { redirectFollower } from '../../loop/following.ts';
+import { generateRound } from '../../loop/generate-round.ts';
+import { admitWaitingLinks } from '../../loop/readmitting.ts';
+import { isAnyDue, roundPause } from '../../loop/round-pause.ts';
+import { runFetchAndParse } from '../../loop/segment-steps.ts';
+import { discoverSitemaps } from '../../loop/sitemaps.ts';
+import { unappliedSegments } from '../../loop/unfinished.ts';
+import { updateSteps } from '../../loop/update-round.ts';
+import { roundKeeper } from '../../reports/round-log.ts';
+import { applyInbox } from './apply-inbox.ts';
+import { handOver } from './hand-over.ts';
+import type { OpenPartition } from './open-partition.ts';
+
+export interface TurnOptions {
+  readonly partition: number;
+  /** Ms after which no further round begins. */
+  readonly lengthMs: number;
+  readonly signal: AbortSignal;
+  inboxOf(partition: number): InboxOfOther;
+  /** Called with the partitions that were sent links. */
+  onHandedOver(partitions: Iterable<number>): Promise<void>;
+  onRound(round: RoundSummary): void;
+  onProgress(progress: CrawlProgress): void;
+  /** CPU time of the process so far, ms. */
+  readonly cpuMs: () => number;
+}
+
+/**
+ * `idle`: nothing is to be done in the partition by now; `more`: the time is over; `cut`: the signal came; a time (ms
+ * since the epoch): then a host with due URLs may be asked.
+ */
+export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number };
+
+/**
+ * The turn of a partition: what others have sent is applied, a round that was interrupted is finished, and rounds are
+ * played back to back. Links for others are handed over after each round.
+ */
+export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptions): Promise<TurnEnd> {
+  const { db } = deps.store();
+  const { clock, log } = deps.runtime;
+  const signal = AbortSignal.any([options.signal, lost]);
+  const kept = roundKeeper(deps.dir, db, clock, log);
+  const onRound = (round: RoundSummary): void => {
+    kept.keep(round);
+    options.onRound(round);
+  };
+  const stopwatch = () => ({ ms: elapsedOf(clock), cpuMs: options.cpuMs() });
+  const { partition, inboxOf, onProgress } = options;
+  const endAt = stopwatch().ms + options.lengthMs;
+  const steps = stepsOf(deps, signal);
+  try {
+    for (;;) {
+      const { stoppedBy, waiting } = await crawl(steps, { rounds: 1, signal, onRound, onProgress, stopwatch });
+      await options.onHandedOver(await handOver({ db, partition, inboxOf }));
+      if (lost.aborted) throw new CrawlError('lease-lost', 'another worker has taken over the partition');
+      if (stoppedBy === 'failure-limit' || stoppedBy === 'disk-full') {
+        throw new CrawlError(stoppedBy, 'the partition cannot go on; what it had fetched is applied');
+      }
+      if (stoppedBy === 'signal') return 'cut';
+      const hasMail = await hasAny(db.forwarding.inbox(1));
+      const [next] = waiting?.next ?? [];
+      if (stoppedBy === 'nothing-due' && !hasMail) return 'idle';
+      if (stoppedBy === 'hosts-waiting' && !hasMail && next !== undefined)
+        return waited(deps, Date.parse(next.notBefore));
+      if (stopwatch().ms >= endAt) return 'more';
+      await roundPause(deps, () => isAnyDue(db, clock.now()), signal);
+    }
+  } finally {
+    await deps
+      .store()
+      .saveSeenStats()
+      .catch(() => {});
+    await kept.done();
+  }
+}
+
+/** A host is waited for as long as `crawl.hostWait` allows. */
+const waited = ({ config, runtime }: CrawlDeps, notBefore: number): TurnEnd =>
+  notBefore - runtime.clock.now() <= config.crawl.hostWaitMs ? { notBefore } : 'idle';
+
+async function hasAny(rows: AsyncIterable<unknown>): Promise<boolean> {
+  for await (const _ of rows) return true;
+  return false;
+}
+
+/** The steps of the loop, of which none waits: a partition with nothing to do gives way to others. */
+function stepsOf(deps: CrawlDeps, signal: AbortSignal): LoopSteps {
+  const { db } = deps.store();
+  return {
+    inject: async () => {
+      await applyInbox(deps, signal);
+    },
+    // Where the rules of workers differ, each would undo the marks of the other.
+    readmitLinks: async () => null,
+    admitWaiting: () => admitWaitingLinks(deps, { maxLayers: undefined, signal }),
+    readSitemaps: () => discoverSitemaps(deps, signal),
+    unfinished: () => unappliedSegments(db),
+    pause: async () => {},
+    awaitTurn: async () => false,
+    generate: () => generateRound(deps),
+    async fetchAndParse(segment, onProgress) {
+      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, round: 'whole' }, (each) =>
+        redirectFollower(deps, each),
+      );
+      return fetch;
+    },
+    ...updateSteps(deps, { signal }),
+  };
+}

@@ -1,0 +1,239 @@
+import { seeded } from '../../../bench/seeded.ts';
+import { createMemoryRobotsStore } from '../../../src/adapters/memory/robots-store.ts';
+import { verifyRows } from '../../../src/adapters/rows/care/verify-rows.ts';
+import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
+import { domainOf } from '../../../src/adapters/system/domain-of.ts';
+import { defaultConfig } from '../../../src/config/load.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { hostOf } from '../../../src/domain/url/canonical/url-key.ts';
+import { partitionAmong } from '../../../src/domain/url/hash/partition.ts';
+import type { CrawlDb } from '../../../src/ports/crawl-db.ts';
+import { chance, choice } from '../crawl/chance.ts';
+import { SimulatedDisk } from '../crawl/disk.ts';
+import { Fate } from '../crawl/fate.ts';
+import { takeFileCalls } from '../crawl/file-calls.ts';
+import { takeIntervals } from '../crawl/intervals.ts';
+import { finalState } from '../crawl/ledger.ts';
+import { SimulatedNetwork } from '../crawl/network.ts';
+import { PolitenessWatch } from '../crawl/politeness.ts';
+import { loadProgram, openProcess, STATE_DIR } from '../crawl/process.ts';
+import { SimulatedRows } from '../crawl/rows.ts';
+import { VirtualClock } from '../crawl/virtual-clock.ts';
+import { SimulatedWorld } from '../crawl/world.ts';
+import { SimulatedJobs } from './simulated-jobs.ts';
+import { LEASE_MS, SimulatedStores } from './simulated-stores.ts';
+import { WorkerLife } from './worker-life.ts';
+import { runWorker, type SharedWorld } from './worker-process.ts';
+
+/** A spread crawl of a simulated world that went wrong. */
+export class SpreadFailure extends Error {}
+
+export interface SimulatedSpread {
+  readonly partitions: number;
+  readonly workers: number;
+  readonly kills: number;
+  readonly pauses: number;
+  readonly requests: number;
+  readonly records: number;
+  /** Leases taken after their holder had not given them back. */
+  readonly takeOvers: number;
+  /** Links that went from one partition to another. */
+  readonly forwarded: number;
+}
+
+const START = Date.UTC(2026, 0, 1);
+
+/** What a crawl ends with. */
+interface Outcome {
+  /** By URL: the record, as far as it does not depend on the order of visits, its links and the changes of the feed. */
+  readonly pages: ReadonlyMap<string, string>;
+  readonly requests: number;
+}
+
+/**
+ * Crawls the steady world of a seed by several workers on several partitions, of which some are killed at any write or
+ * request, and others stand still for longer than their lease; then once more by one process on one crawl db. Both
+ * crawls end at the same pages, states, signatures, links and changes. Rejects with {@link SpreadFailure}, whose
+ * message has the seed and the last events.
+ */
+export async function simulateSpread(seed: number): Promise<SimulatedSpread> {
+  const spread = await inWorld(seed, (place) => crawlSpread(seed, place));
+  const whole = await inWorld(seed, crawlWhole);
+  const urls = [...new Set([...whole.pages.keys(), ...spread.pages.keys()])].sort();
+  const differing = urls.filter((url) => whole.pages.get(url) !== spread.pages.get(url));
+  if (differing.length > 0) {
+    const lines = differing
+      .slice(0, 6)
+      .map((url) => `${url}:\n    ${spread.pages.get(url)}\n  instead of\n    ${whole.pages.get(url)}`);
+    throw failure(seed, ['the spread crawl ends with others pages than one on one crawl db:', ...lines], spread.trace);
+  }
+  return spread;
+}
+
+interface Place {
+  readonly config: Config;
+  readonly clock: VirtualClock;
+  readonly fate: Fate;
+  readonly random: () => number;
+  readonly world: SimulatedWorld;
+  readonly network: SimulatedNetwork;
+  readonly politeness: PolitenessWatch;
+}
+
+async function inWorld<Value>(seed: number, crawl: (place: Place) => Promise<Value>): Promise<Value> {
+  const random = seeded(seed);
+  const clock = new VirtualClock(START);
+  const fate = new Fate(() => clock.now());
+  const world = new SimulatedWorld(seed, true, START);
+  const config = configOf(seed);
+  const politeness = new PolitenessWatch(config.fetch);
+  const network = new SimulatedNetwork({ world, clock, fate, politeness });
+  const disk = new SimulatedDisk(fate, random, () => clock.now());
+  disk.prepareFolder(STATE_DIR);
+  const giveBackFiles = takeFileCalls(disk, fate);
+  const giveBackIntervals = takeIntervals(clock);
+  try {
+    return await crawl({ config, clock, fate, random, world, network, politeness });
+  } catch (error) {
+    if (error instanceof SpreadFailure) throw error;
+    throw failure(seed, [`a step failed: ${(error as Error).stack}`], fate.trace);
+  } finally {
+    giveBackIntervals();
+    giveBackFiles();
+  }
+}
+
+async function crawlSpread(
+  seed: number,
+  place: Place,
+): Promise<SimulatedSpread & Outcome & { trace: readonly string[] }> {
+  const { config, clock, fate, random, world, network, politeness } = place;
+  const partitions = choice([2, 4, 8, 16], seed, 'partitions');
+  const stores = new SimulatedStores(partitions, clock, random);
+  const jobs = new SimulatedJobs(clock, () => random() < 0.02);
+  const shared: SharedWorld = {
+    config,
+    network,
+    random,
+    stores,
+    jobs,
+    robotsStore: createMemoryRobotsStore(),
+    segments: new Map(),
+  };
+  const program = await loadProgram(place);
+  const sums = { workers: 0, kills: 0, pauses: 0 };
+  let blows = 1 + Math.floor(random() * 12);
+  const drawn = (): ConstructorParameters<typeof WorkerLife>[2] => {
+    if (blows-- <= 0) return null;
+    const kind = ([undefined, 'append', 'batch', 'request'] as const)[Math.floor(random() * 4)];
+    const effects = 1 + Math.floor(Math.exp(random() * (kind === undefined ? 6 : kind === 'append' ? 2 : 4)));
+    if (random() < 0.6) return { effects, kind, blow: { kind: 'kill' } };
+    sums.pauses++;
+    return { effects, kind, blow: { kind: 'pause', ms: Math.ceil(random() * 5 * LEASE_MS) } };
+  };
+  // A worker that dies is followed by another one.
+  const live = async (): Promise<void> => {
+    const name = `worker ${++sums.workers}`;
+    let die = (): void => {};
+    const died = new Promise<'died'>((resolve) => {
+      die = () => resolve('died');
+    });
+    const life = new WorkerLife(name, clock, drawn(), () => {
+      sums.kills++;
+      fate.note(`${name} is killed`);
+      die();
+    });
+    fate.note(`${name} begins`);
+    if ((await Promise.race([runWorker(life, program, shared, world.seeds), died])) !== 'died') return;
+    await clock.sleep(Math.ceil(random() * 2 * LEASE_MS));
+    await live();
+  };
+  const count = 2 + Math.floor(random() * 3);
+  await clock.drive(Promise.all(Array.from({ length: count }, live)), () => false);
+  const faults = politeness.violations.map((violation) => `impolite: ${violation}`);
+  const pages = new Map<string, string>();
+  let forwarded = 0;
+  const check = async (): Promise<void> => {
+    for (let partition = 0; partition < partitions; partition++) {
+      const rows = stores.rows(partition);
+      await verifyRows(rows, ({ kind, subject, detail }) => faults.push(`verify says ${kind}: ${subject}: ${detail}`));
+      const db = await openCrawlDbOn(rows, { name: 'a partition', log: program.log });
+      faults.push(...(await leftOvers(db)).map((left) => `partition ${partition}: ${left}`));
+      forwarded += (await db.forwarding.marks()).lastSent;
+      for (const [url, page] of await pagesOf(db, world)) {
+        if (partitionAmong(domainOf(hostOf(url)), partitions) !== partition)
+          faults.push(`${url} is in partition ${partition}`);
+        pages.set(url, page);
+      }
+    }
+  };
+  await clock.drive(check(), () => false);
+  if (faults.length > 0) throw failure(seed, faults.slice(0, 12), fate.trace);
+  const { takeOvers } = stores;
+  const counted = { partitions, ...sums, takeOvers, forwarded, requests: network.requests, records: pages.size };
+  return { ...counted, pages, trace: fate.trace };
+}
+
+async function crawlWhole(place: Place): Promise<Outcome> {
+  const { clock, fate, random, world, network } = place;
+  const rows = new SimulatedRows({ fate, clock, random });
+  const program = await loadProgram(place);
+  const work = async (): Promise<Outcome['pages']> => {
+    const process = await openProcess(place, program, rows.open());
+    await process.crawl({ seeds: [{ name: 'seeds', lines: world.seeds }] });
+    const pages = await pagesOf(process.db, world);
+    await process.close();
+    return pages;
+  };
+  const ended = await clock.drive(work(), () => false);
+  if (ended === 'crashed') throw new Error('a process that nothing cuts off has crashed');
+  return { pages: ended.value, requests: network.requests };
+}
+
+/** What must not be left in a partition when the crawl is done. */
+async function leftOvers(db: CrawlDb): Promise<string[]> {
+  const left: string[] = [];
+  for await (const { link } of db.forwarding.outbox()) left.push(`in the outbox: ${link.url}`);
+  for await (const { from, number } of db.forwarding.inbox()) left.push(`in the inbox: ${from} ${number}`);
+  for await (const { url, segment } of db.scanLeases()) left.push(`leased to ${segment}: ${url}`);
+  for (const { id, state } of await db.segments()) if (state !== 'updated') left.push(`segment ${id} is ${state}`);
+  return left;
+}
+
+async function pagesOf(db: CrawlDb, world: SimulatedWorld): Promise<Map<string, string>> {
+  const changes = new Map<string, string[]>();
+  for await (const { url, kind } of db.changes()) changes.set(url, [...(changes.get(url) ?? []), kind]);
+  const pages = new Map<string, string>();
+  for await (const datum of db.scan()) {
+    const { url } = datum;
+    const isUnique = world.isUnique(url);
+    const links = [...(await db.links(url))].sort();
+    pages.set(url, JSON.stringify([finalState(datum, isUnique), links, isUnique ? changes.get(url) : null]));
+  }
+  return pages;
+}
+
+function failure(seed: number, faults: readonly string[], trace: readonly string[]): SpreadFailure {
+  const events = trace.map((line) => `    ${line}`);
+  return new SpreadFailure([`seed ${seed}`, ...faults, '  last events:', ...events].join('\n'));
+}
+
+function configOf(seed: number): Config {
+  const pick = <Value>(name: string, ...values: readonly Value[]): string => `${name}=${choice(values, seed, name)}`;
+  return defaultConfig([
+    'agent.contact=mailto:owner@crawler.example',
+    pick('fetch.delay', '1s', '2s'),
+    pick('fetch.concurrency', 1, 3, 20),
+    pick('fetch.followRedirects', true, true, false),
+    pick('generate.topN', 5, 20, 50, 1_000),
+    pick('generate.maxPerHost', 0, 0, 4, 15),
+    pick('updatedb.chunk', 1, 3, 10, 500),
+    pick('updatedb.orphanSweepEvery', '1m', '1h', '7d'),
+    pick('dedup.scope', 'host', 'domain'),
+    pick('seen.filter', 'memory', 'memory', 'off'),
+    'seen.leafBits=8192',
+    'seen.expectedUrls=100',
+    ...['schedule.name=fixed', 'schedule.interval=365d', 'schedule.maxInterval=365d', 'fetch.soft404=false'],
+    ...(chance(seed, 'sitemaps') < 0.3 ? ['sitemaps.mode=discover'] : ['sitemaps.mode=off']),
+  ]);
+}

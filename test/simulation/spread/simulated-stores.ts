@@ -1,0 +1,139 @@
+import { inboxWrites } from '../../../src/adapters/rows/forwarding/forwarding-rows.ts';
+import { CrawlError } from '../../../src/domain/errors.ts';
+import type { PartitionHold, PartitionStores } from '../../../src/operations/cluster/partitions/partition-stores.ts';
+import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/ports/ordered-rows.ts';
+import { Fate } from '../crawl/fate.ts';
+import { SimulatedRows } from '../crawl/rows.ts';
+import type { VirtualClock } from '../crawl/virtual-clock.ts';
+import type { WorkerLife } from './worker-life.ts';
+
+interface Lease {
+  token: number;
+  until: number;
+}
+
+/** Short: what a worker does just before its end, and the next one just after, then meets the delays of hosts. */
+export const LEASE_MS = 4_000;
+
+/** A server with the rows of all partitions. It never dies; workers do, within a batch or beside it. */
+export class SimulatedStores {
+  readonly #clock: VirtualClock;
+  readonly #random: () => number;
+  readonly #rows: readonly SimulatedRows[];
+  readonly #leases: readonly Lease[];
+  takeOvers = 0;
+
+  constructor(partitions: number, clock: VirtualClock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+    const fate = new Fate(() => clock.now());
+    this.#rows = Array.from({ length: partitions }, () => new SimulatedRows({ fate, clock, random }));
+    this.#leases = Array.from({ length: partitions }, () => ({ token: 0, until: Number.NEGATIVE_INFINITY }));
+  }
+
+  rows(partition: number): OrderedRows {
+    return (this.#rows[partition] as SimulatedRows).open();
+  }
+
+  /** As one worker uses it. */
+  of(life: WorkerLife): PartitionStores {
+    return {
+      partitions: this.#rows.length,
+      hold: (partition) => this.#hold(partition, life),
+      look: (partition) => this.#gated(partition, life, () => refuse('db-locked')),
+      inboxOf: (partition) => ({
+        append: async (from, rows) => {
+          await life.gate();
+          const isStruck = life.isStruck('append');
+          if (!isStruck || this.#random() < 0.5) await this.rows(partition).batch(inboxWrites(from, rows));
+          await life.gate();
+        },
+      }),
+    };
+  }
+
+  async #hold(partition: number, life: WorkerLife): Promise<PartitionHold> {
+    await life.gate();
+    const lease = this.#leases[partition] as Lease;
+    const clock = this.#clock;
+    if (lease.until > clock.now()) refuse('db-locked');
+    if (lease.until !== Number.NEGATIVE_INFINITY) this.takeOvers++;
+    const token = ++lease.token;
+    lease.until = clock.now() + LEASE_MS;
+    let keptAt = clock.now();
+    const lost = new AbortController();
+    const end = clock.every(LEASE_MS / 3, () => {
+      if (!life.isRunning) return;
+      if (lease.token !== token) {
+        end();
+        lost.abort();
+      } else {
+        keptAt = clock.now();
+        lease.until = keptAt + LEASE_MS;
+      }
+    });
+    return {
+      rows: this.#gated(partition, life, () => lease.token === token || refuse('lease-lost')),
+      isHeld: () => !lost.signal.aborted && clock.now() - keptAt < LEASE_MS,
+      lost: lost.signal,
+      release: async () => {
+        await life.gate();
+        end();
+        if (lease.token === token) lease.until = Number.NEGATIVE_INFINITY;
+      },
+    };
+  }
+
+  /** The rows as a worker sees them. Its blows come with writes; a batch of a dead one is there as a whole or not. */
+  #gated(partition: number, life: WorkerLife, requireToken: () => unknown): OrderedRows {
+    const rows = this.rows(partition);
+    const read = async <T>(value: Promise<T>): Promise<T> => {
+      await life.gate();
+      const found = await value;
+      await life.gate();
+      return found;
+    };
+    const write = async (apply: () => Promise<void>): Promise<void> => {
+      await life.gate();
+      if (life.isStruck('batch') && this.#random() < 0.5) return life.gate().then(() => write(apply));
+      requireToken();
+      await apply();
+      await life.gate();
+    };
+    function batch(): RowBatch;
+    function batch(writes: RowWrite[]): Promise<void>;
+    function batch(writes?: RowWrite[]): RowBatch | Promise<void> {
+      if (writes !== undefined) return write(() => rows.batch(writes));
+      const staged: RowWrite[] = [];
+      return {
+        put: (key, value) => staged.push({ type: 'put', key, value: Buffer.from(value) }),
+        del: (key) => staged.push({ type: 'del', key }),
+        write: () => write(() => rows.batch(staged)),
+        close: async () => {},
+      };
+    }
+    const iterating = <Row>(iterator: RowIterator<Row>): RowIterator<Row> => ({
+      nextv: (size) => read(iterator.nextv(size)),
+      all: () => read(iterator.all()),
+      seek: (key) => iterator.seek(key),
+      close: () => iterator.close(),
+    });
+    return {
+      get: (key) => read(rows.get(key)),
+      getMany: (keys, options) => read(rows.getMany(keys, options)),
+      hasMany: (keys) => read(rows.hasMany(keys)),
+      put: (key, value) => write(() => rows.put(key, value)),
+      del: (key) => write(() => rows.del(key)),
+      batch,
+      clear: (range) => write(() => rows.clear(range)),
+      iterator: (query) => iterating(rows.iterator(query)),
+      keys: (query) => iterating(rows.keys(query)),
+      snapshot: () => rows.snapshot(),
+      close: async () => {},
+    };
+  }
+}
+
+function refuse(code: 'db-locked' | 'lease-lost'): never {
+  throw new CrawlError(code, `${code} (simulated)`);
+}

@@ -1,0 +1,106 @@
+import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
+import { createRobots } from '../../../src/adapters/http/robots/robots.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { policyOf, scheduleOf } from '../../../src/crawler/policy.ts';
+import { spreadWork } from '../../../src/operations/cluster/partitions/spread-work.ts';
+import type { WorkSummary } from '../../../src/operations/cluster/work-off.ts';
+import { applyUrlChain } from '../../../src/plugin-host/url-chain.ts';
+import type { Exchange, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
+import type { RobotsStore } from '../../../src/ports/robots.ts';
+import { UNOBSERVED } from '../../../src/ports/work-progress.ts';
+import type { SimulatedNetwork } from '../crawl/network.ts';
+import { type LoadedProgram, STATE_DIR } from '../crawl/process.ts';
+import type { SimulatedJobs } from './simulated-jobs.ts';
+import { SimulatedSegments } from './simulated-segments.ts';
+import type { SimulatedStores } from './simulated-stores.ts';
+import type { WorkerLife } from './worker-life.ts';
+
+/** What all workers share. */
+export interface SharedWorld {
+  readonly config: Config;
+  readonly network: SimulatedNetwork;
+  readonly random: () => number;
+  readonly stores: SimulatedStores;
+  readonly jobs: SimulatedJobs;
+  readonly robotsStore: RobotsStore;
+  /** By the folder of the partition. */
+  readonly segments: Map<string, SimulatedSegments>;
+}
+
+/** Works as `openWorker` does, until nothing is due. A dead worker never ends. */
+export function runWorker(
+  life: WorkerLife,
+  { loaded, parser, log }: LoadedProgram,
+  world: SharedWorld,
+  seeds: readonly string[],
+): Promise<WorkSummary> {
+  const { config, network, random, stores, jobs, robotsStore } = world;
+  const clock = life.clock();
+  const protocol = gatedProtocol(network.protocol(), life);
+  const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
+  const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs });
+  const limits = { productToken: config.agent.name, maxCrawlDelayMs, crawlDelayPolicy };
+  const robots = createRobots({
+    ...{ protocol, store: robotsStore, clock, log, ...limits },
+    timeoutMs: config.http.timeoutMs,
+  });
+  const wiring = {
+    dir: STATE_DIR,
+    config,
+    runtime: { clock, log, random, onWork: UNOBSERVED },
+    plugins: {
+      loaded,
+      urls: {
+        apply: (url: string, context: Parameters<typeof applyUrlChain>[2]) => applyUrlChain(loaded, url, context),
+      },
+      policy: policyOf(config, scheduleOf(config, loaded)),
+      exporter: () => Promise.reject(new TypeError('nothing is exported here')),
+    },
+    web: {
+      protocols: new Map([
+        ['http', protocol],
+        ['https', protocol],
+      ]),
+      ...{ lanes, robots, robotsStore, isOwnHost: () => false, noteHosts: () => {} },
+    },
+    pages: {
+      parser: () => parser,
+      undoContentCoding: async (body: Uint8Array) => body,
+      markdown: () => Promise.reject(new TypeError('nothing is exported here')),
+      parseLive: (page: Parameters<typeof parser.live>[0]) => parser.live(page),
+    },
+  } as unknown as Parameters<typeof spreadWork>[0]['partitions']['wiring'];
+  const segmentsIn = (dir: string) => {
+    const known = world.segments.get(dir) ?? new SimulatedSegments();
+    world.segments.set(dir, known);
+    return known.of(life);
+  };
+  return spreadWork(
+    {
+      partitions: { wiring, stores: stores.of(life), segmentsIn },
+      engine: jobs.of(life),
+      cpuMs: () => 0,
+      atOnce: 1 + Math.floor(random() * 3),
+      turnMs: 1_000 * 2 ** Math.floor(random() * 7),
+      requireCrawlDb: async () => {},
+    },
+    { seeds: [{ name: 'seeds', lines: seeds }] },
+  );
+}
+
+function gatedProtocol(protocol: FetchProtocol, life: WorkerLife): FetchProtocol {
+  return {
+    schemes: protocol.schemes,
+    async exchange(request): Promise<Exchange> {
+      await life.gate();
+      const answer = protocol.exchange(request);
+      life.isStruck('request');
+      try {
+        return await answer;
+      } finally {
+        await life.gate();
+      }
+    },
+    close: async () => {},
+  };
+}
