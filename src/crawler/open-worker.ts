@@ -12,6 +12,7 @@ import type { Store } from '../operations/deps.ts';
 import { openStore } from '../operations/state/open-store.ts';
 import { keptCache } from '../operations/state/seen-urls.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
+import { openSpreadWorker } from './open-spread-worker.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
@@ -26,6 +27,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const server = crawlDbServer(config.cluster);
   const jobs = jobsServer(config.cluster);
   if (server === null || jobs === null) throw noServer();
+  if (config.cluster.partitions > 1) return openSpreadWorker(options, server, jobs);
   loadBullMq();
   await makeStateFolder(dir);
   const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });

@@ -1,5 +1,6 @@
 import type { LoadPackage } from '../../packages/load-package.ts';
 import type { SharedStore } from '../../ports/cluster/shared-store.ts';
+import { byteaArray } from './bytea-array.ts';
 import { Database } from './database.ts';
 import { postgresHostLeases } from './host-leases.ts';
 import { postgresLeases } from './leases.ts';
@@ -40,6 +41,12 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
     leases: postgresLeases(db),
     hosts: (name) => postgresHostLeases(db, name),
     rows: (name, token) => new PostgresRows({ db, name, token }),
+    async append(name, rows) {
+      const table = tableOf(await ensurePart(db, name));
+      const put = 'SELECT key, value FROM unnest($1::bytea[], $2::bytea[]) AS new(key, value)';
+      const values = [byteaArray(rows.map(({ key }) => key)), byteaArray(rows.map(({ value }) => value))];
+      await db.query({ text: `INSERT INTO ${table} ${put} ON CONFLICT (key) DO NOTHING`, values });
+    },
     close: () => db.close(),
   };
 }

@@ -9,12 +9,15 @@ const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
+/** In place of a token: the batch is written beside the holder of the lease. */
+export const NO_FENCE = '';
+
 /**
  * KEYS order, values, token, snaps. ARGV token, number of puts, key and value of each, then keys to be removed. 1:
  * written; 0: a writer with a newer token exists, and nothing was changed.
  */
 export const WRITE = `
-if redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
+if ARGV[1] ~= '' and redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
 local snapshots = {}
 if redis.call('EXISTS', KEYS[4]) == 1 then
   ${NOW}

@@ -5,6 +5,7 @@ import { crawlDbId, isCrawlDbWhole } from './crawl-db-id.ts';
 import { evictionPolicy } from './eviction.ts';
 import { redisHostLeases } from './host-leases.ts';
 import { redisLeases } from './leases.ts';
+import { NO_FENCE } from './row-scripts.ts';
 import { RedisRows } from './rows.ts';
 
 /** Names carry a hash tag: in a Redis Cluster each lies on one node. Parameters as for {@link connectRedis}. */
@@ -25,6 +26,8 @@ export async function openRedisStore(url: string, load?: LoadPackage): Promise<S
     leases: redisLeases(redis),
     hosts: (name) => redisHostLeases(redis, name),
     rows: (name, token) => new RedisRows({ redis, name, token }),
+    append: (name, rows) =>
+      new RedisRows({ redis, name, token: NO_FENCE }).batch(rows.map((row) => ({ type: 'put', ...row }))),
     async close() {
       redis.disconnect();
     },

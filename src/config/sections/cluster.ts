@@ -36,6 +36,16 @@ export const cluster = z.strictObject({
     max: '10m',
     prose: 'Lease of a worker: after this time without a heartbeat another worker takes over its part.',
   }),
+  partitions: integer({
+    default: 1,
+    min: 1,
+    max: 256,
+    unit: 'partitions',
+    prose:
+      'Partitions of the crawl of "incrawl work", a power of two, fixed when the crawl begins. Each has a crawl db, ' +
+      'rounds and segments of its own, and one worker at a time; a registrable domain lies in one of them. 1: the ' +
+      'crawl has one crawl db, and the parts of a round are shared out.',
+  }),
   parts: integer({
     default: 16,
     min: 1,
@@ -48,6 +58,6 @@ export const cluster = z.strictObject({
     min: 1,
     max: 64,
     unit: 'parts',
-    prose: 'Parts that one worker fetches at the same time.',
+    prose: 'Parts, or partitions, that one worker fetches at the same time.',
   }),
 });

@@ -15,6 +15,8 @@ export interface ClusterMark {
   readonly name: string;
   /** What the store is, for messages. */
   readonly product: string;
+  /** Partitions of a spread crawl, whose crawl dbs have names of their own; absent: the crawl db has this name. */
+  readonly partitions?: number;
 }
 
 const fileIn = (dir: string): string => join(dir, 'cluster.json');
@@ -25,8 +27,9 @@ export function readClusterMark(dir: string): ClusterMark | null {
   if (!existsSync(file)) return null;
   try {
     // Earlier versions knew only Redis, and did not say so.
-    const { id, name, product = 'Redis' } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
-    if (typeof id === 'string' && typeof name === 'string') return { id, name, product };
+    const { id, name, product = 'Redis', partitions } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
+    const spread = typeof partitions === 'number' ? { partitions } : {};
+    if (typeof id === 'string' && typeof name === 'string') return { id, name, product, ...spread };
   } catch (cause) {
     throw new CrawlError('db-corrupt', `${file} cannot be read`, { cause });
   }

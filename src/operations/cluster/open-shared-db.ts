@@ -41,6 +41,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   const { config, dir, log, signal } = options;
   const { name, leaseMs } = config.cluster;
   const server = requireServer(config, dir);
+  refuseSpread(dir);
   if (existsSync(join(dir, 'db'))) {
     throw new CrawlError(
       'config-invalid',
@@ -92,6 +93,7 @@ export async function copySharedDb(
 ): Promise<void> {
   const { name } = config.cluster;
   const { url, key } = requireServer(config, dir);
+  refuseSpread(dir);
   const store = await connectStore(url);
   try {
     await requireSharedDb({ store, dir, name, key });
@@ -116,6 +118,17 @@ function requireServer(config: Config, dir: string): NamedServer {
   throw new CrawlError(
     'config-invalid',
     `the crawl db of ${dir} is in a shared store: cluster.store or cluster.redis must name the server`,
+  );
+}
+
+/** A spread crawl has a crawl db for each partition; commands that know one ask one partition. */
+function refuseSpread(dir: string): void {
+  const mark = readClusterMark(dir);
+  if (mark?.partitions === undefined) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, of which this command works on one: ` +
+      `--dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000. Seeds are given to "incrawl work"`,
   );
 }
 

@@ -26,6 +26,8 @@ export interface SharedStore {
   rows(name: string, token: string | null): StoredRows;
   /** The leases of the hosts of a name. */
   hosts(name: string): HostLeases;
+  /** Puts rows without a lease, beside the holder of the name: whole or not at all. */
+  append(name: string, rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
   /** Ends the connections. Rows are to be closed before. */
   close(): Promise<void>;
 }

@@ -67,11 +67,12 @@ Examples:
   );
 }
 
-function workText({ jobs: { generate, fetch, update }, totals, stoppedBy }: WorkSummary): string {
+function workText({ jobs: { generate, fetch, update, turn }, totals, stoppedBy }: WorkSummary): string {
+  const rounds = `generate ${count(generate)}, fetch ${count(fetch)}, update ${count(update)}`;
   const lines = [
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
-    `jobs of this worker: generate ${count(generate)}, fetch ${count(fetch)}, update ${count(update)}`,
+    `jobs of this worker: ${turn > 0 ? `turns of partitions ${count(turn)}` : rounds}`,
     stopReason(stoppedBy),
   ];
   return lines.map((line) => `${line}\n`).join('');
