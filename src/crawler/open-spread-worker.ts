@@ -1,9 +1,8 @@
 import { relative, resolve } from 'node:path';
-import { loadBullMq } from '../adapters/redis/bullmq.ts';
-import { connectRedis } from '../adapters/redis/connect.ts';
-import { createBullJobEngine } from '../adapters/redis/job-engine.ts';
+import { loadBullMq } from '../adapters/bullmq/bullmq.ts';
 import { cpuMs, systemClock } from '../adapters/system/clock.ts';
 import { connectStore } from '../operations/cluster/connect-store.ts';
+import { openJobEngine } from '../operations/cluster/job-engine.ts';
 import {
   requireSpread,
   type SpreadPlace,
@@ -29,13 +28,12 @@ export async function openSpreadWorker(
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
   const { name, leaseMs, partitions, partsAtOnce } = config.cluster;
-  const bullmq = loadBullMq();
+  loadBullMq();
   await makeStateFolder(dir);
   const { close, segments: _, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, env });
   const store = await connectStore(server.url);
   const place: SpreadPlace = { store, dir, name, partitions };
-  const redis = await connectRedis(jobs.url, 'endless');
-  const engine = createBullJobEngine({ bullmq, redis, name, leaseMs, log });
+  const engine = await openJobEngine({ url: jobs.url, name, leaseMs, log });
   return {
     async work(work = {}) {
       await requireSpread(place);
