@@ -23,6 +23,7 @@ interface Table {
   readonly statements: RowStatements;
 }
 
+type Row = readonly Buffer[];
 type Run = (query: PgQuery) => Promise<PgResult>;
 
 /** Keys removed per batch of `clear`. */
@@ -132,25 +133,31 @@ export class PostgresRows implements StoredRows {
   #iterate<Shown>(query: RowQuery, withValues: boolean, show: (row: readonly Buffer[]) => Shown): RowIterator<Shown> {
     const { snapshot: given, reverse = false, limit = -1 } = query;
     let own: PostgresSnapshot | null = null;
+    /** All rows of the range, where they fitted in the first page: they are not read again. */
+    let all: readonly Row[] | null = null;
     let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
-    const read = async (from: Buffer, to: Buffer, count: number): Promise<readonly (readonly Buffer[])[]> => {
-      const table = await this.#table();
-      if (table === null) return [];
-      const statement = table.statements.page(reverse, withValues);
-      const page = async (run: Run, size: number): Promise<readonly (readonly Buffer[])[]> =>
-        (await run({ ...statement, values: [from, to, size] })).rows as readonly (readonly Buffer[])[];
-      let rows: readonly (readonly Buffer[])[];
-      if (given === undefined && own === null) {
-        // Where all that is wanted fits in one page no snapshot is needed. One more row shows whether it does.
-        rows = await page((each) => this.#db.query(each), count + 1);
-        if (rows.length > count && left > count) {
-          own = new PostgresSnapshot(this.#db);
-          rows = await page((each) => (own as PostgresSnapshot).query(each), count);
-        }
-        rows = rows.slice(0, count);
-      } else rows = await page(this.#runIn(given ?? (own as PostgresSnapshot)), count);
+    const read = async (from: Buffer, to: Buffer, count: number): Promise<readonly Row[]> => {
+      const rows = all === null ? await readOn(from, to, count) : all.filter(isWithin(from, to)).slice(0, count);
       left -= rows.length;
       return rows;
+    };
+    const readOn = async (from: Buffer, to: Buffer, count: number): Promise<readonly Row[]> => {
+      const table = await this.#table();
+      if (table === null) {
+        all = [];
+        return all;
+      }
+      const statement = table.statements.page(reverse, withValues);
+      const page = async (run: Run, size: number): Promise<readonly Row[]> =>
+        (await run({ ...statement, values: [from, to, size] })).rows as readonly Row[];
+      if (given !== undefined || own !== null) return page(this.#runIn(given ?? (own as PostgresSnapshot)), count);
+      // Where all that is wanted fits in one page no snapshot is needed. One more row shows whether it does.
+      const rows = await page((each) => this.#db.query(each), count + 1);
+      if (rows.length <= count) all = rows;
+      if (rows.length <= count || left <= count) return rows.slice(0, count);
+      const snapshot = new PostgresSnapshot(this.#db);
+      own = snapshot;
+      return page((each) => snapshot.query(each), count);
     };
     return new KeysetRows<Shown>(query, read, show, async () => {
       await own?.close();
@@ -217,3 +224,8 @@ export class PostgresRows implements StoredRows {
     return part === null ? null : { part, statements: rowStatements(tableOf(part)) };
   }
 }
+
+const isWithin =
+  (from: Buffer, to: Buffer) =>
+  ([key]: Row): boolean =>
+    key !== undefined && key.compare(from) >= 0 && key.compare(to) < 0;

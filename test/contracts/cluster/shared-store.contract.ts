@@ -103,6 +103,18 @@ export function sharedStoreContract(product: string, url: () => string): void {
         }),
         { numRuns: 150 },
       );
+    }, 240_000);
+
+    it('an iterator that has given all rows gives none that are written later', async () => {
+      const rows = await openRows(url(), 'given');
+      await rows.put('a', Buffer.from('0'));
+      const iterator = rows.keys({});
+      const reversed = rows.keys({ reverse: true });
+      expect([await iterator.nextv(1), await reversed.nextv(1)]).toEqual([['a'], ['a']]);
+      await rows.put('b', Buffer.from('1'));
+      await rows.put('Z', Buffer.from('1'));
+      expect([await iterator.nextv(1), await reversed.nextv(1)]).toEqual([[], []]);
+      await Promise.all([iterator.close(), reversed.close(), rows.close()]);
     });
 
     const put = (url: string) => ({ puts: [{ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null }] });
