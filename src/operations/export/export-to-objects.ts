@@ -12,8 +12,8 @@ import type { ExportOutlet, ExportQuery, ExportSummary } from './export-pages.ts
 const LISTS = /(?:^|\/)index\.jsonl$/;
 
 /**
- * An export to `s3://bucket/key`: to a local file or folder first, then stored. A file appears whole or not at all, the
- * files of a folder one by one after the export has succeeded, its `index.jsonl` last.
+ * An export to `s3://bucket/key`: to a local file or folder first, then stored. A file appears whole, or not at all.
+ * The files of a folder appear one by one after the export has succeeded, its `index.jsonl` last.
  * @param exportTo exports to a local place
  */
 export async function exportToObjects(

@@ -9,6 +9,7 @@ import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ObjectStore } from '../../ports/objects/object-store.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
+import { crawlDbServer } from '../cluster/store-urls.ts';
 import { checkOwner, readSegmentsMark, takeOwnership } from './segments-mark.ts';
 
 /** Time without a heartbeat after which a writer loses a segment, where no lease says it, ms. */
@@ -37,6 +38,7 @@ export interface SegmentsLease {
 /**
  * The segments of a state directory in the object store of `segments.store`.
  * @param part a part of the crawl with segments of its own, by its name; empty: the whole crawl
+ * @param crawlId of a crawl that several directories work on
  */
 export function openObjectSegments(
   {
@@ -45,12 +47,16 @@ export function openObjectSegments(
     log,
     warc,
   }: { readonly config: Config; readonly dir: string; readonly log: Log; readonly warc: WarcOptions },
-  { part = '', lease }: { readonly part?: string; readonly lease?: SegmentsLease } = {},
+  {
+    part = '',
+    lease,
+    crawlId = '',
+  }: { readonly part?: string; readonly lease?: SegmentsLease; readonly crawlId?: string } = {},
 ): SegmentStore {
   const { store: place, partBytes, sealEveryMs } = config.segments;
   const owned = openObjects(config, place);
   const objects = part === '' ? owned : openObjects(config, `${place.replace(/\/+$/, '')}/${part}`);
-  const isShared = config.cluster.redis !== '';
+  const isShared = crawlDbServer(config.cluster) !== null;
   return createObjectSegmentStore({
     objects,
     spoolDir: join(dir, 'spool', part),
@@ -60,7 +66,7 @@ export function openObjectSegments(
     sealMs: sealEveryMs,
     token: lease?.token ?? 0,
     patienceMs: lease?.leaseMs ?? (isShared ? config.cluster.leaseMs : PATIENCE_MS),
-    ownership: { check: () => checkOwner(dir, owned), take: () => takeOwnership(dir, owned) },
+    ownership: { check: () => checkOwner(dir, owned, crawlId), take: () => takeOwnership(dir, owned, crawlId) },
     ...(readSegmentsMark(dir)?.isDry && { isDry: true }),
   });
 }

@@ -49,12 +49,12 @@ export function refuseStoredSegments(dir: string, what: string): void {
 /**
  * Rejects where the place holds the segments of another crawl, or nothing of this one although its segments went there:
  * recovery would take them for lost.
+ * @param crawlId of a crawl that several directories work on; empty: the directory is the crawl
  */
-export async function checkOwner(dir: string, objects: ObjectStore): Promise<void> {
+export async function checkOwner(dir: string, objects: ObjectStore, crawlId = ''): Promise<void> {
   const mark = readSegmentsMark(dir);
-  const own = mark?.id ?? '';
-  const stored = await objects.get(OWNER);
-  const id = stored === null ? '' : String((JSON.parse(stored.bytes.toString('utf8')) as { id?: unknown }).id);
+  const own = mark?.id || crawlId;
+  const id = await ownerOf(objects);
   // An emptied place is as a folder that was deleted.
   if (id === own || (id === '' && mark?.place === objects.name)) return;
   if (id === '') {
@@ -67,28 +67,39 @@ export async function checkOwner(dir: string, objects: ObjectStore): Promise<voi
   throw new CrawlError('config-invalid', message);
 }
 
-/** Makes the place that of this crawl unless it is. Rejects as {@link checkOwner}, and where the store cannot do it. */
-export async function takeOwnership(dir: string, objects: ObjectStore): Promise<void> {
-  const mark = readSegmentsMark(dir);
-  const owner = (id: string): Buffer => Buffer.from(`${JSON.stringify({ format: 1, id })}\n`);
-  if (mark === null) {
-    const id = randomUUID();
-    // The directory first: a place without a crawl that knows of it could not be used again.
-    if ((await objects.get(OWNER)) === null) {
-      replaceFile(join(dir, SEGMENTS_MARK), `${JSON.stringify({ id, place: objects.name })}\n`);
-      await objects.put(OWNER, owner(id), 'new');
-      await requireConditions(objects, owner(id));
-    }
-  } else if (mark.place === objects.name && (await objects.get(OWNER)) === null) {
-    await objects.put(OWNER, owner(mark.id), 'new');
-  }
-  await checkOwner(dir, objects);
+/** The id of the crawl that a place belongs to; empty: none. */
+async function ownerOf(objects: ObjectStore): Promise<string> {
+  const stored = await objects.get(OWNER);
+  return stored === null ? '' : String((JSON.parse(stored.bytes.toString('utf8')) as { id?: unknown }).id);
 }
 
+/** Makes the place that of this crawl unless it is. Rejects as {@link checkOwner}, and where the store cannot do it. */
+export async function takeOwnership(dir: string, objects: ObjectStore, crawlId = ''): Promise<void> {
+  const mark = readSegmentsMark(dir);
+  const taken = await ownerOf(objects);
+  const owner = (id: string): Buffer => Buffer.from(`${JSON.stringify({ format: 1, id })}\n`);
+  if (mark === null) {
+    const id = crawlId || randomUUID();
+    if (taken === '') await requireConditions(objects);
+    // The directory first: a place without a crawl that knows of it could not be used again.
+    if (taken === '' || taken === id) {
+      replaceFile(join(dir, SEGMENTS_MARK), `${JSON.stringify({ id, place: objects.name })}\n`);
+    }
+    if (taken === '') await objects.put(OWNER, owner(id), 'new');
+  } else if (mark.place === objects.name && taken === '') {
+    await objects.put(OWNER, owner(mark.id), 'new');
+  }
+  await checkOwner(dir, objects, crawlId);
+}
+
+const PROBE = 'conditions-probe';
+
 /** Some services ignore conditions: two writers would overwrite each other's segments. */
-async function requireConditions(objects: ObjectStore, content: Buffer): Promise<void> {
-  const again = await objects.put(OWNER, content, 'new');
-  const other = await objects.put(OWNER, content, { etag: '"00000000000000000000000000000000"' });
+async function requireConditions(objects: ObjectStore): Promise<void> {
+  await objects.put(PROBE, Buffer.from('1'));
+  const again = await objects.put(PROBE, Buffer.from('2'), 'new');
+  const other = await objects.put(PROBE, Buffer.from('3'), { etag: '"00000000000000000000000000000000"' });
+  await objects.remove([PROBE]);
   if (again === null && other === null) return;
   throw new CrawlError(
     'object-store-refused',
