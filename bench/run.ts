@@ -28,6 +28,7 @@ import { benchNear } from './near/near-groups.ts';
 import { benchNearTables } from './near/near-tables.ts';
 import { benchNeardup } from './near/neardup.ts';
 import { benchRevisions } from './near/revisions.ts';
+import { benchObjects } from './objects/objects.ts';
 import { benchPeers } from './peers/peers.ts';
 import { benchLiveView } from './questions/live-view.ts';
 import { benchQuestions } from './questions/questions.ts';
@@ -135,6 +136,7 @@ if (values.only === 'revisions') {
 }
 if (values.only === 'cluster') await benchCluster(say);
 if (values.only === 'postgres') await benchPostgres(say, values.store, values.sizes.split(',').map(Number));
+if (values.only === 'objects') await benchObjects(say, site);
 if (isAsked('changes')) await benchChanges(say, verdict);
 if (isAsked('questions')) await benchQuestions(say, verdict);
 if (isAsked('live-view')) await benchLiveView(say, verdict);

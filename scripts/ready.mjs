@@ -42,7 +42,15 @@ if (!stampIs(installStamp, installed)) {
 }
 
 const buildStamp = join(root, 'dist', '.incrawl-built');
-const sources = ['src', 'plugins', 'bench', 'test/torture', 'test/simulation', 'test/adapters/redis']
+const sources = [
+  'src',
+  'plugins',
+  'bench',
+  'test/torture',
+  'test/simulation',
+  'test/adapters/redis',
+  'test/adapters/s3',
+]
   .flatMap(filesBelow)
   .filter((file) => !file.endsWith('.test.ts'));
 const built = hashOf(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources]);

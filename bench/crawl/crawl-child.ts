@@ -1,6 +1,6 @@
 /**
  * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days,
- * the share of audits, the protocol plugin, and plugins to leave out. Prints JSON.
+ * the share of audits, the protocol plugin, plugins to leave out, and keys of the configuration. Prints JSON.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { openCrawler } from '../../src/crawler.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
 
-const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = ''] =
+const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = '', ...define] =
   process.argv.slice(2);
 keepEngineLean();
 const offset = Number(offsetDays) * DAY_MS;
@@ -23,6 +23,7 @@ const crawler = await openCrawler({
     'http.allowAddresses=["127.0.0.0/8"]',
     `fetch.auditShare=${auditShare}`,
     `plugins.file=${pluginsFile()}`,
+    ...define,
   ]),
   dir,
   log: silent,

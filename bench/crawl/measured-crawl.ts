@@ -13,6 +13,8 @@ export interface CrawlPlan {
   readonly protocol?: string;
   /** Plugins left out, separated by commas. */
   readonly without?: string;
+  /** Further keys of the configuration, as `key=value`. */
+  readonly define?: readonly string[];
 }
 
 export interface MeasuredCrawl {
@@ -26,9 +28,10 @@ export interface MeasuredCrawl {
 
 /** The command of a crawl in a process of its own. */
 export function crawlCommand(plan: CrawlPlan): string[] {
-  const { dir, seeds = [], offsetDays = 0, auditShare = 0, protocol = 'http', without = '' } = plan;
+  const { dir, seeds = [], offsetDays = 0, auditShare = 0, protocol = 'http', without = '', define = [] } = plan;
   const file = fileURLToPath(new URL('./crawl-child.js', import.meta.url));
-  return [process.execPath, file, dir, seeds.join(','), String(offsetDays), String(auditShare), protocol, without];
+  const numbers = [String(offsetDays), String(auditShare)];
+  return [process.execPath, file, dir, seeds.join(','), ...numbers, protocol, without, ...define];
 }
 
 export function measuredCrawl(plan: CrawlPlan): MeasuredCrawl {

@@ -52,6 +52,8 @@ const LONGEST_PAUSE_MS = 20_000;
 /** Slowest upload that is waited for, bytes a ms. */
 const SLOWEST = 50;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Bytes of a file that are read at a time. */
+const READ_BYTES = 1 << 20;
 /** Connections that are kept for the next request, at most. */
 const CONNECTIONS = 16;
 
@@ -206,7 +208,8 @@ function bodyOf(content: ObjectContent | undefined): Uint8Array | Readable | nul
 async function* bytesOf(parts: readonly FilePart[]): AsyncGenerator<Buffer> {
   for (const { file, start, end } of parts) {
     // `end` of the stream is included.
-    if (end > start) yield* createReadStream(file, { start, end: end - 1 }) as AsyncIterable<Buffer>;
+    if (end > start)
+      yield* createReadStream(file, { start, end: end - 1, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
   }
 }
 

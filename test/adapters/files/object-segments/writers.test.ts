@@ -234,7 +234,7 @@ describe('writers of a segment in an object store', () => {
     expect((await wholeIn(storeOn(objects))).length).toBe(reached);
   });
 
-  it('a write that fails at any moment leaves what readers see whole', async () => {
+  it('a write that fails at any moment leaves what readers see whole', { timeout: 300_000 }, async () => {
     for (let failing = 1; failing < 24; failing++) {
       const objects = createMemoryObjectStore();
       let writes = 0;
