@@ -70,7 +70,7 @@ export const ERRORS = {
   'headers-too-large': { consequence: 'retry-later', text: 'The header section was larger than allowed.' },
   'content-undecodable': {
     consequence: 'retry-later',
-    text: 'The content coding (gzip, deflate, br) could not be decoded.',
+    text: 'The content coding (gzip, deflate, br; zstd from Node 22.15 on) could not be decoded.',
   },
   'body-incomplete': {
     consequence: 'retry-later',

@@ -48,7 +48,7 @@ export interface Exchange {
   readonly head: ResponseHead;
   /** Body as transferred, content codings kept; `null` when dropped, or absent by definition (HEAD, 304). */
   readonly wireBody: Uint8Array | null;
-  /** Body after decoding gzip, deflate, br (at most two codings); the same object as `wireBody` without any coding. */
+  /** Body after decoding (gzip, deflate, br, zstd; at most two codings); the same object as `wireBody` without any. */
   readonly body: Uint8Array | null;
   /** The body was longer than `maxBodyBytes`, or ended before its declared or coded length. */
   readonly truncated: boolean;

@@ -1,3 +1,4 @@
+import zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { startRawServer } from '../site/raw-server.ts';
 import { ETAG, LAST_MODIFIED, PLAIN } from '../site/routes.ts';
@@ -37,7 +38,7 @@ export function answersContract(create: CreateProtocol): void {
       const sent = JSON.parse(textOf(body)) as Record<string, string>;
       expect(sent).toMatchObject({
         'user-agent': 'exam/1.0 (+mailto:exam@example.org)',
-        'accept-encoding': 'gzip, deflate, br',
+        'accept-encoding': 'zstdDecompressSync' in zlib ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br',
         'if-none-match': ETAG,
         host: `127.0.0.1:${port}`,
       });

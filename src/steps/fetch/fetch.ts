@@ -19,6 +19,7 @@ import { reachByRobots, reachOf } from './host-reach.ts';
 import { denied, resting, unreached } from './not-requested.ts';
 import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
+import { pauseAfter } from './status-outcome.ts';
 import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
 import { visit } from './visit.ts';
 import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
@@ -52,8 +53,7 @@ export interface FetchDeps extends VisitDeps {
 /**
  * Fetches the URLs of a segment that are not fetched yet, and the targets of their redirects that join its list. The
  * list is read in windows, so memory does not grow with it. A stop signal, the time limit, the throughput floor or
- * hosts that are slower than others end the step after the pages in flight; the other URLs stay in the list and can
- * be fetched later.
+ * hosts that are slower than others end the step after the pages in flight; the other URLs stay in the list.
  */
 export async function fetchSegment(
   deps: FetchDeps,
@@ -213,7 +213,7 @@ class FetchRun {
     }
     const known = { host: this.factsOf(item.host), dated: this.dated.get(item.host) };
     const visited = await visit(this.deps, this.options, { protocol, item, ...known, nextTurn: () => turn.next() });
-    const restUntil = this.judgeHost(item.host, visited.outcome);
+    const restUntil = this.judgeHost(item.host, visited);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
     if (result.observation !== null) this.observe(item, result.observation);
     await this.store(item, result);
@@ -266,11 +266,11 @@ class FetchRun {
     return restUntil > now ? resting(now, restUntil) : denied(now, 'host-failing', failing ?? '');
   }
 
-  /** Pauses the lane of a host that throttles; a pause too long to wait for is returned, ms since the epoch. */
-  private judgeHost(host: string, outcome: FetchOutcome): number | null {
+  /** Pauses the lane of a host that asks for it; a pause too long to wait for is returned, ms since the epoch. */
+  private judgeHost(host: string, { outcome, headers }: VisitResult): number | null {
     this.failures.count(host, reachOf(outcome));
-    if (outcome.kind !== 'failed' || outcome.code !== 'http-throttled') return null;
-    const until = outcome.retryAt ?? outcome.at + this.options.patienceMs;
+    const until = pauseAfter(outcome, headers, this.options.patienceMs);
+    if (until === null) return null;
     if (until - outcome.at > this.options.patienceMs) {
       this.warnOfRest(host, until);
       return until;
@@ -281,7 +281,7 @@ class FetchRun {
 
   private warnOfRest(host: string, until: number): void {
     const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
-    this.deps.log.warn('no requests to this host until the time that its Retry-After names', reported);
+    this.deps.log.warn('no requests to this host until the time that it names', reported);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

@@ -1,4 +1,5 @@
-import { parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
+import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../domain/crawl/headers/http-date.ts';
+import { exhaustedUntil, quotaOf } from '../../domain/crawl/headers/rate-limit.ts';
 import type { FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { ResponseHead } from '../../ports/fetch-protocol.ts';
@@ -22,7 +23,7 @@ export function statusOutcome(
     return { kind: 'redirect', status, permanent: PERMANENT.has(status), target, ...costs };
   }
   if (GONE.has(status)) return { kind: 'gone', status, ...costs };
-  const retryAt = retryAtIn(headers, costs.at);
+  const retryAt = retryAtIn(status, headers, costs.at);
   return { kind: 'failed', code: codeOf(status, retryAt), message: `status ${status}`, status, retryAt, ...costs };
 }
 
@@ -35,14 +36,29 @@ export function restAskedFor(
   at: number,
   patienceMs: number,
 ): number | null {
-  const retryAt = retryAtIn(headers, at);
+  const retryAt = retryAtIn(status, headers, at);
   return codeOf(status, retryAt) === 'http-throttled' ? (retryAt ?? at + patienceMs) : null;
 }
 
-function retryAtIn(headers: ResponseHead['headers'], at: number): number | null {
-  const retryAfter = headers['retry-after'];
-  return retryAfter === undefined ? null : parseRetryAfter(retryAfter, at);
+/**
+ * Until when a host is left alone after a visit: it throttles, or the answer says that no request is left to it.
+ * `null`: it may be asked on.
+ */
+export function pauseAfter(outcome: FetchOutcome, headers: ResponseHead['headers'], patienceMs: number): number | null {
+  if (outcome.kind === 'failed' && outcome.code === 'http-throttled') return outcome.retryAt ?? outcome.at + patienceMs;
+  return exhaustedUntil(headers, outcome.at);
 }
+
+/** Where a server names no time, that of its new quota: a 429 says that there is none left. */
+function retryAtIn(status: number, headers: ResponseHead['headers'], at: number): number | null {
+  const retryAfter = headers['retry-after'];
+  if (retryAfter !== undefined) return parseRetryAfter(retryAfter, at);
+  if (status === 429) return latestPause(quotaOf(headers, at)?.resetAt, at);
+  return exhaustedUntil(headers, at);
+}
+
+const latestPause = (resetAt: number | undefined, at: number): number | null =>
+  resetAt === undefined ? null : Math.min(resetAt, at + MAX_RETRY_AFTER_MS);
 
 function codeOf(status: number, retryAt: number | null): ErrorCode {
   if (status === 429 || (THROTTLED.has(status) && retryAt !== null)) return 'http-throttled';

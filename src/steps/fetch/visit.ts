@@ -3,10 +3,12 @@ import {
   type ConditionRecord,
   conditionalHeaders,
   type HeaderRecord,
+  isOfAnotherVersion,
   type ProbePlan,
   planProbe,
   saysUnchanged,
   validatorsOf,
+  variesFreely,
   wouldHaveSkipped,
 } from '../../domain/crawl/headers/ladder.ts';
 import { NO_VALIDATORS, type Validators } from '../../domain/crawl/states/datum.ts';
@@ -90,8 +92,8 @@ function judgedAfterHead(result: VisitResult): VisitResult {
 }
 
 /**
- * What an answer leaves open: whether the page has changed, or whether other claims (Content-Type, X-Robots-Tag) on the
- * same bytes change its meaning.
+ * What an answer leaves open: whether the page has changed; or what only a request without a condition can say, since
+ * the answer is of another version, or has other claims (Content-Type, X-Robots-Tag) on the same bytes.
  */
 type Doubt = 'page' | 'claims';
 
@@ -144,12 +146,14 @@ async function probeByHead(open: OpenVisit): Promise<VisitResult | Doubt> {
   if (refused?.outcome.kind === 'failed' && refused.outcome.code === 'http-throttled') return refused;
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {
+    if (isOfAnotherVersion(item.validators, answer)) return 'claims';
     observation.headHits = 1;
     if (!isClaimedBy304(item, head)) return 'claims';
     return unchanged(open, head, 'conditional', answer);
   }
   const isClaimed = isClaimedBy(item, head);
-  const conclusive = isClaimed && head.status === 200 && answer.lastModified !== null && answer.contentLength !== null;
+  const isComparable = answer.lastModified !== null && answer.contentLength !== null;
+  const conclusive = isClaimed && head.status === 200 && isComparable && !variesFreely(head.headers.vary);
   if (conclusive) observation.headHits = 1;
   else observation.headMisses = 1;
   if (conclusive && saysUnchanged(item.validators, answer)) {
@@ -175,6 +179,7 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
         plan.drop &&
         head.status === 200 &&
         saysUnchanged(item.validators, validatorsOf(head.headers)) &&
+        !variesFreely(head.headers.vary) &&
         isClaimedBy(item, head);
       return dropped ? 'drop' : 'read';
     },
@@ -183,6 +188,7 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
   // Part of a body with the validators of the whole would pass for "unchanged" until the page changes.
   const answer = isPartial(truncationOfBody(result)) ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
+    if (isOfAnotherVersion(item.validators, answer)) return 'claims';
     observation.conditionalHits = 1;
     if (!isClaimedBy304(item, head)) return 'claims';
     return unchanged(open, head, 'conditional', answer);

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   conditionalHeaders,
   type HeaderRecord,
+  isOfAnotherVersion,
   planProbe,
   saysUnchanged,
   validatorsOf,
+  variesFreely,
   wouldHaveSkipped,
 } from '../../../src/domain/crawl/headers/ladder.ts';
 import type { Validators } from '../../../src/domain/crawl/states/datum.ts';
@@ -128,4 +130,35 @@ describe('the claim of headers', () => {
     expect(conditionalHeaders(both)).toEqual({ 'if-none-match': '"a"', 'if-modified-since': DATE });
     expect(conditionalHeaders(none)).toEqual({});
   });
+});
+
+describe('a 304 of another version', () => {
+  const tagged = (etag: string | null): Validators => ({ ...both, etag });
+  it.each([
+    ['another tag', tagged('"a"'), tagged('"b"'), true],
+    ['the same tag', tagged('"a"'), tagged('"a"'), false],
+    ['the same tag, weak', tagged('"a"'), tagged('W/"a"'), false],
+    ['the same tag, for a content coding', tagged('"a-gzip"'), tagged('"a"'), false],
+    ['the same tag, for another coding', tagged('W/"a;br"'), tagged('"a-gzip"'), false],
+    ['no tag', tagged('"a"'), tagged(null), false],
+    ['a tag where none was sent', dated, both, false],
+    ['the same tag and another date', both, { ...both, lastModified: 'Tue, 06 Jan 2026 10:00:00 GMT' }, false],
+    ['a later date alone', dated, { ...dated, lastModified: 'Tue, 06 Jan 2026 10:00:00 GMT' }, true],
+    ['an earlier date alone', dated, { ...dated, lastModified: 'Sun, 04 Jan 2026 10:00:00 GMT' }, false],
+    ['the same date, spelt otherwise', dated, { ...dated, lastModified: 'Mon Jan  5 10:00:00 2026' }, false],
+    ['a date that is none', dated, { ...dated, lastModified: 'never' }, false],
+    ['no validator', both, none, false],
+  ])('%s', (_name, asked, answer, expected) => {
+    expect(isOfAnotherVersion(asked, answer)).toBe(expected);
+  });
+});
+
+it('a body that depends on more than the request is named by a star in Vary', () => {
+  expect(['*', 'Accept-Encoding, *', 'Accept-Encoding', '', undefined].map(variesFreely)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -9,21 +9,34 @@ export interface DecodedBody {
   readonly isTorn: boolean;
 }
 
-type Coding = 'gzip' | 'deflate' | 'br';
+type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
+
+/** Zstandard (RFC 8878) of zlib, in Node 22.15 and later. */
+interface Zstd {
+  readonly zstdDecompressSync: (data: Uint8Array, options: zlib.ZlibOptions) => Buffer;
+  readonly createZstdDecompress: (options: zlib.ZlibOptions) => Decoder;
+  readonly constants: { readonly ZSTD_e_flush: number };
+}
+type Decoder = zlib.Gunzip | zlib.BrotliDecompress;
+const zstd = 'zstdDecompressSync' in zlib ? (zlib as unknown as Zstd) : null;
+
+/** The Accept-Encoding of each request. */
+export const ACCEPTED_CODINGS = `gzip, deflate, br${zstd === null ? '' : ', zstd'}`;
 
 /** More codings than this are an attack rather than a page. */
 const MAX_CODINGS = 2;
 /** Above this many coded bytes zlib's own threads decode; below, decoding synchronously is cheaper. */
 const SYNC_LIMIT = 256 * 1024;
 
-const CODINGS: ReadonlyMap<string, Coding> = new Map([
+const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
   ['br', 'br'],
+  ...(zstd === null ? [] : [['zstd', 'zstd'] as const]),
 ]);
 
-/** Codings of IANA's registry, and others in use, that are not supported: no request accepts them. */
+/** Codings of IANA's registry, and others in use, that are not supported where they are none of the above. */
 const OTHER_CODINGS: ReadonlySet<string> = new Set(
   'aes128gcm bzip2 compress dcb dcz exi lzma pack200-gzip sdch x-bzip2 x-compress xz zstd'.split(' '),
 );
@@ -96,11 +109,7 @@ async function undo(coding: Coding, data: Uint8Array, maxBytes: number, isCut: b
 }
 
 /** Stops the decoder at the limit. */
-function decodeByStream(
-  decoder: zlib.Gunzip | zlib.BrotliDecompress,
-  data: Uint8Array,
-  maxBytes: number,
-): Promise<DecodedBody> {
+function decodeByStream(decoder: Decoder, data: Uint8Array, maxBytes: number): Promise<DecodedBody> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -122,6 +131,7 @@ function decodeByStream(
 /** With these options a decoder that runs out of data returns its output so far instead of an error. */
 function optionsOf(coding: Coding, isCut: boolean): zlib.ZlibOptions & zlib.BrotliOptions {
   if (!isCut) return {};
+  if (coding === 'zstd') return { finishFlush: zstd!.constants.ZSTD_e_flush };
   return { finishFlush: coding === 'br' ? zlib.constants.BROTLI_OPERATION_FLUSH : zlib.constants.Z_SYNC_FLUSH };
 }
 
@@ -129,13 +139,15 @@ function syncDecoder(
   coding: Coding,
   data: Uint8Array,
 ): (data: Uint8Array, options: zlib.ZlibOptions & zlib.BrotliOptions) => Buffer {
+  if (coding === 'zstd') return zstd!.zstdDecompressSync;
   if (coding === 'br') return zlib.brotliDecompressSync;
   if (coding === 'gzip') return zlib.gunzipSync;
   return hasZlibHeader(data) ? zlib.inflateSync : zlib.inflateRawSync;
 }
 
-function streamDecoder(coding: Coding, data: Uint8Array, isCut: boolean): zlib.Gunzip | zlib.BrotliDecompress {
+function streamDecoder(coding: Coding, data: Uint8Array, isCut: boolean): Decoder {
   const options = optionsOf(coding, isCut);
+  if (coding === 'zstd') return zstd!.createZstdDecompress(options);
   if (coding === 'br') return zlib.createBrotliDecompress(options);
   if (coding === 'gzip') return zlib.createGunzip(options);
   return hasZlibHeader(data) ? zlib.createInflate(options) : zlib.createInflateRaw(options);

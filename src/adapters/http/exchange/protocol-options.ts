@@ -1,4 +1,5 @@
 import type { TlsFiles } from '../guard/tls-files.ts';
+import { ACCEPTED_CODINGS } from './content-coding.ts';
 
 /** Options of both transports for `http:` and `https:`. */
 export interface HttpProtocolOptions {
@@ -52,7 +53,7 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     headers: {
       'user-agent': options.userAgent,
       accept: ACCEPT,
-      'accept-encoding': 'gzip, deflate, br',
+      'accept-encoding': ACCEPTED_CODINGS,
       ...(options.acceptLanguage ? { 'accept-language': options.acceptLanguage } : {}),
     },
     maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,

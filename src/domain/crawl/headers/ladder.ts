@@ -1,4 +1,5 @@
 import type { CrawlDatum, Validators } from '../states/datum.ts';
+import { parseHttpDate } from './http-date.ts';
 
 /** How headers are used before a body is transferred. */
 export type ProbeMode = 'auto' | 'head' | 'headers' | 'off';
@@ -93,6 +94,28 @@ export function saysUnchanged(stored: Validators, answer: Validators): boolean {
   if (stored.lastModified !== answer.lastModified || stored.contentLength !== answer.contentLength) return false;
   return stored.etag === null || answer.etag === null || stored.etag === answer.etag;
 }
+
+/**
+ * Whether a 304 speaks of another version than the one that was asked about: a cache between has validated a copy of
+ * its own (RFC 9111 section 4.3.4), and passed on the answer. Its entity tag is another one; or, where the page has
+ * none, it was modified later. Weakness of a tag, and the suffix that servers append for a content coding, make no
+ * difference.
+ */
+export function isOfAnotherVersion(asked: Validators, answer: Validators): boolean {
+  if (asked.etag !== null) return answer.etag !== null && bareTag(asked.etag) !== bareTag(answer.etag);
+  const [known, later] = [asked.lastModified, answer.lastModified].map((date) => date && parseHttpDate(date));
+  return typeof known === 'number' && typeof later === 'number' && later > known;
+}
+
+const bareTag = (tag: string): string =>
+  tag.replace(/^W\//, '').replace(/(?:[-;:](?:gzip|br|deflate|zstd|df))+"$/, '"');
+
+/**
+ * Whether equal headers can stand for an equal body: with `Vary: *` the body depends on more than the request (RFC 9110
+ * section 12.5.5).
+ */
+export const variesFreely = (vary: string | undefined): boolean =>
+  vary?.split(',').some((field) => field.trim() === '*') ?? false;
 
 /**
  * Whether headers would have saved the body: by rung 3, or by a 304, which rests on an equal strong entity tag, or on
