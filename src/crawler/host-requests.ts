@@ -2,6 +2,7 @@ import { rootCertificates } from 'node:tls';
 import { cookieFile } from '../adapters/files/cookie-files.ts';
 import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
+import { type ProxyServer, parseProxy } from '../adapters/http/guard/proxy-server.ts';
 import type { TlsFiles } from '../adapters/http/guard/tls-files.ts';
 import type { HostCookies } from '../adapters/http/hosts/cookie-jar.ts';
 import { readConfiguredFile, readSecret } from '../adapters/system/secrets.ts';
@@ -18,7 +19,7 @@ export interface HostRequestOptions {
   readonly dir?: string;
   /** Folder that paths are relative to. */
   readonly baseDir: string;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'info'>;
   /** For secrets; default: none is set. */
   readonly env?: Environment | undefined;
   /** Options of the transports of all hosts, on which those of some are based. */
@@ -32,8 +33,19 @@ export interface HostRequests {
   readonly sendsOverHttp: boolean;
   /** Opens the jar of its cookies; `null`: none are kept. */
   openCookies(): Promise<HostCookies | null>;
-  /** Makes the transport of its own; `null`: that of all hosts serves. */
-  openProtocol(): Promise<FetchProtocol | null>;
+  /** The proxy of these requests; `undefined`: as for all hosts. */
+  readonly proxy: ProxyServer | null | undefined;
+  /** Makes a transport of its own, through a proxy or none; `null`: that of all hosts serves. */
+  openProtocol(proxy: ProxyServer | null): Promise<FetchProtocol | null>;
+}
+
+/** Of a URL that no entry is for. */
+export function plainRequests(options: HostRequestOptions): HostRequests {
+  return {
+    ...{ headers: {}, secrets: {}, sendsOverHttp: false, proxy: undefined },
+    openCookies: async () => null,
+    openProtocol: (proxy) => openTransport({}, options.http, null, proxy),
+  };
 }
 
 /**
@@ -69,14 +81,29 @@ export function hostRequests(entry: HostEntry, name: string, options: HostReques
       const { openCookies } = await import('../adapters/http/hosts/cookie-jar.ts');
       return openCookies(cookieFile(options.dir, entry.match));
     },
-    openProtocol: async () => {
-      if (entry.protocol === undefined && tls === null) return null;
-      const http = { ...options.http, ...(tls !== null && { tls }) };
-      if (entry.protocol !== 'undici') return createGotProtocol(http);
-      const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
-      return createUndiciProtocol(http);
-    },
+    proxy: proxyOf(entry, read),
+    openProtocol: (proxy) => openTransport(entry, options.http, tls, proxy),
   };
+}
+
+async function openTransport(
+  { protocol }: Pick<HostEntry, 'protocol'>,
+  options: HttpProtocolOptions,
+  tls: TlsFiles | null,
+  proxy: ProxyServer | null,
+): Promise<FetchProtocol | null> {
+  if (protocol === undefined && tls === null && proxy === null) return null;
+  const http = { ...options, ...(tls !== null && { tls }), ...(proxy !== null && { proxy }) };
+  if (protocol !== 'undici') return createGotProtocol(http);
+  const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
+  return createUndiciProtocol(http);
+}
+
+function proxyOf({ proxy }: HostEntry, read: (ref: SecretRef, key: string) => string): ProxyServer | null | undefined {
+  if (proxy === undefined) return undefined;
+  if (typeof proxy === 'string') return proxy === 'none' ? null : parseProxy(proxy);
+  const server = parseProxy(proxy.url);
+  return server && { ...server, user: proxy.user, password: read(proxy.password, 'proxy.password') };
 }
 
 function tlsFiles(

@@ -3,6 +3,7 @@ import { type Checker, createChecker } from '../operations/check/checker.ts';
 import { createInlinePageParser } from '../plugin-host/parsing/page-parser.ts';
 import { laneSettings, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins } from './load-main-plugins.ts';
+import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList } from './parsing-options.ts';
 import type { CrawlerOptions } from './types.ts';
 
@@ -11,7 +12,14 @@ export async function openChecker(options: Omit<CrawlerOptions, 'dir' | 'access'
   const { config, log, baseDir = process.cwd(), clock = systemClock, env } = options;
   const list = await readPluginList(config, baseDir);
   const loaded = await loadMainPlugins(list, { config, baseDir, log, clock });
-  const { protocols } = protocolsByHost(loaded.protocols, { config, baseDir, log, env, http: httpOptions(config) });
+  const { protocols } = protocolsByHost(loaded.protocols, {
+    config,
+    baseDir,
+    log,
+    env,
+    http: httpOptions(config),
+    isOwnHost: (host) => isOwnHost(host, config.http.allowAddresses),
+  });
   const plugins = { ...loaded, protocols };
   const parsing = parsingOptions(config, list, baseDir);
   const parser = await createInlinePageParser(parsing, log);

@@ -7,7 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Warns, once, when hosts are about to be requested for which the environment names a proxy: requests go to the servers
- * themselves, whose addresses the guard checks. A proxy would resolve names itself, behind the guard.
+ * themselves, whose addresses the guard checks. A proxy would resolve names itself, behind the guard, so it is used
+ * only where `http.proxy` says so.
  * @param isOwnHost hosts with private or allowed addresses, which are beside the network's proxy
  */
 export function unusedProxies(
@@ -16,7 +17,7 @@ export function unusedProxies(
   log: Pick<Log, 'warn'>,
 ): (hosts: Iterable<string>) => void {
   const variables = VARIABLES.filter((name) => (env[name] ?? '') !== '');
-  const exempt = (env.NO_PROXY || env.no_proxy || '').split(/[\s,]+/).filter((entry) => entry !== '');
+  const exempt = noProxyOf(env);
   let hasWarned = variables.length === 0;
   return (hosts) => {
     if (hasWarned) return;
@@ -25,15 +26,20 @@ export function unusedProxies(
       hasWarned = true;
       log.warn(
         `${variables.join(', ')} of the environment: proxies are not used, requests go to the servers themselves; ` +
-          'where they cannot, run incrawl on a machine with a direct connection',
+          'set http.proxy to "environment" to use them, or run incrawl on a machine with a direct connection',
       );
       return;
     }
   };
 }
 
+/** The entries of NO_PROXY. */
+export function noProxyOf(env: Environment): string[] {
+  return (env.NO_PROXY || env.no_proxy || '').split(/[\s,]+/).filter((entry) => entry !== '');
+}
+
 /** An entry of NO_PROXY: `*`, or a host or domain, with or without a dot before it and a port behind it. */
-function isExempt(host: string, entry: string): boolean {
+export function isExempt(host: string, entry: string): boolean {
   if (entry === '*') return true;
   const suffix = entry.toLowerCase().replace(/^\*?\./, '');
   const name = /:\d+$/.test(suffix) ? host : host.replace(/:\d+$/, '');

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
 import { contentCodings, decodeBody } from '../adapters/http/exchange/content-coding.ts';
-import { isAddressBlocked } from '../adapters/http/guard/address-guard.ts';
 import { createHostLanes } from '../adapters/http/lanes/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots/robots.ts';
-import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../operations/deps.ts';
 import { findExporter } from '../operations/export/find-exporter.ts';
@@ -19,6 +17,7 @@ import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
+import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
 import { type Environment, unusedProxies } from './unused-proxies.ts';
@@ -44,14 +43,15 @@ export async function wire(options: WiringOptions): Promise<Wiring> {
   const shares = descriptorShares(options);
   const loaded = await loadMainPlugins(list, { ...options, idleSockets: shares.idleSockets });
   const http = httpOptions(config, shares.idleSockets);
-  const byHost = protocolsByHost(loaded.protocols, { ...options, http });
+  const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
+  const byHost = protocolsByHost(loaded.protocols, { ...options, http, isOwnHost: isOwn });
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
     config,
     runtime: { clock, log, random, onWork },
     plugins: pluginsOf(loaded, options),
-    web: webAccess(byHost, shares, options),
+    web: webAccess(byHost, shares, isOwn, options),
     pages,
     segments: openSegments({ config, dir, log }),
     async close() {
@@ -74,6 +74,7 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
 function webAccess(
   { protocols, prepare }: ProtocolsByHost,
   { concurrency, requireEnough }: SharedDescriptors,
+  isOwn: (host: string) => boolean,
   { config, dir, log, clock, env = {} }: WiringOptions,
 ): WebAccess {
   const { connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
@@ -82,8 +83,7 @@ function webAccess(
     throw new CrawlError('plugin-broken', 'no protocol plugin serves http or https; add protocol-http to plugins.yaml');
   }
   const robotsStore = createFileRobotsStore(join(dir, 'robots'));
-  const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
-  const noteProxies = unusedProxies(env, isOwn, log);
+  const noteProxies = config.http.proxy === 'none' ? unusedProxies(env, isOwn, log) : () => {};
   return {
     protocols,
     lanes: createHostLanes({
@@ -140,10 +140,4 @@ function pageAccess(
       await Promise.all([parser?.close(), converter?.close()]);
     },
   };
-}
-
-/** Whether a host has a private address, which the operator must allow, or is on the allow list. */
-function isOwnHost(host: string, allowed: Config['http']['allowAddresses']): boolean {
-  const name = host.replace(/:\d+$/, '');
-  return allowed.includes(host) || allowed.includes(name) || isAddressBlocked(`http://${host}/`);
 }

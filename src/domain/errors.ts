@@ -64,6 +64,10 @@ export const ERRORS = {
   'connect-failed': { consequence: 'retry-later', text: 'No connection to the host could be made.' },
   'connect-timeout': { consequence: 'retry-later', text: 'No connection to the host was made in the time allowed.' },
   'tls-failed': { consequence: 'retry-later', text: 'The TLS handshake failed.' },
+  'proxy-failed': {
+    consequence: 'retry-later',
+    text: 'The proxy could not be reached, or refused the request; the host was not asked.',
+  },
   'fetch-timeout': { consequence: 'retry-later', text: 'The exchange took longer than allowed.' },
   'fetch-aborted': { consequence: 'retry-later', text: 'The exchange was aborted.' },
   'protocol-error': { consequence: 'retry-later', text: 'The response was not valid HTTP.' },
@@ -116,13 +120,14 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** Faults before a request could be sent: the host was not reached. */
-export type UnreachedCode = 'dns-failed' | 'connect-failed' | 'connect-timeout' | 'tls-failed';
+export type UnreachedCode = 'dns-failed' | 'connect-failed' | 'connect-timeout' | 'tls-failed' | 'proxy-failed';
 
 const UNREACHED: ReadonlySet<string> = new Set<UnreachedCode>([
   'dns-failed',
   'connect-failed',
   'connect-timeout',
   'tls-failed',
+  'proxy-failed',
 ]);
 
 export const isUnreached = (code: string): code is UnreachedCode => UNREACHED.has(code);

@@ -14,6 +14,9 @@ export interface ProtocolSettings {
   readonly maxIdleSockets?: number;
 }
 
+/** Questions that a transport is not asked, each with its reason. */
+export type SkippedQuestions = Readonly<Record<string, string>>;
+
 export type CreateProtocol = (settings: ProtocolSettings) => FetchProtocol | Promise<FetchProtocol>;
 
 export interface ProtocolExam {

@@ -15,7 +15,8 @@ import type { FetchProtocol } from '../../src/ports/fetch-protocol.ts';
 import { unknownIdentity } from '../site/tls-identity.ts';
 
 const http = { userAgent: 'exam/1.0', allowAddresses: ['127.0.0.1', 'localhost'] };
-const log = { warn: () => {} };
+const log = { info: () => {} };
+const isOwnHost = () => false;
 const seen: (IncomingMessage & { readonly socket: Partial<TLSSocket> })[] = [];
 const listener: RequestListener = (request, response) => {
   seen.push(request as (typeof seen)[number]);
@@ -51,7 +52,7 @@ function open(inner: FetchProtocol, hosts: readonly object[], env: Record<string
       ['http', inner],
       ['https', inner],
     ]),
-    { config, baseDir, log, env, http },
+    { config, baseDir, log, env, http, isOwnHost },
   );
 }
 
@@ -152,7 +153,9 @@ describe('hosts:', () => {
 
   it('leaves the protocols and the lanes as they are where it is empty', () => {
     const protocols = new Map([['http', inner]]);
-    expect(protocolsByHost(protocols, { config: defaultConfig(), baseDir, log, http }).protocols).toBe(protocols);
+    expect(protocolsByHost(protocols, { config: defaultConfig(), baseDir, log, http, isOwnHost }).protocols).toBe(
+      protocols,
+    );
     expect(laneSettings(defaultConfig())).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';
 import { choice, decimal, duration, FIELDS, type FieldMeta, flag, integer, text } from '../fields.ts';
+import { PROXY_WANTED, proxySetting } from './proxy-setting.ts';
 import { requestHeaders } from './request-headers.ts';
 import { SECRET_JSON, secretRef } from './secret-ref.ts';
 
@@ -114,6 +115,21 @@ export const HOST_KEYS = {
       prose: 'Keep the cookies of these hosts in the state directory, and send them back over https.',
     }),
   ),
+  proxy: record(proxySetting, {
+    type: 'proxy',
+    limits: `none, ${PROXY_WANTED}, or { url, user, password }`,
+    prose: 'As http.proxy, for these requests; private and allowed hosts go through it as well. none: no proxy.',
+    json: {
+      anyOf: [
+        { type: 'string' },
+        object({ url: { type: 'string' }, user: { type: 'string' }, password: SECRET_JSON }, [
+          'url',
+          'user',
+          'password',
+        ]),
+      ],
+    },
+  }),
   protocol: optional(
     choice(['got', 'undici'], { default: 'got', prose: 'Transport, in place of the protocol plugin of the list.' }),
   ),

@@ -1,6 +1,7 @@
 /** Sections of the configuration: user agent, HTTP limits, politeness. */
 import { z } from 'zod';
 import { choice, decimal, duration, flag, integer, size, text, texts } from '../fields.ts';
+import { PROXY_URL, PROXY_WANTED } from '../hosts/proxy-setting.ts';
 import { packageVersion } from '../package-version.ts';
 
 export const agent = z.strictObject({
@@ -70,6 +71,14 @@ export const http = z.strictObject({
     min: '1KiB',
     max: '1MiB',
     prose: 'Longest header section of a response; a longer one fails the request.',
+  }),
+  proxy: text({
+    default: 'none',
+    pattern: new RegExp(`^(?:none|environment)$|${PROXY_URL.source}`),
+    wanted: `none, environment, or ${PROXY_WANTED}`,
+    prose:
+      'Proxy of all requests but those to private and allowed hosts. environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY ' +
+      'and NO_PROXY, where a user and a password may stand. The address guard cannot judge what a proxy resolves.',
   }),
   allowAddresses: texts({
     default: [],

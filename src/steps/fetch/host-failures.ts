@@ -42,12 +42,13 @@ export class HostFailures {
    */
   count(host: string, reach: Reach, isNews = true): void {
     const { failureLimit, hostFailureLimit } = this.#options;
-    if (reach !== 'unreached') this.#overAll = 0;
+    if (reach !== 'unreached' && reach !== 'unasked') this.#overAll = 0;
     else if (isNews) this.#overAll++;
     if (this.#overAll >= failureLimit) {
       const fetches = `${this.#overAll} fetches in a row could not reach their hosts (fetch.failureLimit)`;
       this.#onNetworkDown(new CrawlError('failure-limit', `${fetches}; is the network down?`));
     }
+    if (reach === 'unasked') return;
     const failures = reach !== 'well' ? (this.#inARow.get(host) ?? 0) + 1 : 0;
     if (failures === 0) this.#inARow.delete(host);
     else this.#inARow.set(host, failures);

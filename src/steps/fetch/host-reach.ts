@@ -2,8 +2,11 @@ import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { isUnreached } from '../../domain/errors.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 
-/** State of a host as a request shows it: `ailing` was reached, but failed. */
-export type Reach = 'well' | 'ailing' | 'unreached';
+/**
+ * State of a host as a request shows it: `ailing` was reached, but failed; `unasked`: the proxy on the way to it
+ * failed, which says nothing of the host.
+ */
+export type Reach = 'well' | 'ailing' | 'unreached' | 'unasked';
 
 /** Statuses of the server rather than of one page: it is overloaded, or the server behind it is away. */
 const HOST_STATUSES = new Set([502, 503, 504]);
@@ -13,6 +16,7 @@ const isHostFault = (code: string): boolean => isUnreached(code) || code === 'fe
 
 export function reachOf(outcome: FetchOutcome): Reach {
   if (outcome.kind !== 'failed') return 'well';
+  if (outcome.code === 'proxy-failed') return 'unasked';
   if (isHostFault(outcome.code)) return 'unreached';
   return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0) ? 'ailing' : 'well';
 }
@@ -20,5 +24,6 @@ export function reachOf(outcome: FetchOutcome): Reach {
 /** As a request for robots.txt shows it that ended in a denial. */
 export function reachByRobots({ code, fault }: RobotsVerdict): Reach {
   const cause = code === 'robots-unreachable' ? fault?.split(':', 1)[0] : code;
+  if (cause === 'proxy-failed') return 'unasked';
   return isHostFault(cause ?? '') ? 'unreached' : 'well';
 }

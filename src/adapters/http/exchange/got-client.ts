@@ -11,6 +11,8 @@ export interface GotClientOptions {
   readonly connectTimeoutMs: number;
   /** Timeout of the response head once the request has been sent, ms. */
   readonly headTimeoutMs: number;
+  /** Sent with `http:` URLs that go to a proxy as a whole; `null`: none do. */
+  readonly forwarding: Readonly<Record<string, string>> | null;
 }
 
 /**
@@ -26,6 +28,7 @@ export type GotClient = (url: URL, method: 'GET' | 'HEAD', headers: Readonly<Rec
  */
 export function createGotClient(options: GotClientOptions, pool: ConnectionPool): GotClient {
   const { connectTimeoutMs } = options;
+  const { forwarding } = options;
   const client = got.extend({
     isStream: true,
     agent: pool.agent,
@@ -45,7 +48,8 @@ export function createGotClient(options: GotClientOptions, pool: ConnectionPool)
     http2: false,
     handlers: [
       (request, next) => {
-        Object.defineProperty(request, 'createNativeRequestOptions', { value: nativeRequestOptions });
+        const value = forwarding === null ? nativeRequestOptions : forwardedBy(forwarding);
+        Object.defineProperty(request, 'createNativeRequestOptions', { value });
         return next(request);
       },
     ],
@@ -73,5 +77,15 @@ function nativeRequestOptions(this: Options): HttpsRequestOptions {
     agent: (isSecure ? agent.https : agent.http) || undefined,
     lookup: this.dnsLookup as NonNullable<HttpsRequestOptions['lookup']>,
     maxHeaderSize: this.maxHeaderSize,
+  };
+}
+
+/** The same, where an `http:` URL is sent to the proxy as a whole. */
+function forwardedBy(fields: Readonly<Record<string, string>>): (this: Options) => HttpsRequestOptions {
+  return function (this: Options) {
+    const options = nativeRequestOptions.call(this);
+    const { url } = this;
+    if (!(url instanceof URL) || url.protocol !== 'http:') return options;
+    return { ...options, path: url.href, headers: { ...(options.headers as Record<string, string>), ...fields } };
   };
 }

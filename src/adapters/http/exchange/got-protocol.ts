@@ -1,6 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
-import { createConnectionPools } from '../guard/connection-pools.ts';
+import { type ConnectionPools, createConnectionPools } from '../guard/connection-pools.ts';
+import type { ProxyServer } from '../guard/proxy-server.ts';
 import { awaitDescriptor } from './await-descriptor.ts';
 import { bareUrl } from './bare-url.ts';
 import type { GotClient } from './got-client.ts';
@@ -23,10 +24,15 @@ export function createGotProtocol(options: HttpProtocolOptions): FetchProtocol {
   const settings = protocolSettings(options);
   const pools = createConnectionPools(settings);
   let clients: Clients | null = null;
+  const proxiedPools = async (proxy: ProxyServer): Promise<Pick<ConnectionPools, 'guarded' | 'named'>> => {
+    const { createProxiedSocketMaker } = await import('../guard/proxied-socket.ts');
+    return pools.through((guard) => createProxiedSocketMaker(proxy, guard, settings.connectTimeoutMs, settings.tls));
+  };
   // Loaded with the first request: got takes a sixth of the start-up of a command, and most commands fetch nothing.
   const load = async (): Promise<Clients> => {
     const { createGotClient } = await import('./got-client.ts');
-    clients ??= { guarded: createGotClient(settings, pools.guarded), named: createGotClient(settings, pools.named) };
+    const { guarded, named } = settings.proxy === undefined ? pools : await proxiedPools(settings.proxy);
+    clients ??= { guarded: createGotClient(settings, guarded), named: createGotClient(settings, named) };
     return clients;
   };
   return {

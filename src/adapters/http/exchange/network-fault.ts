@@ -35,6 +35,7 @@ export function networkFault(error: unknown): CrawlError {
   const chain = chainOf(error);
   const message = chain[0]?.message ?? String(error);
   for (const link of chain) {
+    if (link instanceof CrawlError) return link;
     const code = codeOf(link);
     if (code !== null) return new CrawlError(code, message, { cause: error });
   }

@@ -1,3 +1,4 @@
+import { forwardingFields, type ProxyServer } from '../guard/proxy-server.ts';
 import type { TlsFiles } from '../guard/tls-files.ts';
 import { ACCEPTED_CODINGS } from './content-coding.ts';
 
@@ -22,6 +23,8 @@ export interface HttpProtocolOptions {
   readonly maxIdleSockets?: number;
   /** Certificates other than those of the system. */
   readonly tls?: TlsFiles;
+  /** All requests go through it; default: to the servers themselves. */
+  readonly proxy?: ProxyServer;
 }
 
 /** The options with their defaults, and values derived from them. All timeouts of an exchange are here. */
@@ -43,6 +46,9 @@ export interface HttpProtocolSettings {
    */
   readonly idleTimeoutMs: number;
   readonly tls: TlsFiles;
+  readonly proxy: ProxyServer | undefined;
+  /** As {@link forwardingFields} of the proxy; `null` without one. */
+  readonly forwarding: Readonly<Record<string, string>> | null;
 }
 
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -68,5 +74,7 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     maxIdleSockets: options.maxIdleSockets ?? 256,
     idleTimeoutMs: 15_000,
     tls: options.tls ?? {},
+    proxy: options.proxy,
+    forwarding: options.proxy === undefined ? null : forwardingFields(options.proxy),
   };
 }

@@ -47,11 +47,12 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
       this.abort = null;
       connection.expectResponse();
       const { method, headers } = this.request;
+      const forwarding = this.url.protocol === 'http:' ? this.settings.forwarding : null;
       connection.client.dispatch(
         {
-          path: this.url.pathname + this.url.search,
+          path: forwarding === null ? this.url.pathname + this.url.search : this.url.href,
           method,
-          headers: { ...this.settings.headers, ...headers },
+          headers: { ...this.settings.headers, ...headers, ...forwarding },
           // undici would close the connection after a HEAD.
           ...(method === 'HEAD' ? { reset: false } : {}),
         },

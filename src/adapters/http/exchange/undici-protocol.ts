@@ -1,10 +1,10 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
-import { createAddressGuard } from '../guard/address-guard.ts';
-import { createSocketMaker } from '../guard/guarded-socket.ts';
+import { type AddressGuard, createAddressGuard } from '../guard/address-guard.ts';
+import { createSocketMaker, type SocketMaker } from '../guard/guarded-socket.ts';
 import { awaitDescriptor } from './await-descriptor.ts';
 import { bareUrl } from './bare-url.ts';
-import { type HttpProtocolOptions, protocolSettings } from './protocol-options.ts';
+import { type HttpProtocolOptions, type HttpProtocolSettings, protocolSettings } from './protocol-options.ts';
 import { loadUndici } from './undici.ts';
 import { UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';
@@ -22,7 +22,7 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
     ...settings,
     guard,
     undici: await loadUndici(),
-    makeSocket: createSocketMaker(guard, settings.connectTimeoutMs, settings.attemptTimeoutMs, settings.tls),
+    makeSocket: await socketMaker(settings, guard),
   });
   return {
     schemes: ['http', 'https'],
@@ -37,4 +37,11 @@ export async function createUndiciProtocol(options: HttpProtocolOptions): Promis
       connections.closeAllIdle();
     },
   };
+}
+
+async function socketMaker(settings: HttpProtocolSettings, guard: AddressGuard): Promise<SocketMaker> {
+  const { proxy, connectTimeoutMs, attemptTimeoutMs, tls } = settings;
+  if (proxy === undefined) return createSocketMaker(guard, connectTimeoutMs, attemptTimeoutMs, tls);
+  const { createProxiedSocketMaker } = await import('../guard/proxied-socket.ts');
+  return createProxiedSocketMaker(proxy, guard, connectTimeoutMs, tls);
 }

@@ -1,9 +1,10 @@
-import type { AgentOptions, Agent as HttpAgent } from 'node:http';
-import type { Agent as HttpsAgent } from 'node:https';
-import type { LookupFunction } from 'node:net';
+import { type AgentOptions, Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { createAddressGuard } from './address-guard.ts';
+import { type AddressGuard, createAddressGuard } from './address-guard.ts';
+import type { SocketMaker, SocketTarget } from './guarded-socket.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 export interface ConnectionPoolOptions {
@@ -33,6 +34,8 @@ export interface ConnectionPools {
   readonly guarded: ConnectionPool;
   readonly named: ConnectionPool;
   isNamed(url: URL): boolean;
+  /** The two pools with other sockets, which lead through a proxy. */
+  through(makeSocket: (guard: AddressGuard) => SocketMaker): { guarded: ConnectionPool; named: ConnectionPool };
   closeIdle(): void;
 }
 
@@ -92,8 +95,33 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
       },
       dnsLookup: guard.lookupNamed,
     },
+    through(makeSocket) {
+      const make = makeSocket(guard);
+      const pool = (isNamed: boolean): ConnectionPool => ({
+        agent: {
+          http: idle.countIn(withSockets(new HttpAgent(keepAlive), make, { isSecure: false, isNamed })),
+          https: idle.countIn(withSockets(new HttpsAgent(keepAlive), make, { isSecure: true, isNamed })),
+        },
+        dnsLookup: isNamed ? guard.lookupNamed : lookup,
+      });
+      return { guarded: pool(false), named: pool(true) };
+    },
     closeIdle: idle.closeAll,
   };
+}
+
+/** An agent whose connections are made elsewhere, TLS included. */
+function withSockets<A extends HttpAgent>(
+  agent: A,
+  make: SocketMaker,
+  kind: Pick<SocketTarget, 'isSecure' | 'isNamed'>,
+) {
+  agent.createConnection = ({ host, port }, done) => {
+    make({ ...kind, hostname: String(host), port: Number(port) }, (fault, socket) => done?.(fault, socket as Socket));
+    // The agent waits for the call of `done`.
+    return undefined;
+  };
+  return agent;
 }
 
 /** Bounds the file descriptors of idle connections: `http.Agent` has a limit per host only. */

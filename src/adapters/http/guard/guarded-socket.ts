@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { type AddressGuard, BLOCKED } from './address-guard.ts';
 import type { TlsFiles } from './tls-files.ts';
+import { createTlsSessions } from './tls-sessions.ts';
 
 export interface SocketTarget {
   readonly isSecure: boolean;
@@ -85,42 +85,4 @@ export function createSocketMaker(
 function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: number): Error {
   const text = `${phase} of ${hostname}:${port} not done after ${timeoutMs} ms`;
   return Object.assign(new Error(text), { code: 'ETIMEDOUT', event: phase });
-}
-
-/** TLS sessions kept for resumption, which saves most of a handshake; `https.Agent` keeps as many. */
-const MAX_SESSIONS = 100;
-
-function createTlsSessions({ ca, ...own }: TlsFiles): { connect(socket: Socket, target: SocketTarget): Socket } {
-  const sessions = new Map<string, Buffer>();
-  const keep = (key: string, session: Buffer): void => {
-    sessions.delete(key);
-    sessions.set(key, session);
-    for (const oldest of sessions.keys()) {
-      if (sessions.size <= MAX_SESSIONS) break;
-      sessions.delete(oldest);
-    }
-  };
-  return {
-    connect(socket, { hostname, port }) {
-      const key = `${hostname}:${port}`;
-      const session = sessions.get(key);
-      const tls = connectTls({
-        socket,
-        ...own,
-        ...(ca !== undefined && { ca: [...ca] }),
-        host: hostname,
-        ALPNProtocols: ['http/1.1'],
-        // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.
-        servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
-        ...(session === undefined ? {} : { session }),
-      });
-      tls.on('session', (fresh: Buffer) => keep(key, fresh));
-      const forget = (): void => {
-        sessions.delete(key);
-      };
-      tls.once('error', forget);
-      tls.once('secureConnect', () => tls.off('error', forget));
-      return tls;
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { CrawlError } from '../../../domain/errors.ts';
 import type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.ts';
 import type { HostCookies } from './cookie-jar.ts';
 
@@ -12,6 +13,8 @@ export interface HostAccess {
   readonly protocol: FetchProtocol | null;
   /** Kept and sent as secrets are; `null`: none are kept. */
   readonly cookies: HostCookies | null;
+  /** Whether a proxy is between: what answers may be the proxy, and the address of the peer is the proxy's. */
+  readonly isProxied?: boolean;
 }
 
 export interface HostAccesses {
@@ -49,11 +52,28 @@ async function exchangeBy(access: HostAccess, inner: FetchProtocol, request: Exc
     ...(mayTell ? access.secrets : {}),
     ...(cookie !== '' && { cookie }),
   };
-  const exchange = await (access.protocol ?? inner).exchange({ ...request, headers });
+  const answered = await (access.protocol ?? inner).exchange({ ...request, headers });
+  const exchange = access.isProxied === true ? fromProxy(answered) : answered;
   if (access.cookies === null) return exchange;
   const set = setCookiesOf(exchange.head.rawHeaders);
   if (set.length > 0) cookies?.keep(request.url, set);
   return set.length === 0 ? exchange : { ...exchange, head: withMaskedCookies(exchange.head) };
+}
+
+/** Throws where the answer is the proxy's own. */
+function fromProxy(exchange: Exchange): Exchange {
+  const { status } = exchange.head;
+  if (status === 407) throw new CrawlError('proxy-failed', 'the proxy asks for other credentials (status 407)');
+  if (status >= 500 && isOfProxy(exchange.head)) {
+    throw new CrawlError('connect-failed', `the proxy could not reach the host (status ${status})`);
+  }
+  return { ...exchange, head: { ...exchange.head, remoteAddress: null } };
+}
+
+/** By RFC 9209, or by what proxies in use write. */
+function isOfProxy({ headers }: ResponseHead): boolean {
+  const { 'proxy-status': report = '', 'x-squid-error': squid, server = '' } = headers;
+  return /;\s*error=/.test(report) || squid !== undefined || /^(?:tinyproxy|squid|privoxy)\b/i.test(server);
 }
 
 const isSetCookie = (name: string | undefined): boolean => name?.toLowerCase() === 'set-cookie';

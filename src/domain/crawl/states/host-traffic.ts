@@ -75,6 +75,7 @@ export class TrafficSum {
   add(outcome: FetchOutcome): void {
     const failure = outcome.kind === 'failed' ? FAILURES.get(outcome.code) : undefined;
     if (outcome.requests === 0 && failure === undefined) return;
+    if (outcome.kind === 'failed' && outcome.code === 'proxy-failed') return;
     const sums = this.#sums;
     sums.visits++;
     sums.receivedBytes += outcome.receivedBytes;

@@ -65,6 +65,7 @@ export const SKIP_REASONS = {
   'connect-failed': visited(ERRORS['connect-failed'].text, LATER),
   'connect-timeout': visited(ERRORS['connect-timeout'].text, 'http.connectTimeout; retried with growing pauses'),
   'tls-failed': visited(ERRORS['tls-failed'].text, LATER),
+  'proxy-failed': visited(ERRORS['proxy-failed'].text, 'http.proxy, proxy of hosts:; retried with growing pauses'),
   'fetch-timeout': visited(ERRORS['fetch-timeout'].text, LATER),
   'fetch-aborted': visited(ERRORS['fetch-aborted'].text, LATER),
   'protocol-error': visited(ERRORS['protocol-error'].text, LATER),
