@@ -61,6 +61,7 @@ function noStore(): Store {
 
 function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
   const { dir, config, runtime, plugins, web, store } = deps;
+  const revisits = revisitOperations(deps);
   return {
     ...crawlReader({
       dir,
@@ -71,12 +72,12 @@ function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
       config: async () => config,
       plugins: async () => ({ ...plugins, robotsStore: web.robotsStore }),
     }),
-    ...cookieOperations(deps),
+    ...cookieOperations(deps, revisits.retry),
     ...stepOperations(deps),
     ...crawlOperations(deps),
     ...discoveryOperations(deps),
     ...reparseOperations(deps),
-    ...revisitOperations(deps),
+    ...revisits,
     ...segmentOperations(deps),
     ...dedupOperations(deps),
     ...exportOperations(deps),

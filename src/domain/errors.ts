@@ -107,6 +107,10 @@ export const ERRORS = {
     consequence: 'drop-url',
     text: 'The page is like the answer of its host for URLs that do not exist: it counts as gone.',
   },
+  'login-required': {
+    consequence: 'retry-later',
+    text: 'The server answered with the login page in place of the page.',
+  },
   'parse-failed': { consequence: 'drop-url', text: 'The page could not be parsed.' },
   'parse-timeout': { consequence: 'drop-url', text: 'Parsing took longer than allowed.' },
   'parse-unsupported': { consequence: 'drop-url', text: 'No parser plugin serves the MIME type.' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';
 import { choice, decimal, duration, FIELDS, type FieldMeta, flag, integer, text } from '../fields.ts';
 import { PROXY_WANTED, proxySetting } from './proxy-setting.ts';
@@ -115,6 +116,16 @@ export const HOST_KEYS = {
       prose: 'Keep the cookies of these hosts in the state directory, and send them back over https.',
     }),
   ),
+  login: optional(
+    text({
+      default: '',
+      pattern: /^https?:\/\/[^\s]+$/,
+      wanted: 'a URL such as https://shop.example.org/login',
+      prose:
+        'Login page. A page that answers as it does, by a redirect or its text, fails with login-required and is tried ' +
+        'again. List it among the seeds, so that its text is known.',
+    }),
+  ),
   proxy: record(proxySetting, {
     type: 'proxy',
     limits: `none, ${PROXY_WANTED}, or { url, user, password }`,
@@ -157,6 +168,11 @@ export const HOST_KEYS = {
   ),
 };
 
+function canonicalOf(url: string): string | undefined {
+  const canonical = canonicalUrl(url);
+  return 'error' in canonical ? undefined : canonical.url;
+}
+
 /** Durations in ms. A key that is `undefined` leaves the general setting in force. */
 export const hostEntry = z
   .strictObject(HOST_KEYS, {
@@ -170,12 +186,14 @@ export const hostEntry = z
       if (entry.delay !== undefined) refuse('delay', wanted);
       if (entry.connections !== undefined) refuse('connections', wanted);
     }
+    if (entry.login !== undefined && canonicalOf(entry.login) === undefined) refuse('login', 'expected a URL');
     if (entry.minInterval !== undefined && entry.maxInterval !== undefined && entry.minInterval > entry.maxInterval) {
       refuse('minInterval', 'expected at most maxInterval of the same entry');
     }
   })
-  .transform(({ delay, minInterval, maxInterval, ...entry }) => ({
+  .transform(({ delay, minInterval, maxInterval, login, ...entry }) => ({
     ...entry,
+    login: login === undefined ? undefined : canonicalOf(login),
     delayMs: delay,
     minIntervalMs: minInterval,
     maxIntervalMs: maxInterval,

@@ -7,6 +7,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { type HostPattern, parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDeps } from '../deps.ts';
+import type { RevisitOperations } from '../loop/revisit-operations.ts';
 
 export interface CookieOperations {
   /** Takes in a `cookies.txt`, each cookie into the jars of the entries of `hosts:` that it may be sent by. */
@@ -21,6 +22,8 @@ export interface CookieImport {
   readonly unused: readonly string[];
   /** Numbers of lines that have another form. */
   readonly faults: readonly number[];
+  /** Pages that waited for a login and are due now; absent in a plan. */
+  readonly due?: number;
 }
 
 export interface CookieRow extends CookieView {
@@ -28,12 +31,17 @@ export interface CookieRow extends CookieView {
   readonly match: string;
 }
 
-export function cookieOperations({ dir, config }: Pick<CrawlDeps, 'dir' | 'config'>): CookieOperations {
+export function cookieOperations(
+  { dir, config }: Pick<CrawlDeps, 'dir' | 'config'>,
+  retry: RevisitOperations['retry'],
+): CookieOperations {
   return {
     async importCookies(text) {
       const plan = plannedImport(config, text);
       for (const [match, cookies] of plan.jars) addCookies(cookieFile(dir, match), cookies);
-      return plan.summary;
+      if (plan.jars.size === 0) return { ...plan.summary, due: 0 };
+      const { broughtForward } = await retry({ reasons: ['login-required'] });
+      return { ...plan.summary, due: broughtForward };
     },
     async clearCookies(match) {
       const jars = cookieFiles(dir).filter((jar) => match === undefined || jar.match === match);

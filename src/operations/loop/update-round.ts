@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { openFileLinkedUrls } from '../../adapters/files/sorting/linked-urls.ts';
+import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
+import type { Config } from '../../config/schema.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
 import { trimFeed } from '../../steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
+import type { LoginOf } from '../../steps/update/answers-in-place.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
@@ -74,6 +77,7 @@ async function updatedb(
     ...linkOptions(config, options.maxLayers),
     distrustMs: config.fetch.distrustMs,
     soft404: config.fetch.soft404,
+    loginOf: loginsOf(config),
     repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
   };
   const summary = await withSegment(deps, id, (segment) =>
@@ -82,6 +86,13 @@ async function updatedb(
   await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
   await saveSeenStats();
   return summary;
+}
+
+/** The login pages of `hosts:`; `undefined` where no entry names one. */
+function loginsOf({ hosts }: Config): LoginOf | undefined {
+  if (hosts.every(({ login }) => login === undefined)) return undefined;
+  const entries = hostEntriesBy(hosts);
+  return (url) => entries.forUrl(url)?.entry.login;
 }
 
 const SWEPT_KEY = 'orphanSweptAt';

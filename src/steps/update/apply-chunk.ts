@@ -16,6 +16,7 @@ import { noted } from '../facts/change-feed.ts';
 import { withHostPrior } from '../facts/change-prior.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
 import { writtenAt } from '../facts/written-at.ts';
+import type { LoginOf } from './answers-in-place.ts';
 import { spelledVariant } from './declared-variant.ts';
 import {
   type Found,
@@ -44,6 +45,8 @@ export interface UpdateOptions extends LinkOptions {
   readonly distrustMs: number;
   /** Whether pages with the text that their host gives for an address that cannot exist are gone. */
   readonly soft404: boolean;
+  /** The login page of a URL; absent: no answer is compared with one. */
+  readonly loginOf?: LoginOf | undefined;
   /** When pages are duplicates, and whether the links of those are passed over. */
   readonly repeats: RepeatOptions & { readonly skipOutlinks: boolean };
 }

@@ -10,11 +10,11 @@ import { hostTurnFacts, openHostTurns } from '../facts/host-turns.ts';
 import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
+import { withLoginPages, withSoft404 } from './answers-in-place.ts';
 import { applyChunk, type UpdateDeps, type UpdateOptions, type UpdateRun } from './apply-chunk.ts';
 import type { LinkCounts } from './found-links.ts';
 import { joinedBatches, stampedBy } from './joined-records.ts';
 import { admitWaiting } from './like-urls/waiting-links.ts';
-import { withSoft404 } from './soft-404.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
 
 /**
@@ -99,7 +99,9 @@ async function applyChunks(
   for await (const chunk of joinedBatches(segment, limits)) {
     const applied = row.applied + total.applied + chunk.length;
     const stamped = chunk.map((joined) => stampedBy(joined, run.clock.now()));
-    const records = options.soft404 ? await withSoft404(db, stamped) : stamped;
+    const { loginOf } = options;
+    const answers = loginOf === undefined ? stamped : await withLoginPages(db, stamped, loginOf);
+    const records = options.soft404 ? await withSoft404(db, answers) : answers;
     addTally(total, await applyChunk(run, records, { ...row, applied }));
     onWork?.({ work: 'applying the segment', done: applied, total: segment.fetchedCount });
     // After a batch, not before: what a short stopped round fetched is applied as a whole.

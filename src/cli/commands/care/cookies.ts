@@ -49,7 +49,8 @@ export function addCookies(program: Command, run: Run): void {
       const { plannedImport } = await import('../../../crawler.ts');
       const planned = plannedImport(session.config, text).summary;
       const summary = dryRun ? planned : await session.withCrawler((crawler) => crawler.importCookies(text));
-      await writeSummary(session, summary, () => `${count(summary.imported)} cookies imported.\n`, dryRun);
+      const due = summary.due ? `; ${count(summary.due)} pages that waited for a login are due` : '';
+      await writeSummary(session, summary, () => `${count(summary.imported)} cookies imported${due}.\n`, dryRun);
       if (!session.json) for (const note of notesOn(summary)) session.note(note);
       return summary.imported === 0 ? EXIT.error : EXIT.done;
     }),

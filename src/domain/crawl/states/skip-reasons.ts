@@ -87,6 +87,10 @@ export const SKIP_REASONS = {
   'redirect-invalid': visited(ERRORS['redirect-invalid'].text, NEXT_TIME),
   'redirect-limit': visited(ERRORS['redirect-limit'].text, 'fetch.maxRedirects'),
   'soft-404': visited(ERRORS['soft-404'].text, 'fetch.soft404; retried with growing pauses'),
+  'login-required': visited(
+    ERRORS['login-required'].text,
+    'credentials or cookies of hosts:; "incrawl cookies import FILE" makes it due',
+  ),
   'parse-failed': visited(ERRORS['parse-failed'].text, NEXT_TIME),
   'parse-timeout': visited(ERRORS['parse-timeout'].text, 'parse.timeout'),
   'parse-unsupported': visited(ERRORS['parse-unsupported'].text, 'a parser plugin for its type'),

@@ -1,3 +1,4 @@
+import { asLoginRequired } from '../../domain/crawl/states/login-required.ts';
 import {
   asSoft404,
   isLikeMissingPage,
@@ -5,6 +6,7 @@ import {
   type MissingPage,
   missingPageOf,
 } from '../../domain/crawl/states/soft-404.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { HostObservation } from '../../ports/segment-store.ts';
 import type { JoinedRecord } from './joined-records.ts';
@@ -53,3 +55,51 @@ export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): 
     return isSoft ? { parsed: null, fetched: { ...fetched, outcome: asSoft404(outcome) } } : record;
   });
 }
+
+/** The login page of a URL, canonical; `undefined`: none is known, and no page is compared. */
+export type LoginOf = (url: string) => string | undefined;
+
+/**
+ * The records of a chunk in which pages that were answered with their login page have failed: redirects to it, and
+ * pages with its text. Its text is that of its own record, or of its visit in this chunk.
+ */
+export async function withLoginPages(
+  db: Pick<CrawlDb, 'getMany'>,
+  chunk: readonly JoinedRecord[],
+  loginOf: LoginOf,
+): Promise<readonly JoinedRecord[]> {
+  const logins = new Set(chunk.flatMap(({ fetched }) => loginOf(fetched.url) ?? []));
+  if (logins.size === 0) return chunk;
+  const known = new Map<string, MissingPage>();
+  const records = await db.getMany([...logins]);
+  for (const record of records) {
+    if (record === undefined || record.signature === null) continue;
+    const { url, signature, signatureName, textChars } = record;
+    known.set(url, { at: 0, signature, signatureName, textChars: textChars ?? 0 });
+  }
+  for (const { fetched, parsed } of chunk) {
+    if (!logins.has(fetched.url) || fetched.outcome.kind !== 'success') continue;
+    known.set(fetched.url, missingPageOf(fetched.outcome, parsed?.outcome ?? null));
+  }
+  return chunk.map((record): JoinedRecord => {
+    const { fetched, parsed } = record;
+    const { outcome, url } = fetched;
+    const login = loginOf(url);
+    if (login === undefined || withoutQuery(url) === withoutQuery(login)) return record;
+    const isLogin =
+      outcome.kind === 'redirect'
+        ? leadsTo(outcome.target, url, login)
+        : outcome.kind === 'success' && isLikeMissingPage(parsed?.outcome ?? null, known.get(login) ?? null);
+    return isLogin && (outcome.kind === 'redirect' || outcome.kind === 'success')
+      ? { parsed: null, fetched: { ...fetched, outcome: asLoginRequired(outcome, login) } }
+      : record;
+  });
+}
+
+/** The query of a login page says where to go on. */
+function leadsTo(target: string, from: string, login: string): boolean {
+  const canonical = canonicalUrl(target, from);
+  return !('error' in canonical) && withoutQuery(canonical.url) === withoutQuery(login);
+}
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? url;
