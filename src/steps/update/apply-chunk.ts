@@ -259,8 +259,7 @@ async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
   const entering = await additions(run.links, found, run.options, run.policy.schedule.initialIntervalMs, firsts);
   const { added, waiting } = entering;
   const targetsOf = new Map(draft.links.map(({ url, targets }) => [url, targets]));
-  for (const [i, put] of draft.puts.entries()) {
-    const { datum } = put;
+  for (const [i, { datum, ...put }] of draft.puts.entries()) {
     const redirect = datum.state.startsWith('redir') && datum.target !== null ? [datum.target] : null;
     const targets = targetsOf.get(datum.url) ?? redirect;
     if (targets !== null) draft.puts[i] = { ...put, datum: withWaiting(datum, targets, waiting) };
