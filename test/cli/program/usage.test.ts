@@ -91,11 +91,13 @@ describe.concurrent('usage and configuration', () => {
     expect(stdout).toMatch(/^fetch\.concurrency +7 +incrawl\.yaml:2:16$/m);
   });
 
-  it('writes a configuration, the plugin list and seeds, and keeps what is there', async () => {
+  it('writes a configuration with its schema, the plugin list and seeds, and keeps what is there', async () => {
     const cwd = workDir();
     const first = await json<{ written: string[] }>(['init', 'site'], { cwd });
     expect(first.written).toEqual(
-      ['conf/incrawl.yaml', 'conf/plugins.yaml', 'seeds/example.txt'].map((each) => join('site', each)),
+      ['conf/incrawl.yaml', 'conf/incrawl.schema.json', 'conf/plugins.yaml', 'seeds/example.txt'].map((each) =>
+        join('site', each),
+      ),
     );
     writeFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'mine');
     expect(await jsonStaying(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
