@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,6 +23,8 @@ beforeAll(async () => {
   exported = (await runStaying(['export-db'], { cwd })).stdout;
   await runStaying(['backup', join(other, 'backup')], { cwd });
   await runStaying(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
+  writeFileSync(join(other, 'hosts.yaml'), 'hosts:\n  - match: a.example\n    cookies: true\n');
+  writeFileSync(join(other, 'cookies.txt'), 'a.example\tFALSE\t/\tTRUE\t4102444800\tsession\tsecret\n');
   // A segment that is under way, so that nothing is left to be guessed by those that finish one.
   await runStaying(['touch', `${site.origin}/`], { cwd });
   await runStaying(['generate', '-D', 'generate.topN=1'], { cwd });
@@ -79,6 +81,11 @@ const cases = (): readonly Case[] => [
   },
   { args: ['segments', 'prune', '--keep-days', '0'], says: { segments: expect.any(Array) } },
   { args: ['reparse'], says: { selected: expect.any(Number), differing: 0 } },
+  {
+    args: ['cookies', 'import', join(other, 'cookies.txt'), '--config', join(other, 'hosts.yaml')],
+    says: { imported: 1 },
+  },
+  { args: ['cookies', 'clear'], says: { removed: 0 } },
   { args: ['packages', 'install', 'jieba'], says: { packages: expect.any(Array) } },
   { args: ['plugins', 'new', 'urlfilter-mine'], says: { files: expect.any(Array) } },
 ];
@@ -184,6 +191,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'check parse': 'reads',
   'check robots': 'reads',
   'check sitemap': 'reads',
+  'cookies list': 'reads',
   'packages list': 'reads',
   'plugins list': 'reads',
   'plugins test': 'reads',
