@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database } from '../../../src/adapters/postgres/database.ts';
 import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
 import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { NO_REDIS, startRedis } from '../../adapters/redis/redis-server.ts';
 import { type Running, run, start, workDir } from '../support/binary.ts';
 import { prepare, runStaying } from '../support/staying.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
+import { writerAmong } from './writer-among.ts';
 
 const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
 const DELAY_MS = 40;
@@ -49,24 +49,6 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl on PostgreSQL${SKIPPED}`
     });
   }
 
-  /** The process that writes the crawl db once it is one of these. */
-  async function writerAmong(name: string, workers: readonly Running[]): Promise<Running> {
-    const db = new Database(server.url);
-    const text = `SELECT holder FROM incrawl.leases JOIN incrawl.names USING (part) WHERE name = $1`;
-    try {
-      for (;;) {
-        const { rows } = await db.query({ text, values: [name] });
-        const holder = rows[0]?.[0];
-        const pid = typeof holder === 'string' ? (JSON.parse(holder) as { pid: number }).pid : null;
-        const writer = workers.find(({ child }) => child.pid === pid);
-        if (writer !== undefined) return writer;
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-    } finally {
-      await db.close();
-    }
-  }
-
   async function requireDone(workers: readonly Running[]): Promise<void> {
     for (const { code, stdout, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
       expect([code, stderr]).toEqual([0, '']);
@@ -99,14 +81,14 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl on PostgreSQL${SKIPPED}`
       victim.child.kill('SIGKILL');
       await victim.finished;
     };
-    await kill(await writerAmong('killed:all', alive));
+    await kill(await writerAmong(server.url, ['killed:all'], alive));
     await hosts.seen(before + 10);
     await server.kill();
     await server.again();
     await hosts.seen(before + 40);
     await kill(alive[0] as Running);
     alive.push(start(['work', '--json', ...where, ...network]));
-    await writerAmong('killed:all', alive);
+    await writerAmong(server.url, ['killed:all'], alive);
     await server.kill();
     await server.again();
     await requireDone(alive);
