@@ -7,6 +7,7 @@ import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PageMarkdown } from '../plugin-host/markdown/page-markdown.ts';
 import type { parseLive } from '../plugin-host/parsing/parse-page.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
@@ -98,4 +99,16 @@ export interface Store {
   readonly families: LinkFamilies;
   /** Adds the look-ups of new URLs since the last call to the counts that `readdb --seen` shows. */
   saveSeenStats(): Promise<void>;
+}
+
+/** A crawl db for questions. */
+export type AskedDb = CrawlDb & {
+  /** Of a spread crawl: with the facts of the partition of a host. */
+  partOf?(host: string): PartOfCrawl;
+};
+
+/** What a crawl keeps about a host: the crawl db, and the state directory with its reports. */
+export interface PartOfCrawl {
+  readonly db: CrawlDb;
+  readonly dir: string;
 }

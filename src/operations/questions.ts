@@ -2,8 +2,8 @@ import { domainOf } from '../adapters/system/domain-of.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
@@ -21,7 +21,8 @@ import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.t
 import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
 import { workMeter } from '../steps/work-meter.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
-import type { QuestionPlugins } from './deps.ts';
+import { refuseSpread } from './cluster/cluster-mark.ts';
+import type { AskedDb, QuestionPlugins } from './deps.ts';
 import type { BrokenLinkView, InlinkView } from './inspect/inlinks.ts';
 import type { SeenView } from './inspect/seen-view.ts';
 
@@ -33,7 +34,7 @@ export interface QuestionDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
-  db(): Promise<CrawlDb>;
+  db(): Promise<AskedDb>;
   /** Indexes beside the records. Rejects with `db-locked` where the crawl db was opened without them. */
   indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
   config(): Promise<Config>;
@@ -62,7 +63,10 @@ export const QUESTIONS = {
     statsOf(await deps.db(), deps.clock.now(), options.full, deps.onWork),
   ),
   /** The fetch budget of the last round; `null` where it had none. */
-  budget: value(async (deps): Promise<BudgetView | null> => budgetView(await deps.db(), deps.clock.now())),
+  budget: value(async (deps): Promise<BudgetView | null> => {
+    refuseSpread(deps.dir);
+    return budgetView(await deps.db(), deps.clock.now());
+  }),
   /** URLs by host, registrable domain or top-level domain, most first. */
   groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
   /** Numbers of look-ups of new URLs that the cache, the filter and the crawl db answered. */
@@ -138,7 +142,11 @@ export const QUESTIONS = {
     const { explainUrl } = await import('./inspect/explain-url.ts');
     // Plugins first, so that the crawl db is held no longer than the answer takes.
     const [config, plugins] = [await deps.config(), await deps.plugins()];
-    return explainUrl({ plugins, config, db: await deps.db(), dir: deps.dir, now: deps.clock.now() }, url);
+    const canonical = canonicalUrl(url);
+    const asked = await deps.db();
+    const part = 'url' in canonical ? asked.partOf?.(hostOf(canonical.url)) : undefined;
+    const { db, dir } = part ?? { db: asked, dir: deps.dir };
+    return explainUrl({ plugins, config, db, dir, now: deps.clock.now() }, url);
   }),
   /** Pages with signatures near that of a page; `null` when the page is unknown or has no signature. */
   near: value(
@@ -211,6 +219,8 @@ async function findDeps(deps: QuestionDeps) {
 const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 async function linkSources(deps: QuestionDeps) {
+  // The segments of each partition lie in a folder of its own.
+  refuseSpread(deps.dir);
   const { openSegments } = await import('./state/open-segments.ts');
   const [config, plugins] = [await deps.config(), await deps.plugins()];
   const segments = openSegments({ config, dir: deps.dir, log: NO_LOG });

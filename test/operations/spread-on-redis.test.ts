@@ -1,15 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler/open-crawler.ts';
+import { openReader } from '../../src/crawler/open-reader.ts';
 import { openWorker } from '../../src/crawler/open-worker.ts';
 import { openSharedDb } from '../../src/operations/cluster/open-shared-db.ts';
 import { partitionDir } from '../../src/operations/cluster/partitions/open-partition.ts';
 import { partitionName } from '../../src/operations/cluster/partitions/shared-partitions.ts';
+import { exportSpread } from '../../src/operations/cluster/partitions/spread-export.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_BULLMQ } from '../adapters/redis/bullmq-here.ts';
 import { type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
 import { shortestPause, startHosts, type WatchedHosts } from '../cli/cluster/watched-hosts.ts';
 import { workDir } from '../cli/support/binary.ts';
+import { listOf } from '../contracts/crawl-db-exam.ts';
+
+interface Page {
+  readonly state: string;
+  readonly [field: string]: unknown;
+}
 
 const DELAY_MS = 40;
 const PARTITIONS = 4;
@@ -38,8 +46,8 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl${NO_BULLMQ === null ? '' : `
     ]);
   const seeds = () => [{ name: 'seeds', lines: hosts.origins.map((origin) => `${origin}/`) }];
 
-  async function pagesOf(db: CrawlDb): Promise<Map<string, unknown>> {
-    const pages = new Map<string, unknown>();
+  async function pagesOf(db: CrawlDb): Promise<Map<string, Page>> {
+    const pages = new Map<string, Page>();
     for await (const { url, state, httpStatus, title, signature } of db.scan()) {
       pages.set(url, { state, httpStatus, title, signature, links: [...(await db.links(url))].sort() });
     }
@@ -54,7 +62,8 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl${NO_BULLMQ === null ? '' : `
     for (const worker of workers) await worker.close();
     expect(ends.map(({ stoppedBy }) => stoppedBy)).toEqual(['nothing-due', 'nothing-due']);
     expect(shortestPause(hosts.asked)).toBeGreaterThanOrEqual(DELAY_MS - 1);
-    const spread = new Map<string, unknown>();
+    const spread = new Map<string, Page>();
+    let noted = 0;
     const used = new Set<number>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const own = defaultConfig([`cluster.redis=${server.url}`, `cluster.name=${partitionName('spread', partition)}`]);
@@ -63,15 +72,41 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl${NO_BULLMQ === null ? '' : `
         spread.set(url, page);
         used.add(partition);
       }
+      noted += (await db.feedEnds()).last;
       await db.close();
     }
     expect(used.size).toBeGreaterThan(1);
     const whole = await openCrawler({ config: defaultConfig(network), dir: workDir(), log });
     await whole.crawl({ seeds: seeds() });
-    const pages = new Map<string, unknown>();
-    for await (const { url } of whole.records()) pages.set(url, null);
+    const listing = await listOf(whole.records());
+    const pages = listing.map(({ url }) => url);
+    const [stats, hostRows] = [await whole.stats(), await listOf(whole.hosts())];
     await whole.close();
-    expect([...spread.keys()].sort()).toEqual([...pages.keys()].sort());
+    expect([...spread.keys()].sort()).toEqual([...pages].sort());
+
+    const reader = openReader({ dir, log, configured: async () => ({ config, baseDir: '.' }) });
+    expect((await listOf(reader.records())).map(({ url }) => url)).toEqual(pages);
+    const { urls, byStatus, byDepth } = await reader.stats();
+    expect({ urls, byDepth }).toEqual({ urls: stats.urls, byDepth: stats.byDepth });
+    const byState: Record<string, number> = {};
+    for (const { state } of spread.values()) byState[state] = (byState[state] ?? 0) + 1;
+    expect(byStatus).toEqual(byState);
+    expect((await listOf(reader.hosts())).map(({ host }) => host)).toEqual(hostRows.map(({ host }) => host));
+    const some = pages.at(-1) ?? '';
+    expect(await reader.record(some)).toMatchObject({ url: some, state: spread.get(some)?.state });
+    expect(await reader.explain(some)).toMatchObject({ url: some });
+    const changes = await listOf(reader.changes());
+    expect(changes).toHaveLength(noted);
+    expect(changes.map(({ notedAt }) => notedAt)).toEqual(changes.map(({ notedAt }) => notedAt).sort());
+    await expect(reader.changeFeed()).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(listOf(reader.inlinks(some))).rejects.toMatchObject({ code: 'usage-invalid' });
+    await reader.close();
+
+    const copy = await openCrawler({ config: defaultConfig(network), dir: workDir(), log });
+    const { records } = await copy.importDb(exportSpread({ config, dir, log }), 'whole');
+    expect(records).toBe(pages.length);
+    expect((await listOf(copy.records())).map(({ url }) => url)).toEqual(pages);
+    await copy.close();
   }, 120_000);
 
   it('is refused by commands that know one crawl db, and with another number of partitions', async () => {

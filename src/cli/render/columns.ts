@@ -113,8 +113,12 @@ export const BROKEN_COLUMNS: readonly Column<BrokenLinkView>[] = [
   { title: 'anchor', rank: 2, max: 40, cell: (row) => row.anchor ?? '-' },
 ];
 
+/** Partitions of a spread crawl number their changes each from 1. */
+const numberOf = ({ partition, seq }: ChangeView): string =>
+  partition === undefined ? String(seq) : `${partition}:${seq}`;
+
 export const CHANGE_COLUMNS: readonly Column<ChangeView>[] = [
-  { title: 'number', rank: 2, align: 'right', cell: (change) => String(change.seq) },
+  { title: 'number', rank: 2, align: 'right', cell: numberOf },
   { title: 'found (UTC)', cell: (change) => shortTime(change.at) },
   { title: 'change', cell: (change) => change.kind },
   {

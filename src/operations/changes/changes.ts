@@ -35,6 +35,8 @@ export interface ChangeView extends Omit<PageChange, 'at'> {
   readonly seq: number;
   readonly at: string;
   readonly notedAt: string;
+  /** In a spread crawl: the partition that has given the number. */
+  readonly partition?: string;
 }
 
 export interface FeedView {

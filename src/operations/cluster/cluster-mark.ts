@@ -83,3 +83,14 @@ export function refuseClusterState(dir: string, what: string): void {
       'Move it with "incrawl export-db" and "incrawl import-db"',
   );
 }
+
+/** Rejects the directory of a spread crawl, for what is done with one partition at a time. */
+export function refuseSpread(dir: string): void {
+  const mark = readClusterMark(dir);
+  if (mark?.partitions === undefined) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, of which this command works on one: ` +
+      `--dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000. Seeds are given to "incrawl work"`,
+  );
+}

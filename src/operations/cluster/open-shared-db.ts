@@ -14,6 +14,7 @@ import {
   isOfAnotherFolder,
   newCrawlDbId,
   readClusterMark,
+  refuseSpread,
   writeClusterMark,
 } from './cluster-mark.ts';
 import { connectStore } from './connect-store.ts';
@@ -112,23 +113,13 @@ export interface SharedPlace {
   readonly key: NamedServer['key'];
 }
 
-function requireServer(config: Config, dir: string): NamedServer {
+/** The server of a directory whose crawl db is in a shared store. Throws `config-invalid` where none is named. */
+export function requireServer(config: Config, dir: string): NamedServer {
   const server = crawlDbServer(config.cluster);
   if (server !== null) return server;
   throw new CrawlError(
     'config-invalid',
     `the crawl db of ${dir} is in a shared store: cluster.store or cluster.redis must name the server`,
-  );
-}
-
-/** A spread crawl has a crawl db for each partition; commands that know one ask one partition. */
-function refuseSpread(dir: string): void {
-  const mark = readClusterMark(dir);
-  if (mark?.partitions === undefined) return;
-  throw new CrawlError(
-    'usage-invalid',
-    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, of which this command works on one: ` +
-      `--dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000. Seeds are given to "incrawl work"`,
   );
 }
 

@@ -12,7 +12,7 @@ import { PATIENCE_MS } from './segment-steps.ts';
 
 export type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
-const READ_KEY = 'sitemapsReadAt:';
+export const READ_KEY = 'sitemapsReadAt:';
 
 /** Reads the sitemaps of the named origins; default: of the seed hosts. */
 export async function sitemapsOf(

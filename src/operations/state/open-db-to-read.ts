@@ -4,17 +4,17 @@ import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
-import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { readClusterMark, refuseSpread } from '../cluster/cluster-mark.ts';
+import type { AskedDb } from '../deps.ts';
 import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
 import type { TemporaryState } from './state-copy.ts';
 
 /** A crawl db with the indexes beside its records; `null`: not kept, or not opened. */
-export type ReadableDb = CrawlDb & {
+export type ReadableDb = AskedDb & {
   readonly fingerprints: FingerprintTables | null;
   readonly seenFilter: SeenFilter | null;
 };
@@ -39,7 +39,14 @@ export interface ReadDbOptions {
  */
 export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> {
   const { dir, log } = options;
-  if (readClusterMark(dir) !== null) {
+  const mark = readClusterMark(dir);
+  if (mark?.partitions !== undefined) {
+    // Filters and tables of signatures are those of a partition.
+    if (options.withIndexes) refuseSpread(dir);
+    const { openSpreadDb } = await import('../cluster/partitions/open-spread-db.ts');
+    return openSpreadDb({ config: await options.config(), dir, partitions: mark.partitions, log });
+  }
+  if (mark !== null) {
     const { openSharedDb } = await import('../cluster/open-shared-db.ts');
     return openSharedDb({ config: await options.config(), dir, log, access: 'look' });
   }

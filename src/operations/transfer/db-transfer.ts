@@ -50,6 +50,11 @@ export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpL
   yield { end: counts };
 }
 
+/** The lines of {@link dumpLines} as text, without line ends. */
+export async function* dumpTexts(db: CrawlDb, now: number, onWork?: OnWork): AsyncGenerator<string> {
+  for await (const line of counted(dumpLines(db, now), onWork, 'exporting rows')) yield JSON.stringify(line);
+}
+
 /** Links from and to other partitions; none in a crawl of one. */
 async function* forwardingLines({ forwarding }: CrawlDb): AsyncGenerator<DumpLine> {
   for await (const outbox of forwarding.outbox()) yield { outbox };

@@ -1,8 +1,7 @@
-import { counted } from '../../steps/work-meter.ts';
 import { recover } from '../care/recover.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { readAnyDump } from './any-dump.ts';
-import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
+import { dumpTexts, importLines, type TransferSummary } from './db-transfer.ts';
 import { type MergeSummary, mergeState } from './merge-states.ts';
 import type { SkippedLine } from './nutch-dump.ts';
 import { type RepartitionOptions, type RepartitionSummary, repartition } from './repartition.ts';
@@ -36,10 +35,7 @@ export function transferOperations({
 }: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): TransferOperations {
   const { clock, log, onWork } = runtime;
   return {
-    async *exportDb() {
-      const lines = dumpLines(store().db, clock.now());
-      for await (const line of counted(lines, onWork, 'exporting rows')) yield JSON.stringify(line);
-    },
+    exportDb: () => dumpTexts(store().db, clock.now(), onWork),
     async importDb(lines, mode) {
       const { db } = store();
       let skipped = 0;

@@ -4,11 +4,11 @@ import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDb, HostFacts } from '../../ports/crawl-db.ts';
 
 /** Fact in the crawl db: major changes seen and time watched, ms, over all pages. */
-const CHANGES = 'schedule.changes';
+export const CHANGES_KEY = 'schedule.changes';
 
 /** `null` before the first round of a schedule with a belief. */
 export async function openChangeCount(db: Pick<CrawlDb, 'meta'>): Promise<ChangeCount | null> {
-  const stored = await db.meta(CHANGES);
+  const stored = await db.meta(CHANGES_KEY);
   if (stored === undefined) return null;
   const [changes = Number.NaN, watchedMs = Number.NaN] = stored.split(' ').map(Number);
   return changes >= 0 && watchedMs >= 0 ? { changes, watchedMs } : null;
@@ -22,7 +22,7 @@ export function changeCountFacts(
 ): Record<string, string> {
   if (schedule.worth === undefined || (count !== null && seen.watchedMs === 0)) return {};
   const { changes, watchedMs } = count ?? NO_CHANGE_COUNT;
-  return { [CHANGES]: `${changes + seen.changes} ${watchedMs + seen.watchedMs}` };
+  return { [CHANGES_KEY]: `${changes + seen.changes} ${watchedMs + seen.watchedMs}` };
 }
 
 /** The policy with what the whole crawl lets expect of a page without evidence of its own. */

@@ -12,10 +12,13 @@ export function addExportDb(program: Command, run: Run): void {
     )
     .addHelpText('after', '\nExamples:\n  incrawl export-db | gzip > crawldb.jsonl.gz');
   command.action(() =>
-    run(command, (session) =>
-      session.withSnapshot(async (crawler) => {
-        for await (const line of crawler.exportDb()) await session.out.write(`${safeJson(line)}\n`);
-      }),
-    ),
+    run(command, async (session) => {
+      const write = async (lines: AsyncIterable<string>): Promise<void> => {
+        for await (const line of lines) await session.out.write(`${safeJson(line)}\n`);
+      };
+      const { exportSpread, isSpread } = await import('../../../operations/cluster/partitions/spread-export.ts');
+      if (isSpread(session.options.dir)) return write(exportSpread(await session.stateOptions({})));
+      await session.withSnapshot((crawler) => write(crawler.exportDb()));
+    }),
   );
 }

@@ -1,0 +1,82 @@
+import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
+import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
+import type { Spread } from '../../../ports/record-indexes.ts';
+import { CHANGES_KEY } from '../../../steps/facts/change-prior.ts';
+import { WRITTEN_KEY } from '../../../steps/facts/written-at.ts';
+import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
+import { FAMILIES_PRINT_KEY } from '../../../steps/update/link-families.ts';
+import { READ_KEY } from '../../loop/sitemaps.ts';
+
+type Facts = Readonly<Record<string, string>>;
+
+/**
+ * The facts of a whole crawl from those of its partitions. Facts about a round of one partition (its budget, its price,
+ * its pauses, who holds it) are left out: a crawl db without them begins them anew.
+ */
+export function mergedFacts(all: readonly Facts[]): Facts {
+  const values = new Map<string, string[]>();
+  for (const facts of all) {
+    for (const [name, value] of Object.entries(facts)) values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  const merged = [...values].flatMap(([name, of]): [string, string][] => {
+    const value = mergerOf(name)?.(of) ?? null;
+    return value === null ? [] : [[name, value]];
+  });
+  return Object.fromEntries(merged);
+}
+
+type Merger = (values: readonly string[]) => string | null;
+
+const latest: Merger = (values) => String(Math.max(...values.map(Number)));
+/** A print of several parts: another one than that of any of them. */
+const joined: Merger = (values) => [...new Set(values.filter((value) => value !== ''))].sort().join('+');
+
+const MERGERS: ReadonlyMap<string, Merger> = new Map([
+  [SEED_HOSTS_KEY, (values) => JSON.stringify([...new Set(values.flatMap((each) => JSON.parse(each) as string[]))])],
+  [CHANGES_KEY, sumsOfWords],
+  [WRITTEN_KEY, latest],
+  [SITEMAP_LINKS_KEY, (values) => values[0] as string],
+  [FAMILIES_PRINT_KEY, joined],
+]);
+
+const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latest : MERGERS.get(name));
+
+/** Of texts of numbers: the sum of the first ones, of the second ones, .. */
+function sumsOfWords(values: readonly string[]): string {
+  const sums: number[] = [];
+  for (const value of values)
+    for (const [i, word] of value.split(' ').entries()) sums[i] = (sums[i] ?? 0) + Number(word);
+  return sums.join(' ');
+}
+
+export function summedCounters(all: readonly CrawlDbCounters[]): CrawlDbCounters {
+  const sum = (of: (each: CrawlDbCounters) => number): number => all.reduce((total, each) => total + of(each), 0);
+  const byState: Record<string, number> = {};
+  for (const each of all) {
+    for (const [state, count] of Object.entries(each.byState)) byState[state] = (byState[state] ?? 0) + count;
+  }
+  return {
+    urls: sum(({ urls }) => urls),
+    byState: byState as StateCounts,
+    hosts: sum(({ hosts }) => hosts),
+    leased: sum(({ leased }) => leased),
+  };
+}
+
+export function summedSpread(all: readonly Spread[]): Spread {
+  const sums = <Key>(of: (each: Spread) => ReadonlyMap<Key, number>): ReadonlyMap<Key, number> => {
+    const sum = new Map<Key, number>();
+    for (const each of all) for (const [key, count] of of(each)) sum.set(key, (sum.get(key) ?? 0) + count);
+    return sum;
+  };
+  return {
+    byDepth: sums(({ byDepth }) => byDepth),
+    byType: sums(({ byType }) => byType),
+    byFailures: sums(({ byFailures }) => byFailures),
+    byInterval: sums(({ byInterval }) => byInterval),
+    byScore: sums(({ byScore }) => byScore),
+    dueKnown: sums(({ dueKnown }) => dueKnown),
+    dueNew: sums(({ dueNew }) => dueNew),
+    visitsPerDay: all.reduce((sum, { visitsPerDay }) => sum + visitsPerDay, 0),
+  };
+}

@@ -1,0 +1,76 @@
+import { hasFormat } from '../../../adapters/rows/format.ts';
+import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
+import type { Config } from '../../../config/schema.ts';
+import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { CrawlDb } from '../../../ports/crawl-db.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { OrderedRows } from '../../../ports/ordered-rows.ts';
+import type { PartOfCrawl } from '../../deps.ts';
+import { connectStore } from '../connect-store.ts';
+import { requireServer, requireSharedDb } from '../open-shared-db.ts';
+import { partitionDir } from './open-partition.ts';
+import { partitionName, requireSpread } from './shared-partitions.ts';
+import { SpreadCrawlDb } from './spread-db.ts';
+
+export interface SpreadDbOptions {
+  readonly config: Config;
+  /** State directory of the whole crawl, with its mark. */
+  readonly dir: string;
+  /** As the mark says. */
+  readonly partitions: number;
+  readonly log: Log;
+}
+
+export type OpenSpreadDb = SpreadCrawlDb & { partOf(host: string): PartOfCrawl };
+
+/**
+ * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
+ * where directory and store do not belong together, and with an error of the store.
+ */
+export async function openSpreadDb({ config, dir, partitions, log }: SpreadDbOptions): Promise<OpenSpreadDb> {
+  const server = requireServer(config, dir);
+  const { name } = config.cluster;
+  const store = await connectStore(server.url);
+  try {
+    await requireSpread({ store, dir, name, partitions });
+    const rowsOf = async (partition: number): Promise<OrderedRows> => {
+      const own = partitionName(name, partition);
+      await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own, key: server.key });
+      return store.rows(own, null);
+    };
+    const db = await spreadDbOn(rowsOf, partitions, log);
+    return Object.assign(db.with({ close: () => db.close().finally(() => store.close()) }), {
+      partOf: (host: string): PartOfCrawl => {
+        const partition = db.partitionOf(host);
+        return { db: db.withFactsOf(partition), dir: partitionDir(dir, partition) };
+      },
+    });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** As {@link openSpreadDb}, on rows of any storage, which are closed with it. */
+export async function spreadDbOn(
+  rowsOf: (partition: number) => Promise<OrderedRows>,
+  partitions: number,
+  log: Log,
+): Promise<SpreadCrawlDb> {
+  const open = new Map<number, CrawlDb>();
+  try {
+    for (let partition = 0; partition < partitions; partition++) {
+      const rows = await rowsOf(partition);
+      // A link may be there before the crawl db is, which a reader must not make.
+      if (!(await hasFormat(rows))) await rows.close();
+      else {
+        const name = `partition ${senderOf(partition)}`;
+        open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log }));
+      }
+    }
+    return new SpreadCrawlDb(open, partitions);
+  } catch (error) {
+    for (const db of open.values()) await db.close();
+    throw error;
+  }
+}

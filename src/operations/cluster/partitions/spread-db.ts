@@ -1,0 +1,292 @@
+import { mergeSorted } from '../../../adapters/files/sorting/merge-sorted.ts';
+import { domainOf } from '../../../adapters/system/domain-of.ts';
+import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
+import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
+import { CrawlError } from '../../../domain/errors.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import type { DomainFamilies } from '../../../domain/url/families/stored-families.ts';
+import { partitionAmong } from '../../../domain/url/hash/partition.ts';
+import type { ChangeQuery } from '../../../ports/change-feed.ts';
+import type {
+  CrawlDb,
+  CrawlDbCounters,
+  DueEntry,
+  DueQuery,
+  HostRow,
+  Lease,
+  ScanQuery,
+  SegmentRow,
+  StoredLinks,
+} from '../../../ports/crawl-db.ts';
+import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
+import type { ChangingQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
+import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
+import {
+  byDomain,
+  byDueTime,
+  byFallingRate,
+  byFallingScore,
+  byHost,
+  byTimeNoted,
+  byUrl,
+  first,
+  type SpreadChange,
+} from './row-orders.ts';
+
+/** A worker holds each partition, and no batch spans two. */
+const NO_FORWARDING: Forwarding = {
+  outbox: none,
+  inbox: none,
+  waiting: async (urls) => urls.map(() => undefined),
+  scanWaiting: none,
+  marks: async () => ({ lastSent: 0, received: [] }),
+};
+
+async function* none(): AsyncGenerator<never, void, undefined> {}
+
+/**
+ * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is asked of its
+ * partition; lists are merged in the order that one crawl db gives them; counts are summed. Each partition is a
+ * snapshot of its own. Partitions in which nothing was written yet are left out.
+ */
+export class SpreadCrawlDb implements CrawlDb {
+  readonly forwarding = NO_FORWARDING;
+  readonly fingerprints = null;
+  readonly seenFilter = null;
+  readonly #dbs: ReadonlyMap<number, CrawlDb>;
+  readonly #partitions: number;
+
+  constructor(dbs: ReadonlyMap<number, CrawlDb>, partitions: number) {
+    this.#dbs = dbs;
+    this.#partitions = partitions;
+  }
+
+  /** The partition of a politeness key (`host[:port]`), or of its registrable domain. */
+  partitionOf(host: string): number {
+    return partitionAmong(domainOf(host), this.#partitions);
+  }
+
+  /** The same partitions, some of whose questions are answered otherwise. */
+  with(answers: Partial<CrawlDb>): SpreadCrawlDb {
+    return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions), answers);
+  }
+
+  /** With the facts of one partition, such as those of its rounds. */
+  withFactsOf(partition: number): SpreadCrawlDb {
+    const db = this.#dbs.get(partition);
+    return this.with({ meta: async (key) => db?.meta(key), metas: async () => (await db?.metas()) ?? {} });
+  }
+
+  async write(): Promise<never> {
+    throw new CrawlError('db-readonly', 'the partitions of a spread crawl are written by "incrawl work" only');
+  }
+
+  async get(url: string): Promise<CrawlDatum | undefined> {
+    return this.#ofHost(hostOf(url))?.get(url);
+  }
+
+  getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {
+    return this.#each(urls, hostOf, (db, own) => db.getMany(own));
+  }
+
+  async hasMany(urls: readonly string[]): Promise<boolean[]> {
+    return (await this.#each(urls, hostOf, (db, own) => db.hasMany(own))).map((isThere) => isThere === true);
+  }
+
+  async *due(query: DueQuery): AsyncGenerator<DueEntry, void, undefined> {
+    const { only, limit = Number.POSITIVE_INFINITY } = query;
+    let left = limit;
+    if (only !== 'new') {
+      for await (const entry of this.#merged((db) => db.due({ ...query, only: 'known' }), byDueTime)) {
+        if (left-- <= 0) return;
+        yield entry;
+      }
+    }
+    if (only === 'known') return;
+    const rest = Number.isFinite(left) ? { limit: Math.max(0, left) } : {};
+    for await (const entry of this.#merged((db) => db.due({ ...query, ...rest, only: 'new' }), byFallingScore)) {
+      if (left-- <= 0) return;
+      yield entry;
+    }
+  }
+
+  async countDue(until: number): Promise<number> {
+    const counts = await Promise.all(this.#all().map((db) => db.countDue(until)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  scan(query: ScanQuery = {}): AsyncGenerator<CrawlDatum, void, undefined> {
+    const { host = query.prefix === undefined ? undefined : hostOf(query.prefix), limit } = query;
+    return first(
+      limit,
+      this.#merged((db) => db.scan(query), byUrl, host),
+    );
+  }
+
+  async counters(): Promise<CrawlDbCounters> {
+    return summedCounters(await Promise.all(this.#all().map((db) => db.counters())));
+  }
+
+  /** A partition may keep facts of hosts of others, which are left out. */
+  hosts(query: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow, void, undefined> {
+    const { limit, ...all } = query;
+    const ownHosts = async function* (this: SpreadCrawlDb, db: CrawlDb, partition: number) {
+      for await (const row of db.hosts(all)) if (this.partitionOf(row.host) === partition) yield row;
+    };
+    return first(limit, this.#merged(ownHosts.bind(this), byHost));
+  }
+
+  hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]> {
+    return this.#each(hosts, itself, (db, own) => db.hostRows(own));
+  }
+
+  async links(url: string): Promise<readonly string[]> {
+    return (await this.#ofHost(hostOf(url))?.links(url)) ?? [];
+  }
+
+  scanLinks(): AsyncGenerator<StoredLinks, void, undefined> {
+    return this.#merged((db) => db.scanLinks(), byUrl);
+  }
+
+  linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]> {
+    return this.#each(domains, itself, (db, own) => db.linkFamilies(own));
+  }
+
+  /** Families may have been given to all partitions: those of its own domains count. */
+  scanLinkFamilies(): AsyncGenerator<DomainFamilies, void, undefined> {
+    const ownFamilies = async function* (this: SpreadCrawlDb, db: CrawlDb, partition: number) {
+      for await (const families of db.scanLinkFamilies()) {
+        if (this.partitionOf(families.domain) === partition) yield families;
+      }
+    };
+    return this.#merged(ownFamilies.bind(this), byDomain);
+  }
+
+  hostShares(hosts: readonly string[]): ReturnType<CrawlDb['hostShares']> {
+    return this.#each(hosts, itself, (db, own) => db.hostShares(own));
+  }
+
+  leases(urls: readonly string[]): Promise<(Lease | undefined)[]> {
+    return this.#each(urls, hostOf, (db, own) => db.leases(own));
+  }
+
+  scanLeases(segment?: string): AsyncGenerator<Lease, void, undefined> {
+    return this.#merged((db) => db.scanLeases(segment), byUrl);
+  }
+
+  async segments(): Promise<SegmentRow[]> {
+    const rows = await Promise.all(this.#all().map((db) => db.segments()));
+    return rows.flat().sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  async meta(key: string): Promise<string | undefined> {
+    const values = await Promise.all(this.#all().map((db) => db.meta(key)));
+    return mergedFacts(values.map((value) => (value === undefined ? {} : { [key]: value })))[key];
+  }
+
+  async metas(): Promise<Readonly<Record<string, string>>> {
+    return mergedFacts(await Promise.all(this.#all().map((db) => db.metas())));
+  }
+
+  changing(query: ChangingQuery): AsyncGenerator<CrawlDatum, void, undefined> {
+    return first(
+      query.limit,
+      this.#merged((db) => db.changing(query), byFallingRate, query.host),
+    );
+  }
+
+  async recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]> {
+    return (await this.#ofHost(host)?.recordsAtPlaces(host, places, meter)) ?? [];
+  }
+
+  async spread(): Promise<Spread> {
+    return summedSpread(await Promise.all(this.#all().map((db) => db.spread())));
+  }
+
+  /**
+   * By the time at which entries were noted. Rejects with `usage-invalid` where a number is given: each partition
+   * counts from 1.
+   */
+  async *changes(query: ChangeQuery = {}): AsyncGenerator<SpreadChange, void, undefined> {
+    if (query.after !== undefined || query.through !== undefined) throw numbersOfPartitions(this.#partitions);
+    const named = async function* (db: CrawlDb, partition: number) {
+      for await (const row of db.changes(query)) yield { ...row, partition: senderOf(partition) };
+    };
+    const order = query.reverse ? (a: SpreadChange, b: SpreadChange) => byTimeNoted(b, a) : byTimeNoted;
+    yield* first(query.limit, this.#merged(named, order));
+  }
+
+  /** Rejects as {@link changes} does. */
+  async feedEnds(): Promise<FeedEnds> {
+    throw numbersOfPartitions(this.#partitions);
+  }
+
+  /** Links that one partition has found and another has not applied yet. */
+  async linksUnderWay(): Promise<number> {
+    let links = 0;
+    for (const { forwarding } of this.#all()) {
+      for await (const _ of forwarding.outbox()) links++;
+      for await (const { isKnown, item } of forwarding.inbox()) if (!isKnown && 'link' in item) links++;
+    }
+    return links;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all().map((db) => db.close()));
+  }
+
+  #all(): CrawlDb[] {
+    return [...this.#dbs.values()];
+  }
+
+  #ofHost(host: string): CrawlDb | undefined {
+    return this.#dbs.get(this.partitionOf(host));
+  }
+
+  /** Answers in the order asked, one call for each partition. */
+  async #each<Answer>(
+    names: readonly string[],
+    hostOfName: (name: string) => string,
+    ask: (db: CrawlDb, own: string[]) => Promise<Answer[]>,
+  ): Promise<(Answer | undefined)[]> {
+    const answers = new Array<Answer | undefined>(names.length).fill(undefined);
+    const places = new Map<CrawlDb, number[]>();
+    for (const [i, name] of names.entries()) {
+      const db = this.#ofHost(hostOfName(name));
+      if (db !== undefined) places.set(db, [...(places.get(db) ?? []), i]);
+    }
+    const asked = [...places].map(async ([db, own]) => {
+      const found = await ask(
+        db,
+        own.map((i) => names[i] as string),
+      );
+      for (const [j, i] of own.entries()) answers[i] = found[j];
+    });
+    await Promise.all(asked);
+    return answers;
+  }
+
+  /** @param host reads its partition only */
+  #merged<Item>(
+    read: (db: CrawlDb, partition: number) => AsyncIterable<Item>,
+    compare: (a: Item, b: Item) => number,
+    host?: string,
+  ): AsyncGenerator<Item, void, undefined> {
+    const only = host === undefined ? null : this.partitionOf(host);
+    const sources = [...this.#dbs].filter(([partition]) => only === null || partition === only);
+    return mergeSorted(
+      sources.map(([partition, db]) => read(db, partition)),
+      compare,
+    );
+  }
+}
+
+const itself = (name: string): string => name;
+
+const numbersOfPartitions = (partitions: number): CrawlError =>
+  new CrawlError(
+    'usage-invalid',
+    `each of the ${partitions} partitions numbers its own changes: give a time, such as --since 2h, or follow each ` +
+      'partition by its --dir and cluster.name (docs/cluster.md)',
+  );

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { domainOf } from '../../src/adapters/system/domain-of.ts';
+import { LINKED_ELSEWHERE_KEY } from '../../src/domain/crawl/discovery/forwarded-link.ts';
+import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
+import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
+import { changeViews } from '../../src/operations/changes/changes.ts';
+import { SpreadCrawlDb } from '../../src/operations/cluster/partitions/spread-db.ts';
+import { asOneCrawlDb } from '../../src/operations/cluster/partitions/spread-export.ts';
+import { dumpTexts, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
+import type { CrawlDb, CrawlDbBatch } from '../../src/ports/crawl-db.ts';
+import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
+import { changeOf, contentOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
+import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
+
+const NOW = 1_800_000_000_000;
+const PARTITIONS = 4;
+const HOSTS = ['a.example', 'www.a.example', 'b.example:8080', 'c.test', 'd.org', 'e.net', '192.0.2.7', 'f.co.uk'];
+const placeOf = (url: string): number => partitionAmong(domainOf(hostOf(url)), PARTITIONS);
+
+/** Partitions that hold what is theirs, and one crawl db that holds all; some partitions may be unknown. */
+async function bothOf(data: readonly CrawlDatum[], more: (own: readonly string[]) => CrawlDbBatch = () => ({})) {
+  const dbs = new Map<number, CrawlDb>();
+  for (const datum of data) if (!dbs.has(placeOf(datum.url))) dbs.set(placeOf(datum.url), createMemoryCrawlDb());
+  const whole = createMemoryCrawlDb();
+  const fill = async (db: CrawlDb, own: readonly CrawlDatum[]) => {
+    await db.write({ puts: own.map((datum) => ({ datum, previous: null })) });
+    await db.write(more(own.map(({ url }) => url)));
+  };
+  await fill(whole, data);
+  for (const [partition, db] of dbs) {
+    await fill(
+      db,
+      data.filter(({ url }) => placeOf(url) === partition),
+    );
+  }
+  return { dbs, whole, spread: new SpreadCrawlDb(dbs, PARTITIONS) };
+}
+
+const anyRecord = fc
+  .record({
+    host: fc.constantFrom(...HOSTS),
+    path: fc.integer({ min: 0, max: 30 }),
+    isNew: fc.boolean(),
+    score: fc.constantFrom(0.25, 1, 1.5, 4),
+    at: fc.integer({ min: 0, max: 5 }),
+    failures: fc.integer({ min: 0, max: 2 }),
+    state: fc.constantFrom<CrawlState[]>('fetched', 'gone', 'notmodified', 'redir_perm'),
+  })
+  .map(({ host, path, isNew, score, at, failures, state }): CrawlDatum => {
+    const url = `https://${host}/${path}`;
+    const dueAt = NOW - at * 3_600_000;
+    if (isNew) return { ...newDatum({ url, now: dueAt, intervalMs: 1_000 }), score };
+    return visitedDatum(url, { score, nextFetchAt: dueAt, failures, state });
+  });
+const anyRecords = fc.uniqueArray(anyRecord, { selector: ({ url }) => url, maxLength: 40 });
+
+const linksAndFacts = (own: readonly string[]): CrawlDbBatch => ({
+  links: own.map((url) => ({ url, targets: [`${url}/x`] })),
+  hostFacts: [...new Set(own.map(hostOf))].map((host) => ({ host, facts: { ...NO_HOST_FACTS, audits: 2 } })),
+});
+
+describe('the partitions of a spread crawl as one crawl db', () => {
+  it('answer every question as one crawl db with all of their records does', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRecords, fc.integer({ min: 0, max: 12 }), async (data, limit) => {
+        const { whole, spread } = await bothOf(data, linksAndFacts);
+        const [asked, expected] = await Promise.all(
+          [spread.with({ feedEnds: async () => whole.feedEnds() }), whole].map(contentOf),
+        );
+        const { spread: histograms, ...rows } = asked!;
+        const { spread: expectedHistograms, ...expectedRows } = expected!;
+        expect(rows).toEqual(expectedRows);
+        for (const [name, sums] of Object.entries(expectedHistograms)) {
+          const found = histograms[name as keyof typeof histograms];
+          if (typeof sums === 'number') expect(found).toBeCloseTo(sums, 6);
+          else expect(found).toEqual(sums);
+        }
+        const urls = [...data.map(({ url }) => url), 'https://unknown.example/'].reverse();
+        for (const db of [spread, whole]) expect(await db.getMany(urls)).toEqual(await whole.getMany(urls));
+        expect(await spread.hasMany(urls)).toEqual(await whole.hasMany(urls));
+        expect(await spread.hostRows(HOSTS)).toEqual(await whole.hostRows(HOSTS));
+        expect(await spread.countDue(NOW - 1)).toBe(await whole.countDue(NOW - 1));
+        for (const query of [{ limit }, { limit, host: HOSTS[0]! }, { domain: 'a.example' }, { failing: true, limit }])
+          expect(await listOf(spread.scan(query))).toEqual(await listOf(whole.scan(query)));
+        for (const only of [undefined, 'new', 'known'] as const) {
+          const query = { until: NOW - 1, limit, ...(only !== undefined && { only }) };
+          expect(await listOf(spread.due(query))).toEqual(await listOf(whole.due(query)));
+        }
+        expect(await listOf(spread.changing({ limit }))).toEqual(await listOf(whole.changing({ limit })));
+        expect(await listOf(spread.hosts({ limit }))).toEqual(await listOf(whole.hosts({ limit })));
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  it('merge changes by time with the partition of each number, and refuse numbers as a start', async () => {
+    const urls = HOSTS.map((host) => `https://${host}/`);
+    const { dbs, spread } = await bothOf(urls.map((url) => visitedDatum(url)));
+    for (let i = 0; i < 24; i++) {
+      const url = urls[(i * 5) % urls.length]!;
+      await dbs.get(placeOf(url))!.write({ feed: { add: { notedAt: NOW + i, changes: [changeOf(url)] } } });
+    }
+    const env = { now: NOW, domainOf };
+    const all = await listOf(changeViews(spread, {}, env));
+    expect(all.map(({ notedAt }) => Date.parse(notedAt) - NOW)).toEqual(Array.from({ length: 24 }, (_, i) => i));
+    const seen = new Map<string, number>();
+    for (const { partition = '', seq, url } of all) {
+      expect(Number(partition)).toBe(placeOf(url));
+      expect(seq).toBe((seen.get(partition) ?? 0) + 1);
+      seen.set(partition, seq);
+    }
+    const newest = await listOf(changeViews(spread, { newest: true, limit: 5 }, env));
+    expect(newest).toEqual(all.slice(-5));
+    expect(await listOf(changeViews(spread, { notedFrom: NOW + 20 }, env))).toEqual(all.slice(20));
+    await expect(listOf(changeViews(spread, { after: 3 }, env))).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(spread.feedEnds()).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(spread.write()).rejects.toMatchObject({ code: 'db-readonly' });
+  });
+
+  it('sum up facts of the whole crawl, and leave out those of rounds', async () => {
+    const urls = HOSTS.map((host) => `https://${host}/`);
+    const { dbs, spread } = await bothOf(urls.map((url) => visitedDatum(url)));
+    let i = 0;
+    for (const db of dbs.values()) {
+      i++;
+      const own = { seedHosts: `["a.example","x${i}.example"]`, 'schedule.changes': `${i} 100`, 'schedule.price': '7' };
+      await db.write({ meta: { ...own, heldByProcess: '5', 'sitemapsReadAt:https://a.example': String(i) } });
+    }
+    const facts = await spread.metas();
+    const numbers = Array.from({ length: i }, (_, k) => k + 1);
+    expect(facts['schedule.changes']).toBe(`${numbers.reduce((a, b) => a + b)} ${100 * i}`);
+    expect(JSON.parse(facts.seedHosts!).sort()).toEqual(['a.example', ...numbers.map((k) => `x${k}.example`)]);
+    expect(facts['sitemapsReadAt:https://a.example']).toBe(String(i));
+    expect(Object.keys(facts).sort()).toEqual(['schedule.changes', 'seedHosts', 'sitemapsReadAt:https://a.example']);
+    expect(await spread.withFactsOf(placeOf(urls[0]!)).meta('schedule.price')).toBe('7');
+  });
+
+  it('are exported as one crawl db, which import takes whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRecords, async (data) => {
+        const { dbs, spread, whole } = await bothOf(data, linksAndFacts);
+        for (const [at, { url }] of data.entries()) {
+          const own = dbs.get(placeOf(url))!;
+          const changes = [changeOf(url)];
+          await own.write({ feed: { add: { notedAt: NOW + at, changes } } });
+          await whole.write({ feed: { add: { notedAt: NOW + at, changes } } });
+          const previous = (await own.get(url))!;
+          if (at % 3 > 0) continue;
+          const datum = { ...previous, metadata: { ...previous.metadata, [LINKED_ELSEWHERE_KEY]: true } };
+          await own.write({ puts: [{ datum, previous }] });
+        }
+        for (const [partition, db] of dbs) {
+          const entries = await listOf(db.due({ until: NOW, limit: 1 }));
+          await db.write({
+            segments: [{ id: `s${partition}`, state: 'generated', createdAt: 7, urls: 1, applied: 0 }],
+            lease: { segment: `s${partition}`, entries },
+            forwarding: { forward: [{ to: 0, link: linkTo('https://z.example/') }] },
+          });
+        }
+        expect(await spread.linksUnderWay()).toBe(dbs.size);
+        const lines = await listOf(dumpTexts(asOneCrawlDb(spread), NOW));
+        const copy = createMemoryCrawlDb();
+        const summary = await importLines(copy, readDump(each(lines)), 'whole');
+        expect(summary.records).toBe(data.length);
+        expect(await contentOf(copy)).toEqual(await contentOf(whole));
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+});
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
