@@ -48,10 +48,13 @@ export class SimulatedWorld {
   readonly hosts: readonly SimulatedHost[];
   readonly #seed: number;
   readonly #start: number;
+  readonly #hops: number;
 
-  constructor(seed: number, isSteady: boolean, start: number) {
+  /** @param hops length of the chains of pages that nothing but the page before, mostly of another host, links to */
+  constructor(seed: number, isSteady: boolean, start: number, hops = 0) {
     this.#seed = seed;
     this.#start = start;
+    this.#hops = hops;
     const count = 2 + Math.floor(chance(seed, 'hosts') * 5);
     this.hosts = Array.from({ length: count }, (_, i) => this.#newHost(`h${i}.example`, isSteady));
   }
@@ -71,6 +74,7 @@ export class SimulatedWorld {
     const host = this.hostOf(url);
     if (host === undefined || search !== '') return false;
     const [, kind = '', key = ''] = pathname.split('/');
+    if (kind === 'far') return true;
     if (kind === 'late') return /^\d+-\d+$/.test(key);
     if (kind !== 'p') return false;
     const links = this.#links(host, Number(key));
@@ -182,6 +186,10 @@ export class SimulatedWorld {
       return { title: `trap ${key}`, text: `${name}/trap/${key}`, links };
     }
     if (kind === 'twin') return { title: `page ${key}`, text: `${name}/p/${key}`, links: [own(`/p/${key}`)] };
+    if (kind === 'far') {
+      const links = this.#far(key.slice(key.indexOf('-') + 1), Number.parseInt(key, 10) + 1);
+      return { title: `far ${key}`, text: `${name}/far/${key}`, links };
+    }
     if (kind === 'late') return { title: `late ${key}`, text: `${name}/late/${key}`, links: [own('/')] };
     if (kind !== '' && kind !== 'p' && kind !== 'private') return null;
     const number = kind === '' ? 0 : Number(key);
@@ -213,7 +221,14 @@ export class SimulatedWorld {
     if (is(0.1, 'query')) links.push(`/p/${number}?sort=a`, `/p/${number}?sort=b`);
     if (is(0.05, 'unknown')) links.push(`http://unknown${number}.example/`);
     if (isTrap && number < 2) links.push(`/trap/${number}`);
+    if (is(0.5, 'far')) links.push(...this.#far(`${name}-${number}`, 1));
     return links;
+  }
+
+  /** The link of the page before to the so-manyth page of a chain; none after the last. */
+  #far(chain: string, hop: number): string[] {
+    if (hop > this.#hops) return [];
+    return [`http://${choice(this.hosts, this.#seed, chain, hop).name}/far/${hop}-${chain}`];
   }
 
   /** Redirects lead to pages, to further redirects, in circles, or to another host. */

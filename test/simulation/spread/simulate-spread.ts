@@ -42,6 +42,8 @@ export interface SimulatedSpread {
 }
 
 const START = Date.UTC(2026, 0, 1);
+/** A link that is lost on its way to another partition then takes pages with it. */
+const HOPS = 3;
 
 /** What a crawl ends with. */
 interface Outcome {
@@ -84,7 +86,7 @@ async function inWorld<Value>(seed: number, crawl: (place: Place) => Promise<Val
   const random = seeded(seed);
   const clock = new VirtualClock(START);
   const fate = new Fate(() => clock.now());
-  const world = new SimulatedWorld(seed, true, START);
+  const world = new SimulatedWorld(seed, true, START, HOPS);
   const config = configOf(seed);
   const politeness = new PolitenessWatch(config.fetch);
   const network = new SimulatedNetwork({ world, clock, fate, politeness });
@@ -125,11 +127,13 @@ async function crawlSpread(
   let blows = 1 + Math.floor(random() * 12);
   const drawn = (): ConstructorParameters<typeof WorkerLife>[2] => {
     if (blows-- <= 0) return null;
-    const kind = ([undefined, 'append', 'batch', 'request'] as const)[Math.floor(random() * 4)];
+    const kind = ([undefined, 'append', 'append', 'batch', 'request'] as const)[Math.floor(random() * 5)];
     const effects = 1 + Math.floor(Math.exp(random() * (kind === undefined ? 6 : kind === 'append' ? 2 : 4)));
     if (random() < 0.6) return { effects, kind, blow: { kind: 'kill' } };
     sums.pauses++;
-    return { effects, kind, blow: { kind: 'pause', ms: Math.ceil(random() * 5 * LEASE_MS) } };
+    // The next holder asks hosts once they have rested; what the paused worker asks can be seen no sooner.
+    const leastMs = random() < 0.4 ? 0 : LEASE_MS + config.fetch.maxCrawlDelayMs;
+    return { effects, kind, blow: { kind: 'pause', ms: leastMs + Math.ceil(random() * 5 * LEASE_MS) } };
   };
   // A worker that dies is followed by another one.
   const live = async (): Promise<void> => {

@@ -70,7 +70,6 @@ export class SimulatedJobs {
       if (holder?.life.isRunning === true) holder.keptAt = now;
       const isStalled = held.stage === 'active' && holder !== null && now - holder.keptAt >= LEASE_MS;
       if (held.stage !== 'waiting' && !isStalled) continue;
-      holder?.taken.abort();
       held.stage = 'active';
       held.holder = { life, taken: new AbortController(), keptAt: now };
       return held;
@@ -86,6 +85,10 @@ export class SimulatedJobs {
     const { holder } = held;
     if (holder === null) return;
     const isOwn = (): boolean => held.holder === holder;
+    // A worker that stood still learns that its job was taken when it next renews it, which is after its lanes go on.
+    const stopRenewing = this.#clock.every(LEASE_MS / 3, () => {
+      if (holder.life.isRunning && !isOwn()) holder.taken.abort();
+    });
     const back = (): void => {
       held.stage = 'waiting';
       held.holder = null;
@@ -108,6 +111,8 @@ export class SimulatedJobs {
       held.reason = (error as Error).stack ?? (error as Error).message;
       back();
       if (held.tries >= TRIES) held.stage = 'failed';
+    } finally {
+      stopRenewing();
     }
   }
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type SimulatedSpread, simulateSpread } from './simulate-spread.ts';
 
+/**
+ * Faults put in by hand are found by these of the first seeds: rows that leave the outbox before they are in all inboxes
+ * by 3; requests that begin without a look at the lease by 2.
+ */
 const SEEDS = 40;
 
 describe('a crawl in several partitions', () => {
@@ -18,6 +22,6 @@ describe('a crawl in several partitions', () => {
     expect(sum('kills')).toBeGreaterThan(SEEDS);
     expect(sum('pauses')).toBeGreaterThan(SEEDS / 2);
     expect(sum('takeOvers')).toBeGreaterThan(SEEDS / 2);
-    expect(sum('forwarded')).toBeGreaterThan(5 * SEEDS);
+    expect(sum('forwarded')).toBeGreaterThan(30 * SEEDS);
   });
 });
