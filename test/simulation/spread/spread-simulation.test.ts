@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type SimulatedSpread, simulateSpread } from './simulate-spread.ts';
 
 /**
- * Faults put in by hand are found by these of the first seeds: rows that leave the outbox before they are in all inboxes
- * by 3; requests that begin without a look at the lease by 2.
+ * Faults put in by hand are found by some of the first seeds: rows that leave the outbox before they are in the inboxes
+ * by 3; requests without a look at the lease by 2; hosts that do not rest after a crash by 1, 2 and 10.
  */
 const SEEDS = 40;
 
