@@ -18,7 +18,7 @@ it('http and https of a host share a lane, and the longer Crawl-delay holds for 
   const clock = { now: () => 0, sleep: async () => {} };
   const delays: number[] = [];
   const setDelay = (_host: string, ms: number): void => void delays.push(ms);
-  const lanes = { setDelay, pauseUntil: () => {} } as unknown as HostLanes;
+  const lanes = { setDelay, pauseUntil: () => {}, ownDelayMs: () => undefined } as unknown as HostLanes;
   const robots = createRobots({
     ...{ protocol, clock, log: SILENT, productToken: 'incrawl', timeoutMs: 1_000 },
     ...{ maxCrawlDelayMs: 30_000, crawlDelayPolicy: 'obey' as const },
