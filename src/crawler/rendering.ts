@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { createBrowserRenderer } from '../adapters/browser/browser-renderer.ts';
+import { findBrowser } from '../adapters/browser/find-browser.ts';
+import { loadPlaywright } from '../adapters/browser/playwright.ts';
+import { ProfileNotes } from '../adapters/browser/profiles.ts';
+import { hostEntriesBy } from '../config/hosts/host-entries.ts';
+import { isSecretHeader } from '../config/hosts/request-headers.ts';
+import type { Config } from '../config/schema.ts';
+import { userAgentOf } from '../config/user-agent.ts';
+import { hostOf } from '../domain/url/canonical/url-key.ts';
+import { loadPackage } from '../packages/load-package.ts';
+import type { Log } from '../ports/log.ts';
+import type { PageRenderer } from '../ports/rendering/page-renderer.ts';
+import { HostGates, type Rendering } from '../steps/render/rendering.ts';
+import { ResourceCache } from '../steps/render/resource-cache.ts';
+import type { Environment } from './unused-proxies.ts';
+
+export interface RenderingOptions {
+  readonly config: Config;
+  /** State directory, absolute. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly env?: Environment | undefined;
+  /** Whether a host has a private address or is allowed by name. */
+  readonly isOwnHost: (host: string) => boolean;
+}
+
+/** Rendering as configured, and what it needs before the first page. */
+export interface WiredRendering {
+  readonly rendering: Rendering;
+  /** Throws `package-missing` or `config-invalid` where no page can be rendered. */
+  prepare(): void;
+}
+
+/** `null` where nothing is rendered: a crawl without rendering loads nothing of it, and asks nothing. */
+export function renderingOf(options: RenderingOptions): WiredRendering | null {
+  const { config } = options;
+  const { mode, maxRequests, maxBytes, block } = config.render;
+  const isWanted = (each: string | undefined): boolean => each !== undefined && each !== 'never';
+  if (!isWanted(mode) && !config.hosts.some((entry) => isWanted(entry.render))) return null;
+  const entries = hostEntriesBy(config.hosts);
+  const ownAgent = userAgentOf(config.agent);
+  let opened: PageRenderer | null = null;
+  const renderer = (): PageRenderer => {
+    opened ??= openRenderer(options);
+    return opened;
+  };
+  return {
+    rendering: {
+      renderer: { render: (page) => renderer().render(page), close: async () => opened?.close() },
+      cache: new ResourceCache(),
+      gates: new HostGates(),
+      modeOf: (url) => entries.forUrl(url)?.entry.render ?? mode,
+      userAgentOf: (url) => entries.forUrl(url)?.entry.userAgent ?? ownAgent,
+      refusalOf: (url, from) => refusalOf(entries, options.isOwnHost, url, from),
+      limits: { maxRequests, maxBytes, blocked: new Set(block) },
+    },
+    prepare: () => void renderer(),
+  };
+}
+
+function openRenderer({ config, dir, log, env = {} }: RenderingOptions): PageRenderer {
+  const { render, http } = config;
+  const playwright = loadPlaywright(loadPackage);
+  const program = findBrowser(render.browser, env.PATH ?? process.env.PATH ?? '');
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot && render.sandbox) log.warn('the browser runs without its sandbox, as Chromium gives none to root');
+  return createBrowserRenderer(
+    { playwright, log, notes: new ProfileNotes(join(dir, 'browsers')) },
+    {
+      program,
+      isSandboxed: render.sandbox && !isRoot,
+      maxMemoryBytes: render.maxMemory,
+      pages: render.pages,
+      restartAfter: render.restartAfter,
+      timeoutMs: render.timeoutMs,
+      maxBytes: http.maxBodyBytes,
+      takesScreenshot: render.screenshot,
+    },
+  );
+}
+
+/**
+ * Why a page may not ask for a URL: a page of the open web gets no answer from hosts of the operator, and none that
+ * was given to the operator's credentials.
+ */
+function refusalOf(
+  entries: ReturnType<typeof hostEntriesBy<Config['hosts'][number]>>,
+  isOwnHost: (host: string) => boolean,
+  url: string,
+  from: string,
+): string | null {
+  const [host, home] = [hostOf(url), hostOf(from)];
+  if (host === home) return null;
+  if (isOwnHost(host) && !isOwnHost(home)) return 'address-blocked';
+  const found = entries.forUrl(url);
+  const isPrivate = found !== undefined && holdsSecrets(found.entry);
+  return isPrivate && entries.forUrl(from)?.index !== found.index ? 'credentials' : null;
+}
+
+function holdsSecrets({ credentials, certificate, cookies, headers = {} }: Config['hosts'][number]): boolean {
+  const isSecret = ([name, value]: [string, unknown]): boolean => typeof value !== 'string' || isSecretHeader(name);
+  return (
+    credentials !== undefined || certificate !== undefined || cookies === true || Object.entries(headers).some(isSecret)
+  );
+}
