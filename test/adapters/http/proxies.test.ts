@@ -12,6 +12,7 @@ import type { FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import { answersContract } from '../../contracts/fetch-protocol-answers.contract.ts';
 import type { CreateProtocol, SkippedQuestions } from '../../contracts/fetch-protocol-exam.ts';
 import { faultsContract } from '../../contracts/fetch-protocol-faults.contract.ts';
+import { startTlsFront } from '../../site/fronts.ts';
 import { freePort, missing, type RunningProxy, startMicrosocks, startTinyproxy } from '../../site/proxy-programs.ts';
 import { unknownIdentity } from '../../site/tls-identity.ts';
 
@@ -123,6 +124,29 @@ describe.each(TRANSPORTS)('proxies by %s', (_name, create) => {
       expect(asked.at(-1)?.headers).not.toHaveProperty('via');
       expect((await ask(`https://localhost:${tlsPort}/s`, 'HEAD')).head.status).toBe(200);
       expect(asked.every(({ headers }) => !('proxy-authorization' in headers))).toBe(true);
+    });
+
+    it('are spoken to over TLS by https://, and trusted by the authorities of the entry alone', async () => {
+      const inner = await running(startTinyproxy(LOGIN));
+      const front = await startTlsFront(inner);
+      const ask = await open(`https://${LOGIN_TEXT}localhost:${front.port}`);
+      expect(textOf(await ask(`http://127.0.0.1:${port}/plain`))).toBe(`page of 127.0.0.1:${port}`);
+      expect(asked.at(-1)?.headers).toHaveProperty('via');
+      expect(textOf(await ask(`https://localhost:${tlsPort}/s`))).toBe(`page of localhost:${tlsPort}`);
+      expect(textOf(await ask(`https://localhost:${tlsPort}/t`))).toBe(`page of localhost:${tlsPort}`);
+      expect(asked.every(({ headers }) => !('proxy-authorization' in headers))).toBe(true);
+      const wrong = await open(`https://other:word@localhost:${front.port}`);
+      await expect(wrong(`https://localhost:${tlsPort}/`)).rejects.toMatchObject({ code: 'proxy-failed' });
+      const before = asked.length;
+      const untrusting = await open(`https://${LOGIN_TEXT}localhost:${front.port}`, { tls: {} });
+      for (const url of [`http://127.0.0.1:${port}/`, `https://localhost:${tlsPort}/`]) {
+        await expect(untrusting(url)).rejects.toMatchObject({ code: 'proxy-failed' });
+      }
+      // A proxy that speaks no TLS.
+      const plainly = await open(`https://127.0.0.1:${inner}`);
+      await expect(plainly(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: 'proxy-failed' });
+      expect(asked.length).toBe(before);
+      await front.close();
     });
 
     it('that refuse the credentials, or are away, are at fault, and no host is', async () => {

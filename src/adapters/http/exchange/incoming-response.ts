@@ -29,7 +29,7 @@ export class IncomingResponse {
   private timerDueAt = Number.POSITIVE_INFINITY;
   private chunks: Buffer[] = [];
   private wireBytes = 0;
-  private resolve: (exchange: Exchange) => void = () => {};
+  private resolve: (exchange: Exchange | Promise<Exchange>) => void = () => {};
   private reject: (error: unknown) => void = () => {};
 
   /** `cut` ends the exchange on the side of the transport. It may be called more than once, and after the end. */
@@ -111,6 +111,13 @@ export class IncomingResponse {
     if (this.plan === 'none') this.onNoBody(0);
     else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
     else if (this.plan !== 'drop') this.fail(fault);
+  }
+
+  /** Another transport makes the exchange in place of this one: its outcome is the outcome. */
+  settleBy(exchange: Promise<Exchange>): void {
+    if (this.isSettled) return;
+    this.release();
+    this.resolve(exchange);
   }
 
   fail(error: unknown): void {

@@ -25,6 +25,8 @@ export interface HttpProtocolOptions {
   readonly tls?: TlsFiles;
   /** All requests go through it; default: to the servers themselves. */
   readonly proxy?: ProxyServer;
+  /** HTTP/2 with servers that have it, over TLS; default: HTTP/1.1 alone. got has HTTP/1.1 whatever is set. */
+  readonly http2?: boolean;
 }
 
 /** The options with their defaults, and values derived from them. All timeouts of an exchange are here. */

@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { type AddressGuard, BLOCKED } from './address-guard.ts';
 import type { TlsFiles } from './tls-files.ts';
-import { createTlsSessions } from './tls-sessions.ts';
+import { type Alpn, createTlsSessions, HTTP1 } from './tls-sessions.ts';
 
 export interface SocketTarget {
   readonly isSecure: boolean;
@@ -30,8 +30,9 @@ export function createSocketMaker(
   timeoutMs: number,
   attemptTimeoutMs: number,
   tls: TlsFiles = {},
+  alpn: Alpn = HTTP1,
 ): SocketMaker {
-  const sessions = createTlsSessions(tls);
+  const sessions = createTlsSessions(tls, alpn);
   return (target, done) => {
     const { isSecure, hostname, port, isNamed } = target;
     const lookup = isNamed ? guard.lookupNamed : guard.lookup;

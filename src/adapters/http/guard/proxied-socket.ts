@@ -7,7 +7,7 @@ import type { AddressGuard } from './address-guard.ts';
 import type { SocketMaker, SocketTarget } from './guarded-socket.ts';
 import { type ProxyServer, proxyAuthorization, proxyName, resolvesNames } from './proxy-server.ts';
 import type { TlsFiles } from './tls-files.ts';
-import { createTlsSessions } from './tls-sessions.ts';
+import { type Alpn, createTlsSessions, HTTP1 } from './tls-sessions.ts';
 
 /**
  * Sockets that lead to their targets through a proxy: by CONNECT or SOCKS5 (RFC 1928). For `http:` an HTTP proxy is
@@ -19,9 +19,11 @@ export function createProxiedSocketMaker(
   guard: AddressGuard,
   timeoutMs: number,
   tls: TlsFiles,
+  alpn: Alpn = HTTP1,
 ): SocketMaker {
-  const sessions = createTlsSessions(tls);
-  const sessionsOfProxy = createTlsSessions({});
+  const sessions = createTlsSessions(tls, alpn);
+  // The proxy is shown no client certificate, which is for the servers behind it.
+  const sessionsOfProxy = createTlsSessions(tls.ca === undefined ? {} : { ca: tls.ca });
   const isSocks = proxy.scheme.startsWith('socks');
 
   async function establish(tcp: Socket, target: SocketTarget): Promise<Socket> {

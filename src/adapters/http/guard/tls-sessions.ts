@@ -10,7 +10,12 @@ export interface TlsSessions {
   connect(socket: Socket, target: { readonly hostname: string; readonly port: number }): Socket;
 }
 
-export function createTlsSessions({ ca, ...own }: TlsFiles): TlsSessions {
+/** Versions of HTTP that are offered, by their names in TLS (RFC 7301). */
+export type Alpn = readonly ('h2' | 'http/1.1')[];
+
+export const HTTP1: Alpn = ['http/1.1'];
+
+export function createTlsSessions({ ca, ...own }: TlsFiles, alpn: Alpn = HTTP1): TlsSessions {
   const sessions = new Map<string, Buffer>();
   const keep = (key: string, session: Buffer): void => {
     sessions.delete(key);
@@ -29,7 +34,7 @@ export function createTlsSessions({ ca, ...own }: TlsFiles): TlsSessions {
         ...own,
         ...(ca !== undefined && { ca: [...ca] }),
         host: hostname,
-        ALPNProtocols: ['http/1.1'],
+        ALPNProtocols: [...alpn],
         // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.
         servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
         ...(session === undefined ? {} : { session }),

@@ -81,8 +81,9 @@ class QueuedHostLanes implements HostLanes {
     const lane = this.#lanes.get(host);
     if (lane !== undefined) lane.pauseUntil(at);
     else {
-      const rest = { lastEndAt: null, delayMs: 0, ...this.#resting.get(host), pausedUntil: at };
-      this.#resting.put(host, rest, this.#time.now());
+      const rest = this.#resting.get(host) ?? { lastEndAt: null, delayMs: 0, pausedUntil: null };
+      const pausedUntil = Math.max(rest.pausedUntil ?? at, at);
+      this.#resting.put(host, { ...rest, pausedUntil }, this.#time.now());
     }
   }
 
