@@ -124,7 +124,7 @@ function unreadable(dir: string, error: unknown): Finding {
 }
 
 /** Rows as lines of JSON, safely on disk before they leave the db. */
-function keepIn(folder: string): Parameters<typeof repairRows>[1] {
+export function keepIn(folder: string): Parameters<typeof repairRows>[1] {
   return async (rows) => {
     await mkdir(folder, { recursive: true });
     const file = join(folder, 'rows.jsonl');

@@ -3,7 +3,7 @@ import { outOfFiles, saysOutOfFiles } from '../../domain/system-limit.ts';
 
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
 /** LevelDB reports a table or manifest that was deleted or truncated as an I/O error, as it does a failing disk. */
-const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument|Input\/output error/;
+const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument|Is a directory|Input\/output error/;
 
 const UNWRITABLE = /Permission denied|Read-only file system|Operation not permitted|EACCES|EROFS|EPERM/i;
 

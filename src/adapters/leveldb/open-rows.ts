@@ -9,6 +9,7 @@ import type { CrawlDbFeatures } from '../rows/open-crawl-db.ts';
 import type { Rows } from '../rows/rows.ts';
 import { TABLE } from './db-snapshot.ts';
 import { isHeldBriefly, lockedError, writeHolder } from './holder.ts';
+import { keepLogs } from './kept-logs.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
 import { LevelRows } from './level-rows.ts';
 
@@ -68,6 +69,8 @@ export async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptio
   }
 }
 
+/** Attempts to read the write-ahead logs. */
+const LOG_READINGS = 3;
 /** Attempts on a db that is held for a moment only, and the pause between them, ms. */
 const BRIEF_TRIES = 20;
 const BRIEF_PAUSE_MS = 50;
@@ -85,7 +88,9 @@ const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
  */
 export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
   refuseWithoutCurrent(dir);
+  let readings = 0;
   for (let tries = 1; ; tries++) {
+    const logs = keepLogs(dir);
     const db = new Level<string, Buffer>(dir, {
       keyEncoding: 'utf8',
       valueEncoding: 'buffer',
@@ -94,11 +99,25 @@ export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: Level
     });
     try {
       await db.open();
-      return new LevelRows(db);
     } catch (error) {
+      logs.discard();
       if (!isLocked(error)) throw crawlDbError(error);
       if (tries >= BRIEF_TRIES || !(await isHeldBriefly(dir))) throw await lockedError(dir, error);
       await delay(BRIEF_PAUSE_MS);
+      continue;
+    }
+    const passedOver = logs.passedOver();
+    if (passedOver === null) {
+      logs.remove();
+      return new LevelRows(db);
+    }
+    try {
+      logs.putBack();
+    } finally {
+      await db.close();
+    }
+    if (++readings >= LOG_READINGS) {
+      throw crawlDbError(new Error(`a write-ahead log of ${dir} could not be read (${passedOver})`));
     }
   }
 }
