@@ -1,12 +1,13 @@
 import type { RowIterator, RowQuery } from '../../ports/ordered-rows.ts';
+import { encodeKey } from './key-code.ts';
 
-/** Up to `count` rows of a range of keys, `to` left out. */
+/** Up to `count` rows of a range of codes of keys, `to` left out. */
 export type ReadPage = (from: Buffer, to: Buffer, count: number) => Promise<readonly (readonly Buffer[])[]>;
 
 /** Rows per page of `all`. */
 const PAGE = 1_000;
-/** Sorts behind all keys, since no UTF-8 has this byte. */
-const END = Buffer.from([0xff]);
+/** Sorts behind the codes of all keys, since the word of the highest byte of UTF-8 is no row of ones. */
+const END = Buffer.alloc(4, 0xff);
 const ZERO = Buffer.from([0]);
 
 /** An iterator over pages that are read on demand, each from the key on with which the last one ended. */
@@ -25,8 +26,8 @@ export class KeysetRows<Row> implements RowIterator<Row> {
     this.#show = show;
     this.#release = release;
     this.#reverse = query.reverse ?? false;
-    this.#from = Buffer.from(query.gte ?? '');
-    this.#to = query.lt === undefined ? END : Buffer.from(query.lt);
+    this.#from = encodeKey(query.gte ?? '');
+    this.#to = query.lt === undefined ? END : encodeKey(query.lt);
     this.#left = query.limit === undefined || query.limit < 0 ? Number.POSITIVE_INFINITY : query.limit;
   }
 
@@ -57,7 +58,7 @@ export class KeysetRows<Row> implements RowIterator<Row> {
 
   seek(key: string): void {
     this.#isDone = false;
-    this.#from = Buffer.from(key);
+    this.#from = encodeKey(key);
   }
 
   close(): Promise<void> {

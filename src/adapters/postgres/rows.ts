@@ -4,6 +4,7 @@ import type { StoredRows } from '../../ports/cluster/shared-store.ts';
 import type { RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
 import { byteaArray } from './bytea-array.ts';
 import type { Database } from './database.ts';
+import { decodeKey, encodeKey } from './key-code.ts';
 import type { PgQuery, PgResult } from './pg.ts';
 import { KeysetRows } from './row-iterator.ts';
 import { PostgresSnapshot } from './row-snapshot.ts';
@@ -30,9 +31,9 @@ type Run = (query: PgQuery) => Promise<PgResult>;
 const CLEAR_WINDOW = 10_000;
 
 /**
- * The rows of a crawl db in a table of PostgreSQL. A batch is one statement, so one transaction, which refuses a writer
- * whose token is not the newest: a writer that was paused beyond its lease changes nothing. Readers see the state after
- * the last batch; iterators and snapshots do not see later ones.
+ * The rows of a crawl db in a table of PostgreSQL, under the codes of their keys. A batch is one statement, so one
+ * transaction, which refuses a writer whose token is not the newest: a writer that was paused beyond its lease changes
+ * nothing. Readers see the state after the last batch; iterators and snapshots do not see later ones.
  */
 export class PostgresRows implements StoredRows {
   readonly #db: Database;
@@ -63,7 +64,7 @@ export class PostgresRows implements StoredRows {
   ): Promise<(Buffer | undefined)[]> {
     const table = await this.#table();
     if (keys.length === 0 || table === null) return keys.map(() => undefined);
-    const { rows } = await this.#runIn(snapshot)({ ...table.statements.get, values: [byteaArray(keys)] });
+    const { rows } = await this.#runIn(snapshot)({ ...table.statements.get, values: [codesOf(keys)] });
     const found = new Array<Buffer | undefined>(keys.length).fill(undefined);
     for (const [place, value] of rows as readonly [number, Buffer][]) found[place - 1] = value;
     return found;
@@ -72,7 +73,7 @@ export class PostgresRows implements StoredRows {
   async hasMany(keys: string[]): Promise<boolean[]> {
     const table = await this.#table();
     if (keys.length === 0 || table === null) return keys.map(() => false);
-    const { rows } = await this.#db.query({ ...table.statements.has, values: [byteaArray(keys)] });
+    const { rows } = await this.#db.query({ ...table.statements.has, values: [codesOf(keys)] });
     const found = new Array<boolean>(keys.length).fill(false);
     for (const [place] of rows as readonly [number][]) found[place - 1] = true;
     return found;
@@ -111,11 +112,11 @@ export class PostgresRows implements StoredRows {
   }
 
   iterator(query: RowQuery): RowIterator<[string, Buffer]> {
-    return this.#iterate(query, true, ([key, value]) => [(key as Buffer).toString(), value as Buffer]);
+    return this.#iterate(query, true, ([key, value]) => [decodeKey(key as Buffer), value as Buffer]);
   }
 
   keys(query: RowQuery): RowIterator<string> {
-    return this.#iterate(query, false, ([key]) => (key as Buffer).toString());
+    return this.#iterate(query, false, ([key]) => decodeKey(key as Buffer));
   }
 
   snapshot(): RowSnapshot {
@@ -187,7 +188,7 @@ export class PostgresRows implements StoredRows {
       }
     }
     const batch = randomUUID();
-    const data = [byteaArray(keys), byteaArray(values), byteaArray(removed)];
+    const data = [codesOf(keys), byteaArray(values), codesOf(removed)];
     let isRepeated = false;
     await this.#db.patiently(async () => {
       // The connection may have broken after the commit and before the answer.
@@ -224,6 +225,8 @@ export class PostgresRows implements StoredRows {
     return part === null ? null : { part, statements: rowStatements(tableOf(part)) };
   }
 }
+
+const codesOf = (keys: readonly string[]): Buffer => byteaArray(keys.map(encodeKey));
 
 const isWithin =
   (from: Buffer, to: Buffer) =>

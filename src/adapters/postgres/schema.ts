@@ -21,16 +21,18 @@ const STEPS: readonly (readonly string[])[] = [
     `CREATE TABLE incrawl.leases (
        part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity'
      ) WITH (fillfactor = 50)`,
-    `CREATE TABLE incrawl.hosts (
-       part integer, host text COLLATE "C", worker text NOT NULL, until timestamptz NOT NULL,
-       is_resting boolean NOT NULL DEFAULT false, PRIMARY KEY (part, host)
-     ) WITH (fillfactor = 50)`,
   ],
+  // The first version leased each host to a worker. Now a host belongs to the worker that holds its partition.
+  ['DROP TABLE IF EXISTS incrawl.hosts'],
 ];
 
-/** Brings the schema to the version of this program. Rejects with `db-version` where it is of a newer one. */
+/** Rows lie under the codes of their keys since. No release wrote version 1, with the keys themselves. */
+const OLDEST = 2;
+const NEWEST = OLDEST + STEPS.length - 1;
+
+/** Brings the schema to the version of this program. Rejects with `db-version` where it cannot. */
 export async function upgradeSchema(db: Database): Promise<void> {
-  if ((await schemaVersion(db)) === STEPS.length) return;
+  if ((await schemaVersion(db)) === NEWEST) return;
   await db.patiently(() =>
     db.transaction(async (run) => {
       await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
@@ -38,9 +40,9 @@ export async function upgradeSchema(db: Database): Promise<void> {
       await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
       const from = Number(rows[0]?.[0] ?? 0);
-      for (const step of STEPS.slice(from)) for (const text of step) await run({ text });
+      for (const step of STEPS.slice(from === 0 ? 0 : from - OLDEST + 1)) for (const text of step) await run({ text });
       await run({ text: 'DELETE FROM incrawl.format' });
-      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [STEPS.length] });
+      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [NEWEST] });
     }),
   );
 }
@@ -51,10 +53,17 @@ export async function schemaVersion(db: Database): Promise<number> {
   if (exists.rows[0]?.[0] !== true) return 0;
   const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' });
   const version = Number(rows[0]?.[0] ?? 0);
-  if (version > STEPS.length) {
+  if (version > NEWEST) {
     throw new CrawlError(
       'db-version',
-      `the tables in PostgreSQL have version ${version}, and this incrawl knows ${STEPS.length}: use a newer one`,
+      `the tables in PostgreSQL have version ${version}, and this incrawl knows ${NEWEST}: use a newer one`,
+    );
+  }
+  if (version < OLDEST) {
+    throw new CrawlError(
+      'db-version',
+      `the tables in PostgreSQL have version ${version}, which no released incrawl wrote or reads: move their crawls ` +
+        'by "incrawl export-db" of the one that made them, and remove the schema "incrawl"',
     );
   }
   return version;

@@ -2,7 +2,7 @@ import type { LoadPackage } from '../../packages/load-package.ts';
 import type { SharedStore } from '../../ports/cluster/shared-store.ts';
 import { byteaArray } from './bytea-array.ts';
 import { Database } from './database.ts';
-import { postgresHostLeases } from './host-leases.ts';
+import { encodeKey } from './key-code.ts';
 import { postgresLeases } from './leases.ts';
 import { PostgresRows } from './rows.ts';
 import { ensurePart, partOf, tableOf } from './schema.ts';
@@ -38,13 +38,16 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
       if (rows[0]?.[0] !== 'off') return null;
       return 'PostgreSQL does not sync its files (fsync = off): a power failure destroys the crawl';
     },
+    async now() {
+      const { rows } = await db.query({ text: 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8' });
+      return Number(rows[0]?.[0]);
+    },
     leases: postgresLeases(db),
-    hosts: (name) => postgresHostLeases(db, name),
     rows: (name, token) => new PostgresRows({ db, name, token }),
     async append(name, rows) {
       const table = tableOf(await ensurePart(db, name));
       const put = 'SELECT key, value FROM unnest($1::bytea[], $2::bytea[]) AS new(key, value)';
-      const values = [byteaArray(rows.map(({ key }) => key)), byteaArray(rows.map(({ value }) => value))];
+      const values = [byteaArray(rows.map(({ key }) => encodeKey(key))), byteaArray(rows.map(({ value }) => value))];
       await db.query({ text: `INSERT INTO ${table} ${put} ON CONFLICT (key) DO NOTHING`, values });
     },
     close: () => db.close(),

@@ -30,8 +30,8 @@ describe.skipIf(NO_JOBS !== null)(`jobs in PostgreSQL${SKIPPED}`, () => {
   it('crawls of one database have their own, whatever their names', async () => {
     const names = ['a:b', 'a b', 'a%3Ab', 'x'.repeat(100), `${'x'.repeat(99)}y`];
     const engines = await Promise.all(names.map((name) => open(name)));
-    await engines[0]?.put({ id: 'generate', kind: 'generate', segments: [] });
-    await engines[3]?.put({ id: 'generate', kind: 'generate', segments: [] });
+    await engines[0]?.put({ id: 'turn-000', partition: 0 });
+    await engines[3]?.put({ id: 'turn-000', partition: 0 });
     expect(await Promise.all(engines.map(async (each) => (await each.state()).open))).toEqual([1, 0, 0, 1, 0]);
     const taken: number[] = [];
     const stop = new AbortController();
@@ -53,9 +53,8 @@ describe.skipIf(NO_JOBS !== null)(`jobs in PostgreSQL${SKIPPED}`, () => {
 
   it('jobs go on, each to its end, when the server is killed and comes back', async () => {
     const [one, other] = [await open('killed', 1_000), await open('killed', 1_000)];
-    const segments = Array.from({ length: 30 }, (_, i) => String(i + 100));
-    const fetches = segments.map((each) => ({ id: `fetch-${each}`, kind: 'fetch' as const, segments: [each] }));
-    await one.put({ id: 'update-100', kind: 'update', segments }, fetches);
+    const jobs = Array.from({ length: 31 }, (_, i) => ({ id: `turn-${i + 100}`, partition: i + 100 }));
+    for (const job of jobs) await one.put(job);
     const done = new Set<string>();
     const stop = new AbortController();
     const working = [one, other].map((each) =>
@@ -76,7 +75,7 @@ describe.skipIf(NO_JOBS !== null)(`jobs in PostgreSQL${SKIPPED}`, () => {
     while ((await other.state()).open > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     stop.abort();
     await Promise.all(working);
-    expect([...done].sort()).toEqual([...fetches.map(({ id }) => id), 'update-100'].sort());
+    expect([...done].sort()).toEqual(jobs.map(({ id }) => id).sort());
     expect((await one.state()).failed).toEqual([]);
     await Promise.all([one.close(), other.close()]);
   }, 120_000);

@@ -21,6 +21,9 @@ function folderOfPrograms(): string | null {
 
 const BIN = folderOfPrograms();
 
+/** A program that comes with the server, such as `pg_dump`. */
+export const programOf = (name: string): string => join(BIN ?? '', name);
+
 function isInstalled(): boolean {
   try {
     loadPg();
