@@ -1,4 +1,6 @@
 import type { RedisClient } from './connect.ts';
+import { hashTag } from './hash-tag.ts';
+import { runReplicated } from './run-replicated.ts';
 import { runScript } from './run-script.ts';
 
 const KEEP = `
@@ -10,7 +12,7 @@ return redis.call('GET', KEYS[1])`;
  * there is none.
  */
 export async function crawlDbId(redis: RedisClient, name: string, proposed = ''): Promise<string | null> {
-  const id = await runScript(redis, KEEP, [`{${name}}:db:id`], [proposed]);
+  const id = await runReplicated(redis, KEEP, [`${hashTag(name)}:db:id`], [proposed]);
   return id === null ? null : String(id);
 }
 
@@ -23,5 +25,5 @@ return (rows > 0 and rows == redis.call('ZCARD', KEYS[2])) and 1 or 0`;
  * whole.
  */
 export async function isCrawlDbWhole(redis: RedisClient, name: string): Promise<boolean> {
-  return (await runScript(redis, IS_WHOLE, [`{${name}}:db:values`, `{${name}}:db:order`], [])) === 1;
+  return (await runScript(redis, IS_WHOLE, [`${hashTag(name)}:db:values`, `${hashTag(name)}:db:order`], [])) === 1;
 }

@@ -2,10 +2,13 @@ import { readingOnly, tokenIsOld } from '../../domain/lease-errors.ts';
 import type { StoredRows } from '../../ports/cluster/shared-store.ts';
 import type { RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
 import { connectionFault, type RedisClient } from './connect.ts';
+import { hashTag } from './hash-tag.ts';
 import { redisError } from './redis-errors.ts';
+import { flagsIn, isDone, type PageReply, pageIn, valuesIn } from './replies.ts';
 import { PagedRows } from './row-iterator.ts';
 import { HAS, PAGE, READ_AT, WRITE } from './row-scripts.ts';
 import { lostSnapshot, RedisSnapshot, SNAPSHOT_LIFE_MS } from './row-snapshot.ts';
+import { runReplicated } from './run-replicated.ts';
 import { runScript } from './run-script.ts';
 
 export interface RedisRowsOptions {
@@ -37,10 +40,10 @@ export class RedisRows implements StoredRows {
   constructor({ redis, name, token }: RedisRowsOptions) {
     this.#redis = redis;
     this.#own = token;
-    this.#order = `{${name}}:db:order`;
-    this.#values = `{${name}}:db:values`;
-    this.#token = `{${name}}:db:token`;
-    this.#snaps = `{${name}}:db:snaps`;
+    this.#order = `${hashTag(name)}:db:order`;
+    this.#values = `${hashTag(name)}:db:values`;
+    this.#token = `${hashTag(name)}:db:token`;
+    this.#snaps = `${hashTag(name)}:db:snaps`;
   }
 
   async isEmpty(): Promise<boolean> {
@@ -63,14 +66,13 @@ export class RedisRows implements StoredRows {
             throw redisError(error, connectionFault(this.#redis));
           })
         : await this.#read(READ_AT, [this.#values, this.#snaps], [await idOf(snapshot), ...keys]);
-    if (found === null) throw lostSnapshot();
-    return (found as (Buffer | null)[]).map((value) => value ?? undefined);
+    if (found === null && snapshot !== undefined) throw lostSnapshot();
+    return valuesIn(found, keys.length);
   }
 
   async hasMany(keys: string[]): Promise<boolean[]> {
     if (keys.length === 0) return [];
-    const answers = String(await this.#read(HAS, [this.#values], keys));
-    return keys.map((_, i) => answers[i] === '1');
+    return flagsIn(await this.#read(HAS, [this.#values], keys), keys.length);
   }
 
   put(key: string, value: Buffer, _options?: { readonly sync?: boolean }): Promise<void> {
@@ -153,7 +155,7 @@ export class RedisRows implements StoredRows {
         const args = [from, to, count, Number(reverse), Number(withValues), id, SNAPSHOT_LIFE_MS];
         const reply = await this.#read(PAGE, [this.#order, this.#values, this.#snaps], [...args, Number(isTaking)]);
         isFirst = false;
-        const page = mergedPage(reply as PageReply, count, reverse);
+        const page = mergedPage(pageIn(reply, { first: from, last: to, count, withValues }), count, reverse);
         if (isTaking && page.isKept) {
           own = snapshot as RedisSnapshot;
           own.keep();
@@ -178,8 +180,9 @@ export class RedisRows implements StoredRows {
       else puts.push(key, value);
     }
     const keys = [this.#order, this.#values, this.#token, this.#snaps];
-    const done = await this.#read(WRITE, keys, [this.#own, puts.length / 2, ...puts, ...removed]);
-    if (done !== 1) throw tokenIsOld();
+    const args = [this.#own, puts.length / 2, ...puts, ...removed];
+    const done = await runReplicated(this.#redis, WRITE, keys, args);
+    if (!isDone(done)) throw tokenIsOld();
   }
 
   #read(script: string, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
@@ -187,25 +190,17 @@ export class RedisRows implements StoredRows {
   }
 }
 
-type PageReply = readonly [
-  state: number,
-  keys: readonly Buffer[],
-  values: readonly Buffer[],
-  own: readonly Buffer[],
-  was: readonly Buffer[],
-];
-
 const NO_VALUE = Buffer.alloc(0);
 /** First byte of the old state of a row that existed. */
 const PRESENT = 0x31;
 
 /** A page as of its snapshot. `passed`: the key up to which the range was read; `null`: to its end. */
 function mergedPage(
-  [state, keys, values, own, was]: PageReply,
+  { isLost, isKept, keys, values, own, was }: PageReply,
   count: number,
   reverse: boolean,
 ): { readonly rows: Row[]; readonly passed: string | null; readonly isKept: boolean } {
-  if (state === -1) throw lostSnapshot();
+  if (isLost) throw lostSnapshot();
   const order = (a: Buffer, b: Buffer): number => (reverse ? Buffer.compare(b, a) : Buffer.compare(a, b));
   const ends = [keys, own].filter((list) => list.length === count).map((list) => list[count - 1] as Buffer);
   const end = ends.sort(order)[0] ?? null;
@@ -226,7 +221,7 @@ function mergedPage(
       rows.push([next, values[at++] ?? NO_VALUE]);
     }
   }
-  return { rows, passed: end === null ? null : end.toString(), isKept: state === 1 };
+  return { rows, passed: end === null ? null : end.toString(), isKept };
 }
 
 /** The id of a snapshot, once it is taken. */

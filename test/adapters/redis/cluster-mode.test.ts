@@ -14,7 +14,7 @@ import { NO_REDIS, type RedisServer, startRedis, startRedisCluster } from './red
 const NAMES = ['crawl-a', 'crawl-b', 'crawl-c', 'crawl-d'];
 
 describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`, () => {
-  let server: RedisServer;
+  let server: Omit<RedisServer, 'pid'>;
   beforeAll(async () => {
     server = await startRedisCluster();
   }, 30_000);
@@ -70,23 +70,18 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
     async () => {
       for (const name of NAMES) {
         const engine = await openJobEngine({ url: server.url, name, leaseMs: 5_000, log: SILENT });
-        const fetches = ['1', '2'].map((segment) => ({
-          id: `fetch-${segment}`,
-          kind: 'fetch' as const,
-          segments: [segment],
-        }));
-        await engine.put({ id: 'update-1', kind: 'update', segments: ['1', '2'] }, fetches);
+        for (const partition of [1, 2, 3]) await engine.put({ id: `turn-${partition}`, partition });
         const done: string[] = [];
         const stop = new AbortController();
         await engine.work(
           async ({ id }) => {
             done.push(id);
-            if (id.startsWith('update')) stop.abort();
+            if (done.length === 3) stop.abort();
             return 'done';
           },
           { atOnce: 2, signal: stop.signal },
         );
-        expect(done.sort()).toEqual(['fetch-1', 'fetch-2', 'update-1']);
+        expect(done.sort()).toEqual(['turn-1', 'turn-2', 'turn-3']);
         await engine.close();
       }
     },

@@ -39,7 +39,7 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
 
   it('a worker whose clock is ahead delays no other: jobs that it returns, or failed at, are taken at once, and those that failed for good are removed', async () => {
     const [ahead, other] = [await open('ahead'), await open('ahead')];
-    const start = { id: 'generate', kind: 'generate', segments: [] } as const;
+    const start = { id: 'turn-000', partition: 0 } as const;
     const untilClosed = async (engine: JobEngine, perform: () => Promise<JobEnd>, isOver: () => Promise<boolean>) => {
       const stop = new AbortController();
       const working = engine.work(perform, { atOnce: 1, signal: stop.signal });
@@ -93,14 +93,39 @@ describe.skipIf(NO_BULLMQ !== null)(`jobs in Redis${NO_BULLMQ === null ? '' : ` 
 
   it('all keys of a crawl carry its hash tag', async () => {
     const engine = await open('tagged');
-    await engine.put({ id: 'update-a', kind: 'update', segments: ['a'] }, [
-      { id: 'fetch-a', kind: 'fetch', segments: ['a'] },
-    ]);
+    for (const partition of [1, 2]) await engine.put({ id: `turn-${partition}`, partition });
     const redis = await connectRedis(server.url);
     const keys = await redis.keys('*tagged*');
     expect(keys.length).toBeGreaterThan(3);
     expect(keys.filter((key) => !key.startsWith('{tagged}:jobs:'))).toEqual([]);
     redis.disconnect();
+    await engine.close();
+  });
+
+  it('jobs that 0.1.0 has left are done: what they were to do is found in the crawl db', async () => {
+    const engine = await open('older');
+    const { loadBullMq } = await import('../../../src/adapters/bullmq/bullmq.ts');
+    const { redisJobServer } = await import('../../../src/adapters/redis/job-server.ts');
+    const place = await redisJobServer(server.url, 'older');
+    const queue = new (loadBullMq().Queue)<unknown>(place.queue, place.connection);
+    const options = { attempts: 3, removeOnComplete: { count: 9 }, removeOnFail: { count: 9 } };
+    await queue.add('generate', { kind: 'generate', segments: [] }, { jobId: 'generate', ...options });
+    await queue.add('turn', { kind: 'turn', segments: ['003'] }, { jobId: 'turn-003', ...options });
+    await engine.put({ id: 'turn-004', partition: 4 });
+    const seen: number[] = [];
+    const stop = new AbortController();
+    const perform = async ({ partition }: { readonly partition: number }) => {
+      seen.push(partition);
+      return 'done' as const;
+    };
+    const working = engine.work(perform, { atOnce: 1, signal: stop.signal });
+    while ((await engine.state()).open > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort();
+    await working;
+    expect(seen).toEqual([4]);
+    expect((await engine.state()).failed).toEqual([]);
+    await queue.close();
+    await place.close();
     await engine.close();
   });
 });

@@ -12,6 +12,7 @@ export const NO_REDIS: string | null =
 
 export interface RedisServer {
   readonly url: string;
+  readonly pid: number;
   /** Kills it, and keeps what it has written. */
   kill(): Promise<void>;
   /** Starts it again where it was. */
@@ -41,6 +42,9 @@ export async function startRedis(port?: number, more: readonly string[] = []): P
   };
   return {
     url: `redis://127.0.0.1:${chosen}`,
+    get pid() {
+      return child.pid as number;
+    },
     kill,
     again: async () => {
       child = await start();
@@ -53,7 +57,7 @@ export async function startRedis(port?: number, more: readonly string[] = []): P
 }
 
 /** A Redis Cluster of two nodes, each with half of the slots; the URL names both. */
-export async function startRedisCluster(more: readonly string[] = []): Promise<RedisServer> {
+export async function startRedisCluster(more: readonly string[] = []): Promise<Omit<RedisServer, 'pid'>> {
   const ports = [await freePort(), await freePort(), await freePort(), await freePort()];
   const nodes: RedisServer[] = [];
   for (const i of [0, 1]) {
@@ -86,6 +90,10 @@ export interface ReplicatedCluster {
   readonly url: string;
   /** Kills the master that has a key, and resolves when its replica has taken its place. */
   failOver(key: string): Promise<void>;
+  /** Starts nodes again that were killed; resolves when each master has its replica. */
+  heal(): Promise<void>;
+  /** The process of the replica of the master that has a key. */
+  replicaOf(key: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -99,7 +107,13 @@ export async function startReplicatedCluster(): Promise<ReplicatedCluster> {
     nodes.push(await startRedis(undefined, options));
     buses.push(bus);
   }
-  const clients = nodes.map(({ url }) => new Redis(url, { maxRetriesPerRequest: null }));
+  const connect = (node: RedisServer): Redis => {
+    const client = new Redis(node.url, { maxRetriesPerRequest: null });
+    client.on('error', () => {});
+    return client;
+  };
+  const clients = nodes.map(connect);
+  const killed = new Set<number>();
   const portOf = (i: number): string => new URL((nodes[i] as RedisServer).url).port;
   for (const [i, slots] of [
     ['0', '5460'],
@@ -114,26 +128,51 @@ export async function startReplicatedCluster(): Promise<ReplicatedCluster> {
     const master = String(await clients[i]?.call('CLUSTER', 'MYID'));
     await clients[i + 3]?.call('CLUSTER', 'REPLICATE', master);
   }
-  for (const client of clients.slice(3)) {
-    while (!(await client.info('replication')).includes('master_link_status:up')) await pause(50);
-  }
-  const masterOf = (key: string, from: Redis): Promise<number> =>
-    from.call('CLUSTER', 'KEYSLOT', key).then(async (slot) => {
-      const slots = (await from.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
-      const own = slots.find(([first, last]) => first <= Number(slot) && Number(slot) <= last);
-      return nodes.findIndex((_, i) => Number(portOf(i)) === own?.[2][1]);
-    });
+  const replicated = async (): Promise<void> => {
+    for (;;) {
+      const infos = await Promise.all(clients.map((client) => client.info('replication')));
+      const masters = infos.filter((info) => info.includes('role:master'));
+      const isUp = (info: string): boolean => /role:master|master_link_status:up/.test(info);
+      if (masters.length === 3 && infos.every(isUp) && masters.every((info) => /state=online/.test(info))) return;
+      await pause(50);
+    }
+  };
+  await replicated();
+  /** Places of the master of a key and of its replicas, as a node that lives knows them. */
+  const ownersOf = async (key: string): Promise<readonly number[]> => {
+    const from = clients[nodes.findIndex((_, i) => !killed.has(i))] as Redis;
+    const slot = Number(await from.call('CLUSTER', 'KEYSLOT', key));
+    const slots = (await from.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][];
+    const [, , ...own] = slots.find(([first, last]) => first <= slot && slot <= last) ?? [0, 0];
+    return own.map(([, port]) => nodes.findIndex((_, i) => Number(portOf(i)) === port));
+  };
   return {
     url: nodes.map(({ url }) => url).join(','),
     async failOver(key) {
-      const [first] = clients as [Redis, ...Redis[]];
-      const master = await masterOf(key, first);
+      const [master = -1] = await ownersOf(key);
+      killed.add(master);
       clients[master]?.disconnect();
       await nodes[master]?.kill();
-      const other = clients[(master + 1) % 3] as Redis;
+      const other = clients[nodes.findIndex((_, i) => !killed.has(i))] as Redis;
       for (;;) {
         const info = String(await other.call('CLUSTER', 'INFO'));
-        if ((await masterOf(key, other)) !== master && info.includes('cluster_state:ok')) return;
+        const [now = -1] = await ownersOf(key);
+        if (now >= 0 && now !== master && info.includes('cluster_state:ok')) return;
+        await pause(50);
+      }
+    },
+    async heal() {
+      for (const i of killed) {
+        await nodes[i]?.again();
+        clients[i] = connect(nodes[i] as RedisServer);
+      }
+      killed.clear();
+      await replicated();
+    },
+    async replicaOf(key) {
+      for (;;) {
+        const [, replica = -1] = await ownersOf(key);
+        if (replica >= 0) return (nodes[replica] as RedisServer).pid;
         await pause(50);
       }
     },
