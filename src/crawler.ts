@@ -12,19 +12,15 @@ export type { SkipReason } from './domain/crawl/states/skip-reasons.ts';
 export { CrawlError, type ErrorCode } from './domain/errors.ts';
 export type { DomainFamilies } from './domain/url/families/stored-families.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './operations/care/backup.ts';
+export type { RepairSummary, StateCareOptions, VerifySummary } from './operations/care/care-summaries.ts';
 export type { PruneSummary, SegmentVerdict } from './operations/care/prune-segments.ts';
 export { type ClockRepairSummary, repairClock } from './operations/care/repair-clock.ts';
-export {
-  type RepairSummary,
-  repairState,
-  type StateCareOptions,
-  type VerifySummary,
-  verifyState,
-} from './operations/care/state-care.ts';
+export { repairState, verifyState } from './operations/care/state-care.ts';
 export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
 export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
 export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
-export type { Worker } from './operations/cluster/worker.ts';
+export { folderOfPage } from './operations/cluster/partitions/partition-dir.ts';
+export type { Worker } from './operations/cluster/work-off.ts';
 export {
   type CookieImport,
   type CookieRow,
@@ -36,6 +32,7 @@ export type { AppliedPairs, DedupRequest } from './operations/dedup/dedup-operat
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
 export type { BrokenLinkView, InlinkView } from './operations/inspect/inlinks.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
+export type { Screenshot } from './operations/inspect/screenshots.ts';
 export type { SeenView } from './operations/inspect/seen-view.ts';
 export type { SegmentView } from './operations/inspect/segment-operations.ts';
 export type { SegmentRecordView } from './operations/inspect/segment-records.ts';
@@ -69,6 +66,7 @@ export {
   skippedSummary,
   skippedUrls,
 } from './operations/reports/skip-report.ts';
+export { roundReports } from './operations/reports/spread-rounds.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';

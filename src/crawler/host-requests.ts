@@ -87,16 +87,16 @@ export function hostRequests(entry: HostEntry, name: string, options: HostReques
 }
 
 async function openTransport(
-  { protocol }: Pick<HostEntry, 'protocol'>,
+  { protocol, http2 }: Pick<HostEntry, 'protocol' | 'http2'>,
   options: HttpProtocolOptions,
   tls: TlsFiles | null,
   proxy: ProxyServer | null,
 ): Promise<FetchProtocol | null> {
-  if (protocol === undefined && tls === null && proxy === null) return null;
+  if (protocol === undefined && http2 !== true && tls === null && proxy === null) return null;
   const http = { ...options, ...(tls !== null && { tls }), ...(proxy !== null && { proxy }) };
-  if (protocol !== 'undici') return createGotProtocol(http);
+  if (protocol !== 'undici' && http2 !== true) return createGotProtocol(http);
   const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
-  return createUndiciProtocol(http);
+  return createUndiciProtocol({ ...http, ...(http2 !== undefined && { http2 }) });
 }
 
 function proxyOf({ proxy }: HostEntry, read: (ref: SecretRef, key: string) => string): ProxyServer | null | undefined {

@@ -34,9 +34,9 @@ export async function loadMainPlugins(
     now: () => clock.now(),
     http: {
       createGotProtocol: () => createGotProtocol(options),
-      createUndiciProtocol: async () => {
+      createUndiciProtocol: async (more) => {
         const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
-        return createUndiciProtocol(options);
+        return createUndiciProtocol({ ...options, ...more });
       },
     },
   });

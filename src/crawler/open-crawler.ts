@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
 import { careOperations } from '../operations/care/care-operations.ts';
 import { warnOfTimesAhead } from '../operations/care/clock-ahead.ts';
+import { refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { CrawlDeps, Store } from '../operations/deps.ts';
-import { exportOperations } from '../operations/export/export-operations.ts';
+import { exportedStore, exportOperations } from '../operations/export/export-operations.ts';
 import { segmentOperations } from '../operations/inspect/segment-operations.ts';
 import { crawlOperations } from '../operations/loop/crawl-operations.ts';
 import { discoveryOperations } from '../operations/loop/discovery-operations.ts';
@@ -34,8 +35,11 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
   const { access = 'write', snapshotDir, mustExist = false, onWork, env } = options;
   const dir = resolve(options.dir);
-  if (access === 'segments') requireCrawl(dir);
-  else if (mustExist && !isInStore(config, dir)) requireCrawlDb(dir);
+  if (access === 'segments') {
+    refuseSpread(dir);
+    if (wholeOf(dir) === null) requireCrawl(dir);
+  }
+  if (access !== 'segments' && mustExist && !isInStore(config, dir)) requireCrawlDb(dir);
   if (access !== 'segments' && snapshotDir === undefined) await makeStateFolder(dir);
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);
@@ -59,7 +63,7 @@ function noStore(): Store {
   throw new TypeError('this crawl was opened for its segments only (access: segments)');
 }
 
-function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
+export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
   const { dir, config, runtime, plugins, web, store } = deps;
   const revisits = revisitOperations(deps);
   return {
@@ -80,7 +84,7 @@ function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
     ...revisits,
     ...segmentOperations(deps),
     ...dedupOperations(deps),
-    ...exportOperations(deps),
+    ...exportOperations(deps, exportedStore(deps)),
     ...linkOperations(deps),
     ...batchOperations(deps),
     ...transferOperations(deps),

@@ -1,75 +1,94 @@
 import { resolve } from 'node:path';
 import { loadBullMq } from '../adapters/bullmq/bullmq.ts';
-import { systemClock } from '../adapters/system/clock.ts';
+import { cpuMs, systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { connectStore } from '../operations/cluster/connect-store.ts';
 import { openJobEngine } from '../operations/cluster/job-engine.ts';
-import { requireSharedDb } from '../operations/cluster/open-shared-db.ts';
-import { createSharedLanes } from '../operations/cluster/shared-lanes.ts';
+import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../operations/cluster/open-shared-db.ts';
+import { keptSegments } from '../operations/cluster/partitions/kept-segments.ts';
+import {
+  requireSpread,
+  type SpreadPlace,
+  sharedPartitions,
+} from '../operations/cluster/partitions/shared-partitions.ts';
+import { spreadWork } from '../operations/cluster/partitions/spread-work.ts';
+import { serverClock } from '../operations/cluster/server-clock.ts';
 import { crawlDbServer, jobsServer } from '../operations/cluster/store-urls.ts';
-import { type Worker, worker } from '../operations/cluster/worker.ts';
-import type { Store } from '../operations/deps.ts';
-import { openStore } from '../operations/state/open-store.ts';
-import { keptCache } from '../operations/state/seen-urls.ts';
+import type { Worker } from '../operations/cluster/work-off.ts';
+import { segmentsPlace } from '../operations/state/segments-mark.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
-import { openSpreadWorker } from './open-spread-worker.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
+
+/** Ms after which a turn of a partition begins no further round: others may wait for this worker. */
+const TURN_MS = 60_000;
+/** Wait for another process that begins the same crawl, ms, before it is looked at anew. */
+const BEGIN_MS = 1_000;
+/** Ms after which the clock is compared with that of the server again. */
+const COMPARED_MS = 60_000;
 
 /**
  * Opens a worker of a shared crawl. Rejects with `CrawlError`: `config-invalid` without a server, `package-missing`,
  * `plugin-broken`, an error of the store.
  */
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
-  const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
+  const { config, log, clock: own = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
-  const { name, leaseMs } = config.cluster;
+  const { name, leaseMs, partitions, partitionsAtOnce } = config.cluster;
   const server = crawlDbServer(config.cluster);
   const jobs = jobsServer(config.cluster);
   if (server === null || jobs === null) throw noServer();
-  if (config.cluster.partitions > 1) return openSpreadWorker(options, server, jobs);
   loadBullMq();
   await makeStateFolder(dir);
-  const { close, ...own } = await wire({ config, dir, baseDir, log, clock, random, env });
   const store = await connectStore(server.url);
-  const { lanes } = own.web;
-  const shared = createSharedLanes({
-    hosts: store.hosts(name),
-    lanes,
-    clock,
-    leaseMs,
-    defaultDelayMs: config.fetch.delayMs,
-  });
-  const wiring = { ...own, web: { ...own.web, lanes: shared } };
+  const clock = serverClock(own, { store, name, log });
+  const wired = wire({ config, dir, baseDir, log, clock, random, env });
+  // The program would not end while it is connected.
+  wired.catch(() => store.close());
+  const { close, segments: _, ...wiring } = await wired;
+  const place: SpreadPlace = { store, dir, name, partitions, key: server.key, segments: segmentsPlace(config) };
   const engine = await openJobEngine({ url: jobs.url, name, leaseMs, log });
-  const cacheOf = keptCache(config);
-  return worker({
-    wiring,
-    engine,
-    async requireCrawlDb() {
-      await requireSharedDb({ store, dir, name, key: server.key });
-    },
-    async withStore<Value>(
-      access: 'write' | 'look',
-      signal: AbortSignal | undefined,
-      use: (store: Store) => Promise<Value>,
-    ): Promise<Value> {
-      const store = await openStore(wiring, { access, signal, cacheOf });
-      try {
-        const value = await use(store);
-        if (access === 'write') await store.saveSeenStats();
-        return value;
-      } finally {
-        await store.db.close();
-      }
+  let comparing: NodeJS.Timeout | undefined;
+  return {
+    async work(work = {}) {
+      const begun = { ...place, partitions: await requireSpread(place) };
+      if (begun.partitions === 1) await beginAlone({ config, dir, log, access: 'write', signal: work.signal });
+      await warnOfDanger(place, log);
+      await clock.compare();
+      comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
+      return spreadWork(
+        {
+          partitions: { wiring, stores: sharedPartitions(begun, leaseMs), segmentsIn: keptSegments(config, log) },
+          engine,
+          cpuMs,
+          atOnce: partitionsAtOnce,
+          turnMs: TURN_MS,
+          requireCrawlDb: async () => {
+            await requireSpread(begun);
+          },
+        },
+        work,
+      );
     },
     async close() {
-      await shared.close();
+      clearInterval(comparing);
       await engine.close();
       await store.close();
       await close();
     },
-  });
+  };
+}
+
+/** Begins a crawl of one partition, unless another process does. */
+async function beginAlone(options: SharedDbOptions): Promise<void> {
+  while (readClusterMark(options.dir) === null) {
+    try {
+      await (await openSharedDb({ ...options, waitMs: BEGIN_MS })).close();
+    } catch (error) {
+      if (!(error instanceof CrawlError) || error.code !== 'db-locked') throw error;
+    }
+  }
 }
 
 function noServer(): CrawlError {

@@ -20,6 +20,7 @@ import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-pl
 import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
+import { renderingOf, type WiredRendering } from './rendering.ts';
 import { type Environment, unusedProxies } from './unused-proxies.ts';
 
 /** All dependencies of operations but the crawl db. */
@@ -45,17 +46,19 @@ export async function wire(options: WiringOptions): Promise<Wiring> {
   const http = httpOptions(config, shares.idleSockets);
   const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
   const byHost = protocolsByHost(loaded.protocols, { ...options, http, isOwnHost: isOwn });
+  const rendered = renderingOf({ config, dir, log, isOwnHost: isOwn, env: options.env });
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
     config,
     runtime: { clock, log, random, onWork },
     plugins: pluginsOf(loaded, options),
-    web: webAccess(byHost, shares, isOwn, options),
+    web: webAccess(byHost, shares, isOwn, rendered, options),
     pages,
     segments: openSegments({ config, dir, log }),
     async close() {
       await closePages();
+      await rendered?.rendering.renderer.close();
       for (const protocol of new Set(byHost.protocols.values())) await protocol.close();
     },
   };
@@ -75,6 +78,7 @@ function webAccess(
   { protocols, prepare }: ProtocolsByHost,
   { concurrency, requireEnough }: SharedDescriptors,
   isOwn: (host: string) => boolean,
+  rendered: WiredRendering | null,
   { config, dir, log, clock, env = {} }: WiringOptions,
 ): WebAccess {
   const { connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
@@ -102,10 +106,12 @@ function webAccess(
       timeoutMs: config.http.timeoutMs,
     }),
     robotsStore,
+    rendering: rendered?.rendering ?? null,
     isOwnHost: isOwn,
     noteHosts(hosts) {
       requireEnough();
       prepare();
+      rendered?.prepare();
       noteProxies(hosts);
     },
   };

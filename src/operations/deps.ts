@@ -16,6 +16,7 @@ import type { Robots, RobotsStore } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { OnWork } from '../ports/work-progress.ts';
+import type { Rendering } from '../steps/render/rendering.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { LinkFamilies } from '../steps/update/link-families.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
@@ -66,12 +67,14 @@ export interface WebAccess {
   readonly lanes: HostLanes;
   readonly robots: Robots;
   readonly robotsStore: RobotsStore;
+  /** `null`: no page is rendered. */
+  readonly rendering: Rendering | null;
   /** Whether the host has a private address or is allowed by name: such hosts need no contact. */
   isOwnHost(host: string): boolean;
   /**
    * Called with hosts before the first request to them: warns of proxies of the environment, which are not used, and of
    * too few descriptors. Throws `system-limit` where there are too few for any request, and `config-invalid` where a
-   * secret of `hosts:` cannot be read.
+   * secret of `hosts:` cannot be read, or no browser is there to render.
    */
   noteHosts(hosts: Iterable<string>): void;
 }
@@ -105,10 +108,14 @@ export interface Store {
 export type AskedDb = CrawlDb & {
   /** Of a spread crawl: with the facts of the partition of a host. */
   partOf?(host: string): PartOfCrawl;
+  /** Of a spread crawl: its partitions in which something was written. */
+  parts?(): readonly PartOfCrawl[];
 };
 
 /** What a crawl keeps about a host: the crawl db, and the state directory with its reports. */
 export interface PartOfCrawl {
   readonly db: CrawlDb;
   readonly dir: string;
+  /** Of a spread crawl. */
+  readonly partition?: number;
 }

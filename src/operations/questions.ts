@@ -8,7 +8,7 @@ import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
-import { type BudgetView, budgetView } from '../steps/facts/fetch-budget.ts';
+import { type BudgetView, budgetView, summedBudget } from '../steps/facts/fetch-budget.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
 import { findHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
@@ -21,7 +21,6 @@ import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.t
 import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
 import { workMeter } from '../steps/work-meter.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
-import { refuseSpread } from './cluster/cluster-mark.ts';
 import type { AskedDb, QuestionPlugins } from './deps.ts';
 import type { BrokenLinkView, InlinkView } from './inspect/inlinks.ts';
 import type { SeenView } from './inspect/seen-view.ts';
@@ -64,8 +63,9 @@ export const QUESTIONS = {
   ),
   /** The fetch budget of the last round; `null` where it had none. */
   budget: value(async (deps): Promise<BudgetView | null> => {
-    refuseSpread(deps.dir);
-    return budgetView(await deps.db(), deps.clock.now());
+    const db = await deps.db();
+    const views = (db.parts?.() ?? [{ db }]).map((part) => budgetView(part.db, deps.clock.now()));
+    return summedBudget(await Promise.all(views));
   }),
   /** URLs by host, registrable domain or top-level domain, most first. */
   groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
@@ -121,7 +121,8 @@ export const QUESTIONS = {
     { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
   ): AsyncGenerator<InlinkView, void, undefined> {
     const { inlinksOf } = await import('./inspect/inlinks.ts');
-    yield* inlinksOf(await linkSources(deps), canonicalOf(url), limit);
+    const { parts } = await linkSources(deps);
+    yield* inlinksOf(parts, canonicalOf(url), limit);
   }),
   /** Links to URLs that are gone or fail, with the pages that have them, by the broken URL; a pass as for `inlinks`. */
   brokenLinks: stream(async function* (
@@ -129,7 +130,8 @@ export const QUESTIONS = {
     { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
   ): AsyncGenerator<BrokenLinkView, void, undefined> {
     const { brokenLinks } = await import('./inspect/inlinks.ts');
-    yield* brokenLinks(await linkSources(deps), deps.dir, limit);
+    const { db, parts } = await linkSources(deps);
+    yield* brokenLinks({ db, parts }, deps.dir, limit);
   }),
   /** Entries of the change feed, oldest first; with `newest`, the last ones, in the same order. */
   changes: stream(async function* (deps, query: ChangesQuery = {}): AsyncGenerator<ChangeView, void, undefined> {
@@ -219,12 +221,17 @@ async function findDeps(deps: QuestionDeps) {
 const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 async function linkSources(deps: QuestionDeps) {
-  // The segments of each partition lie in a folder of its own.
-  refuseSpread(deps.dir);
   const { openSegments } = await import('./state/open-segments.ts');
   const [config, plugins] = [await deps.config(), await deps.plugins()];
-  const segments = openSegments({ config, dir: deps.dir, log: NO_LOG });
-  return { db: await deps.db(), segments, plugins: plugins.loaded, onWork: deps.onWork };
+  const db = await deps.db();
+  // The segments of each partition lie in a folder of its own.
+  const parts = (db.parts?.() ?? [{ db, dir: deps.dir }]).map((part) => ({
+    db: part.db,
+    segments: openSegments({ config, dir: part.dir, log: NO_LOG }),
+    plugins: plugins.loaded,
+    onWork: deps.onWork,
+  }));
+  return { db, parts };
 }
 
 async function* recordsOf(

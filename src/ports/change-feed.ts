@@ -1,5 +1,6 @@
 // ports/: contracts between the steps and the outside; meaning, order and failure are stated on each member.
 import type { ChangeRow, FeedEnds } from '../domain/crawl/change/change-feed.ts';
+import type { FeedCursor } from '../domain/crawl/change/feed-cursor.ts';
 
 /** The change feed: numbered entries of page changes, the part of the crawl db that consumers of a crawl follow. */
 export interface ChangeFeed {
@@ -11,10 +12,10 @@ export interface ChangeFeed {
 
 /** Entries that meet all conditions. */
 export interface ChangeQuery {
-  /** Only entries behind this `seq`. */
-  readonly after?: number;
+  /** Only entries behind this `seq`. A cursor of another kind than that of the feed is refused: `usage-invalid`. */
+  readonly after?: FeedCursor;
   /** Only entries up to this `seq`. */
-  readonly through?: number;
+  readonly through?: FeedCursor;
   /** Only entries noted at this time or later, ms since the epoch; found by binary search. */
   readonly notedFrom?: number;
   readonly limit?: number;

@@ -1,4 +1,5 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
+import type { RenderTrials } from '../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
@@ -218,6 +219,8 @@ export interface HostFacts {
   readonly watchedMs: number;
   /** Costs and failures of its visits; `null`: none since they are counted, and in the facts that segments hold. */
   readonly traffic: HostTraffic | null;
+  /** What rendering has shown of its bare pages, by path pattern; `null`: none was rendered. */
+  readonly rendering: readonly RenderTrials[] | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -236,6 +239,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   changes: 0,
   watchedMs: 0,
   traffic: null,
+  rendering: null,
 });
 
 export interface Lease {

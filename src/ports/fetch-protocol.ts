@@ -34,6 +34,7 @@ export interface ExchangeRequest {
 export interface ResponseHead {
   readonly status: number;
   readonly statusText: string;
+  /** `1.0`, `1.1` or `2`. */
   readonly httpVersion: string;
   /**
    * By name in lower case. Repeated fields are joined by `, `; those of `X-Robots-Tag`, where the name of an agent

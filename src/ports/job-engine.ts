@@ -1,13 +1,8 @@
-/** A unit of work of a shared crawl. When its process dies, another one repeats it. */
+/** A turn of a partition of a shared crawl. It has no state: when its process dies, another one repeats it. */
 export interface Job {
   /** Letters, digits, `_` and `-`. The same id is the same work. */
   readonly id: string;
-  /**
-   * `generate` begins a round, `fetch` fetches and parses one part of it, `update` applies all parts; `turn` plays
-   * rounds of one partition.
-   */
-  readonly kind: 'generate' | 'fetch' | 'update' | 'turn';
-  readonly segments: readonly string[];
+  readonly partition: number;
 }
 
 /** End of a job: done, or released, to be taken again by any process after a delay. */
@@ -15,16 +10,12 @@ export type JobEnd = 'done' | { readonly laterMs: number };
 
 /** A job queue shared by several processes without a master. Calls wait while the server is unreachable. */
 export interface JobEngine {
-  /**
-   * Queues a job and those of `after`, which must be done before it. A job that waits or runs is not queued twice. An
-   * ended job is queued again, but done jobs of `after` stay done.
-   */
-  put(job: Job, after?: readonly Job[]): Promise<void>;
+  /** Queues a job. One that waits or runs is not queued twice; an ended one is queued again. */
+  put(job: Job): Promise<void>;
   /**
    * Takes up to `atOnce` jobs at a time until the signal aborts; resolves when the taken ones have ended. A job that
-   * rejects is retried a few times; then it has failed, and with it the job that depends on it. When the process of a
-   * job shows no sign of life, another process takes the job. The signal of a job is aborted when it was taken over,
-   * and when `signal` aborts.
+   * rejects is retried a few times; then it has failed. When the process of a job shows no sign of life, another
+   * process takes the job. The signal of a job is aborted when it was taken over, and when `signal` aborts.
    */
   work(
     perform: (job: Job, signal: AbortSignal) => Promise<JobEnd>,

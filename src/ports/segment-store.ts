@@ -1,4 +1,6 @@
 import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
+import type { RenderTrial } from '../domain/crawl/rendering/render-trials.ts';
+import type { RenderedCopy } from '../domain/crawl/rendering/rendered-copy.ts';
 import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
@@ -82,6 +84,10 @@ export interface FetchItem {
   readonly score: number;
   readonly validators: Validators;
   readonly digest: string | null;
+  /** Of a page whose stored copy is rendered: what it was made from, and its digest; `digest` is of the static page. */
+  readonly rendered?: RenderedCopy & { readonly shown: string };
+  /** The stored copy was parsed and has hardly any text. */
+  readonly isBare?: true;
   /** Header claims of the stored copy; absent for a new URL and in lists of older versions. */
   readonly claims?: HeaderClaims;
   /** Fetch in full even when headers say "unchanged". */
@@ -133,8 +139,10 @@ export interface HostObservation {
   readonly watchedMs?: number;
   /** Answer of the host to a URL that cannot exist; not an increment, the newest holds. Never in a segment. */
   readonly nothing?: MissingPage;
-  /** As {@link HostFacts.restUntil}; not an increment, the newest holds. */
+  /** As {@link HostFacts.restUntil}; not an increment, the latest time holds. */
   readonly restUntil?: number;
+  /** A bare page that was rendered. */
+  readonly trial?: RenderTrial;
 }
 
 /** A response as received, to be stored as a WARC `response` or, without payload, `revisit` record. */
@@ -161,8 +169,17 @@ export interface WireResponse {
   readonly remoteAddress: string | null;
   /** Profile of a `revisit` record: 304 or equal headers, or an equal body. */
   readonly revisit: 'server-not-modified' | 'identical-payload-digest' | null;
+  /** What a browser made of it: WARC records of their own, behind that of the response. Absent: it was not rendered. */
+  readonly rendered?: RenderedBody;
   /** Time of the full response that a revisit refers to, ms since the epoch, where known. */
   readonly refersToAt?: number;
+}
+
+export interface RenderedBody {
+  /** The document as it stood, serialised as HTML in UTF-8. */
+  readonly html: Uint8Array;
+  /** PNG of what a screen would show; absent: none was asked for. */
+  readonly screenshot?: Uint8Array;
 }
 
 export interface Outlink {

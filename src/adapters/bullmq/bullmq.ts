@@ -20,15 +20,6 @@ export interface BullJobOptions {
   readonly attempts: number;
   readonly removeOnComplete: { readonly count: number };
   readonly removeOnFail: { readonly count: number };
-  readonly failParentOnFailure?: boolean;
-}
-
-export interface BullFlow<Data> {
-  readonly name: string;
-  readonly queueName: string;
-  readonly data: Data;
-  readonly opts: BullJobOptions;
-  readonly children?: readonly BullFlow<Data>[];
 }
 
 /** Where the jobs lie. */
@@ -40,16 +31,11 @@ export interface BullConnection {
 }
 
 export interface BullQueue<Data> {
+  add(name: string, data: Data, options: BullJobOptions): Promise<unknown>;
   getJob(id: string): Promise<BullJob<Data> | undefined>;
   getJobCounts(...states: string[]): Promise<Readonly<Record<string, number>>>;
   getFailed(first: number, last: number): Promise<readonly BullJob<Data>[]>;
   clean(graceMs: number, limit: number, state: 'completed' | 'failed'): Promise<unknown>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  close(): Promise<void>;
-}
-
-export interface BullFlowProducer<Data> {
-  add(flow: BullFlow<Data>): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   close(): Promise<void>;
 }
@@ -63,7 +49,6 @@ export interface BullWorker {
 
 export interface BullMq {
   readonly Queue: new <Data>(name: string, options: BullConnection) => BullQueue<Data>;
-  readonly FlowProducer: new <Data>(options: BullConnection) => BullFlowProducer<Data>;
   readonly Worker: new <Data>(
     name: string,
     perform: (job: BullJob<Data>, token?: string, signal?: AbortSignal) => Promise<unknown>,
@@ -77,7 +62,7 @@ export interface BullMq {
   ) => BullWorker;
   readonly WaitingError: new () => Error;
   /** Classes of the same names on another backend. */
-  readonly withBackend: (backend: unknown) => Pick<BullMq, 'Queue' | 'FlowProducer' | 'Worker'>;
+  readonly withBackend: (backend: unknown) => Pick<BullMq, 'Queue' | 'Worker'>;
   readonly createPostgresBackend: unknown;
   /** Makes the tables, or brings them up to date. */
   readonly runMigrations: (client: unknown, schema: string) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/time.ts';
-import type { Job, JobEngine, JobState } from '../../ports/job-engine.ts';
+import type { JobEngine, JobState } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
-import type { BullConnection, BullFlow, BullFlowProducer, BullJobOptions, BullMq, BullQueue } from './bullmq.ts';
+import type { BullConnection, BullMq, BullQueue } from './bullmq.ts';
 import { ATTEMPTS, type Data, JobWorker } from './job-worker.ts';
 
 /** The server of the jobs of a crawl. */
@@ -15,7 +15,7 @@ export interface JobServer {
 }
 
 export interface BullJobEngineOptions {
-  readonly bullmq: Pick<BullMq, 'Queue' | 'FlowProducer' | 'Worker' | 'WaitingError'>;
+  readonly bullmq: Pick<BullMq, 'Queue' | 'Worker' | 'WaitingError'>;
   /** Closed with the engine. */
   readonly server: JobServer;
   /** A worker without a heartbeat for so long loses its jobs, ms. */
@@ -31,52 +31,25 @@ const KEPT = 1_000;
  */
 const WHENEVER_MS = -10 * 365 * DAY_MS;
 const OPEN = ['waiting', 'active', 'delayed', 'waiting-children', 'prioritized', 'paused'];
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
 
-/**
- * {@link JobEngine} on BullMQ, which has the locks, the retries, the recovery of jobs of dead workers, and dependencies
- * between jobs.
- */
+/** {@link JobEngine} on BullMQ, which has the locks, the retries and the recovery of jobs of dead workers. */
 export function createBullJobEngine({ bullmq, server, leaseMs, log }: BullJobEngineOptions): JobEngine {
   const { connection: place, queue: name } = server;
   const queue: BullQueue<Data> = new bullmq.Queue<Data>(name, place);
-  const flows: BullFlowProducer<Data> = new bullmq.FlowProducer<Data>(place);
   // Failures of calls reject; others are tried again.
-  for (const each of [queue, flows]) each.on('error', (error) => log.debug('job engine', { error: error.message }));
-
-  const optionsOf = (id: string): BullJobOptions => ({
-    jobId: id,
-    attempts: ATTEMPTS,
-    removeOnComplete: { count: KEPT },
-    removeOnFail: { count: KEPT },
-  });
-  const flowOf = ({ id, kind, segments }: Job, after: readonly Job[]): BullFlow<Data> => ({
-    name: kind,
-    queueName: name,
-    data: { kind, segments },
-    opts: optionsOf(id),
-    children: after.map((each) => {
-      const child = flowOf(each, []);
-      return { ...child, opts: { ...child.opts, failParentOnFailure: true } };
-    }),
-  });
-
-  /** Removes a job that has ended in one of these states; `false`: it is open. */
-  async function makeSpace(id: string, ended: readonly string[]): Promise<boolean> {
-    const job = await queue.getJob(id);
-    if (job === undefined) return true;
-    const state = await job.getState();
-    if (!ended.includes(state)) return state === 'unknown';
-    // Another process may have added it again in the meantime, and a worker may have taken it.
-    await job.remove({ removeChildren: false }).catch(() => {});
-    return true;
-  }
+  queue.on('error', (error) => log.debug('job engine', { error: error.message }));
+  const kept = { removeOnComplete: { count: KEPT }, removeOnFail: { count: KEPT } };
 
   return {
-    async put(job, after = []) {
+    async put({ id, partition }) {
       await server.call(async () => {
-        if (!(await makeSpace(job.id, ['completed', 'failed']))) return;
-        for (const each of after) await makeSpace(each.id, ['failed']);
-        await flows.add(flowOf(job, after));
+        const known = await queue.getJob(id);
+        if (known !== undefined && ENDED.has(await known.getState())) {
+          // Another process may have added it again in the meantime, and a worker may have taken it.
+          await known.remove({ removeChildren: false }).catch(() => {});
+        }
+        await queue.add('turn', { partition }, { jobId: id, attempts: ATTEMPTS, ...kept });
       });
     },
 
@@ -109,7 +82,7 @@ export function createBullJobEngine({ bullmq, server, leaseMs, log }: BullJobEng
     },
 
     async close() {
-      await Promise.allSettled([queue.close(), flows.close()]);
+      await queue.close().catch(() => {});
       await server.close();
     },
   };

@@ -3,7 +3,7 @@ import type { Job, JobEnd } from '../../ports/job-engine.ts';
 import type { Log } from '../../ports/log.ts';
 import type { BullConnection, BullJob, BullMq, BullQueue, BullWorker } from './bullmq.ts';
 
-export type Data = Pick<Job, 'kind' | 'segments'>;
+export type Data = Pick<Job, 'partition'>;
 
 /** Attempts of a job, and the first pause between them, ms; each further pause is twice as long. */
 export const ATTEMPTS = 3;
@@ -108,13 +108,15 @@ export class JobWorker {
 
   async #run(job: BullJob<Data>, token?: string, cancelled?: AbortSignal): Promise<string> {
     const wanted = AbortSignal.any(cancelled === undefined ? [this.#signal] : [this.#signal, cancelled]);
-    const { kind, segments } = job.data;
+    const { partition } = job.data;
+    // A job that 0.1.0 has left: what it was to do is found in the crawl db.
+    if (!Number.isInteger(partition)) return 'done';
     // BullMQ delays a job by the clock of this machine: were that ahead, no other worker would take the job for so
     // long. So pauses are made here.
     const pause = (ms: number): Promise<void> => delay(ms, undefined, { signal: wanted }).catch(() => {});
     let end: JobEnd;
     try {
-      end = await this.#perform({ id: String(job.id), kind, segments }, wanted);
+      end = await this.#perform({ id: String(job.id), partition }, wanted);
     } catch (error) {
       if (job.attemptsMade + 1 < ATTEMPTS) await pause(BACKOFF_MS * 2 ** job.attemptsMade);
       throw error;

@@ -12,7 +12,7 @@ interface Pool {
 export async function bullMqOnPostgres(
   bullmq: BullMq,
   pool: Pool,
-): Promise<Pick<BullMq, 'Queue' | 'FlowProducer' | 'Worker' | 'WaitingError'>> {
+): Promise<Pick<BullMq, 'Queue' | 'Worker' | 'WaitingError'>> {
   const client = await pool.connect();
   try {
     await bullmq.runMigrations(client, bullmq.DEFAULT_SCHEMA);

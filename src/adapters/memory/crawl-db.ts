@@ -1,6 +1,7 @@
 // adapters/memory/: the reference adapters, for tests, the simulation and empty crawls.
 import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
+import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { dueFacts, isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
@@ -234,11 +235,10 @@ class MemoryCrawlDb implements CrawlDb {
     return Object.fromEntries([...this.#meta].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  async *changes({ after = 0, through, notedFrom, limit, reverse }: ChangeQuery = {}): AsyncGenerator<ChangeRow> {
-    const last = through ?? this.#feed.last;
-    const asked = this.#changes.filter(
-      ({ seq, notedAt }) => seq > after && seq <= last && (notedFrom === undefined || notedAt >= notedFrom),
-    );
+  async *changes({ after = 0, through, notedFrom = 0, limit, reverse }: ChangeQuery = {}): AsyncGenerator<ChangeRow> {
+    const [from, last] = [numberOf(after), numberOf(through ?? this.#feed.last)];
+    const isAsked = (row: ChangeRow): boolean => row.seq > from && row.seq <= last && row.notedAt >= notedFrom;
+    const asked = this.#changes.filter(isAsked);
     yield* (reverse ? asked.reverse() : asked).slice(0, limit);
   }
 

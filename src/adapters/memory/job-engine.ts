@@ -5,8 +5,6 @@ type Stage = 'waiting' | 'active' | 'done' | 'failed';
 interface Held {
   readonly job: Job;
   stage: Stage;
-  /** Jobs that must be done first. */
-  readonly after: readonly string[];
   tries: number;
   reason: string;
 }
@@ -28,42 +26,28 @@ export function createMemoryJobEngine(): JobEngine {
     for (const wake of waiters) wake();
   };
   const isOpen = (id: string): boolean => ['waiting', 'active'].includes(jobs.get(id)?.stage ?? '');
-  const hold = (job: Job, after: readonly string[]): void => {
-    jobs.delete(job.id);
-    jobs.set(job.id, { job, stage: 'waiting', after, tries: 0, reason: '' });
-  };
-  const next = (): Held | undefined => {
-    for (const held of jobs.values()) {
-      if (held.stage !== 'waiting') continue;
-      const before = held.after.map((id) => jobs.get(id)?.stage);
-      if (before.includes('failed')) {
-        held.stage = 'failed';
-        held.reason = 'a job before it has failed';
-      } else if (before.every((stage) => stage === 'done')) return held;
-    }
-    return undefined;
-  };
 
   return {
-    async put(job, after = []) {
+    async put(job) {
       if (isOpen(job.id)) return;
-      for (const each of after) if (!isOpen(each.id) && jobs.get(each.id)?.stage !== 'done') hold(each, []);
-      hold(
-        job,
-        after.map(({ id }) => id),
-      );
+      jobs.delete(job.id);
+      jobs.set(job.id, { job, stage: 'waiting', tries: 0, reason: '' });
       notify();
     },
 
     async work(perform, { atOnce, signal }) {
       const take = async (): Promise<void> => {
         while (!signal.aborted) {
-          const held = next();
+          const held = [...jobs.values()].find(({ stage }) => stage === 'waiting');
           if (held === undefined) {
             await new Promise<void>((resolve) => changed.push(resolve));
             continue;
           }
           await done(held, perform, signal);
+          if (held.stage === 'waiting') {
+            jobs.delete(held.job.id);
+            jobs.set(held.job.id, held);
+          }
           notify();
         }
       };
@@ -72,7 +56,6 @@ export function createMemoryJobEngine(): JobEngine {
     },
 
     async state(): Promise<JobState> {
-      next();
       const all = [...jobs.values()];
       return {
         open: all.filter(({ job }) => isOpen(job.id)).length,

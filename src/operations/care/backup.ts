@@ -81,7 +81,7 @@ export async function backupState(
 ): Promise<BackupSummary> {
   const dir = resolve(state);
   const to = resolve(target);
-  refuseClusterState(dir, 'a backup');
+  refuseClusterState(dir, 'a backup', 'Back up the store and the pages by their own means: docs/cluster.md');
   requireCrawlDb(dir);
   const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, SEGMENTS_MARK, 'db']) : [];
   if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');

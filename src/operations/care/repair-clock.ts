@@ -8,8 +8,9 @@ import type { CrawlDb, CrawlDbPut, HostFacts } from '../../ports/crawl-db.ts';
 import { workMeter } from '../../steps/work-meter.ts';
 import { openOwnDb } from '../state/open-own-db.ts';
 import { requireOwnState } from '../state/state-folder.ts';
+import type { StateCareOptions } from './care-summaries.ts';
 import { CLOCK_SLACK_MS, newestStamp } from './clock-ahead.ts';
-import { careDir, type StateCareOptions } from './state-care.ts';
+import { careDir } from './state-care.ts';
 
 export interface ClockRepairSummary {
   /** How far the newest time was ahead of the clock, ms; 0: nothing was. */

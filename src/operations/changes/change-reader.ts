@@ -1,9 +1,10 @@
 // operations/changes/: the change feed: read, followed, delivered.
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
+import { type FeedCursor, isBehind, numberOf, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
-import type { ChangesFilter, ChangeView, FeedView } from './changes.ts';
+import { type ChangesFilter, type ChangeView, endOf, type FeedView } from './changes.ts';
 
 /** The change feed, read in this process or through the one that holds the crawl db. */
 export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
@@ -22,7 +23,7 @@ export interface ChangeReaderOptions {
 export interface ChangeWindow {
   readonly changes: readonly ChangeView[];
   /** The number up to which all entries have been read. */
-  readonly through: number;
+  readonly through: FeedCursor;
   readonly ends: FeedView;
   /** Whether there are entries after `through`. */
   readonly hasMore: boolean;
@@ -34,17 +35,33 @@ export interface ChangeWindow {
 const WINDOW = 10_000;
 
 /** Reads the next entries after `after`, and closes the crawl db. */
-export function nextChanges(options: ChangeReaderOptions, query: ChangesFilter, after: number): Promise<ChangeWindow> {
+export function nextChanges(
+  options: ChangeReaderOptions,
+  query: ChangesFilter,
+  after: FeedCursor,
+): Promise<ChangeWindow> {
   return options.withFeed(async (source) => {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));
     const ends = await source.changeFeed();
-    // Starts after trimmed numbers, which would leave windows empty.
-    const from = Math.max(after, (ends.first ?? ends.last + 1) - 1);
-    const through = Math.max(after, Math.min(from + WINDOW, ends.last));
+    const through = throughOf(ends, after);
     const changes: ChangeView[] = [];
     for await (const change of source.changes({ ...query, after, through })) changes.push(change);
-    return { changes, through, ends, hasMore: through < ends.last, stamp };
+    return { changes, through, ends, hasMore: isBehind(through, endOf(ends)), stamp };
   });
+}
+
+/** The end of a window: in a spread crawl each partition gives its share of it. */
+function throughOf(ends: FeedView, after: FeedCursor): FeedCursor {
+  const { each } = ends;
+  const width = Math.ceil(WINDOW / (each?.length ?? 1));
+  const next = ({ first, last }: Pick<FeedView, 'first' | 'last'>, own: number): number => {
+    // Starts after trimmed numbers, which would leave windows empty.
+    const from = Math.max(own, (first ?? last + 1) - 1);
+    return Math.max(own, Math.min(from + width, last));
+  };
+  if (each === undefined) return next(ends, numberOf(after));
+  const own = vectorOf(after, each.length);
+  return each.map((part, i) => next(part, own[i] ?? 0));
 }
 
 /**
@@ -54,10 +71,10 @@ export function nextChanges(options: ChangeReaderOptions, query: ChangesFilter, 
 export async function* followChanges(
   options: ChangeReaderOptions,
   query: ChangesFilter,
-  start: number,
+  start: FeedCursor,
   { signal, sleep, onUnavailable }: FollowOptions,
 ): AsyncGenerator<ChangeWindow> {
-  let after = start;
+  let after: FeedCursor = start;
   let read: string | null = null;
   while (!signal.aborted) {
     const stamp = await activityStamp(join(resolve(options.dir), 'db'));

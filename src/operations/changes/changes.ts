@@ -1,4 +1,5 @@
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
+import type { FeedCursor } from '../../domain/crawl/change/feed-cursor.ts';
 import type { ChangeKind, PageChange } from '../../domain/crawl/change/page-change.ts';
 import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
 import type { QueryEnvironment } from '../../domain/query/fields.ts';
@@ -11,9 +12,9 @@ import { isoTime } from '../../steps/inspect/views.ts';
 /** All conditions must hold. */
 export interface ChangesQuery {
   /** Only entries after this number. */
-  readonly after?: number;
+  readonly after?: FeedCursor;
   /** Only entries up to this number. */
-  readonly through?: number;
+  readonly through?: FeedCursor;
   /** Only entries noted at this time or later, ms since the epoch. */
   readonly notedFrom?: number;
   readonly kinds?: readonly ChangeKind[];
@@ -45,11 +46,18 @@ export interface FeedView {
   /** The newest number ever given; 0 before the first. */
   readonly last: number;
   readonly notedAt: string | null;
+  /** Of a spread crawl, whose `first` and `last` count the entries of all partitions: the ends of each partition. */
+  readonly each?: readonly { readonly first: number; readonly last: number }[];
 }
 
+/** A reader that has read up to there has read all. */
+export const endOf = ({ last, each }: Pick<FeedView, 'last' | 'each'>): FeedCursor =>
+  each === undefined ? last : each.map((ends) => ends.last);
+
 export async function feedView(db: CrawlDb): Promise<FeedView> {
-  const { first, last, notedAt } = await db.feedEnds();
-  return { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt) };
+  const { first, last, notedAt, each } = await db.feedEnds();
+  const ends = { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt) };
+  return each === undefined ? ends : { ...ends, each };
 }
 
 /** Throws `usage-invalid` for an expression that cannot be read. */

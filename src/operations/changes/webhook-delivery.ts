@@ -3,8 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createWebhookCursors, newSource } from '../../adapters/files/webhook-cursors.ts';
 import { createWebhook } from '../../adapters/http/webhook.ts';
 import { packageVersion } from '../../config/package-version.ts';
+import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { WebhookCursor } from '../../ports/webhook.ts';
+import { refuseSpread } from '../cluster/cluster-mark.ts';
 import {
   type ChangeReaderOptions,
   type ChangeWindow,
@@ -47,6 +49,7 @@ export interface WebhookSummary extends DeliverySummary {
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
   const { url, note, signal } = options;
   checkUrl(url);
+  refuseSpread(resolve(options.dir));
   const cursors = createWebhookCursors(join(resolve(options.dir), 'webhooks'));
   const sleep = (ms: number): Promise<void> => delay(ms, undefined, { signal }).catch(() => {});
   let cursor = await startWhenFree(options, await cursors.load(url), sleep);
@@ -67,7 +70,14 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
     const missed = missedBy(window, cursor.seq);
     if (missed > 0)
       note(`${missed} changes were deleted from the feed before delivery (see changes.keep and changes.max)`);
-    const sent = await deliverChanges(deps, { ...window, missed }, cursor, save, options, signal);
+    const sent = await deliverChanges(
+      deps,
+      { ...window, through: numberOf(window.through), missed },
+      cursor,
+      save,
+      options,
+      signal,
+    );
     total.delivered += sent.delivered;
     total.messages += sent.messages;
     total.attempts += sent.attempts;
@@ -93,7 +103,7 @@ async function* windowsFrom(
     const window = await nextChanges(options, filter, after);
     yield window;
     if (!window.hasMore || signal.aborted) return;
-    after = window.through;
+    after = numberOf(window.through);
   }
 }
 
@@ -132,7 +142,7 @@ function missedBy({ ends }: ChangeWindow, cursor: number): number {
 async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCursor | null): Promise<WebhookCursor> {
   const source = stored?.source ?? newSource();
   const { since } = options;
-  if (since?.after !== undefined) return { source, seq: since.after };
+  if (since?.after !== undefined) return { source, seq: numberOf(since.after) };
   return options.withFeed(async (feed) => {
     const { first, last } = await feed.changeFeed();
     const kept = (first ?? last + 1) - 1;

@@ -1,8 +1,11 @@
 // operations/cluster/: a crawl that several workers share.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Config } from '../../config/schema.ts';
+import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { crawlDbServer } from './store-urls.ts';
 
 /**
  * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
@@ -27,7 +30,8 @@ export function readClusterMark(dir: string): ClusterMark | null {
   if (!existsSync(file)) return null;
   try {
     // Earlier versions knew only Redis, and did not say so.
-    const { id, name, product = 'Redis', partitions } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
+    const mark = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
+    const { id, name, product = 'Redis', partitions } = mark;
     const spread = typeof partitions === 'number' ? { partitions } : {};
     if (typeof id === 'string' && typeof name === 'string') return { id, name, product, ...spread };
   } catch (cause) {
@@ -41,19 +45,39 @@ export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
   return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
 }
 
+/** The whole crawl that a folder is a partition of (`DIR/partitions/017`); `null`: it is no such folder. */
+export function wholeOf(folder: string): { readonly dir: string; readonly part: string; readonly id: string } | null {
+  const [, dir, part] = /^(.*)[/\\](partitions[/\\]\d{3})$/.exec(resolve(folder)) ?? [];
+  const mark = dir === undefined ? null : readClusterMark(dir);
+  if (dir === undefined || part === undefined || mark?.partitions === undefined) return null;
+  return { dir, part: part.replace('\\', '/'), id: mark.id };
+}
+
 const FOLDER = 'cluster-folder';
 
-/** A new id for a crawl db that will belong to the directory. */
-export function newCrawlDbId(dir: string): string {
+/**
+ * A new id for a crawl db. It says where the segments are: in the directory, or at a place in an object store, to which
+ * any number of directories may belong.
+ */
+export function newCrawlDbId(dir: string, place = ''): string {
+  if (place !== '') return `${randomUUID()}.${placeDigest(place)}`;
   const file = join(dir, FOLDER);
   if (!existsSync(file)) writeOnce(file, `${randomUUID()}\n`);
   return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}`;
 }
 
-/** Whether the crawl db of this id was made for another directory; false for ids of earlier versions, without one. */
-export function isOfAnotherFolder(dir: string, id: string): boolean {
+const STORED = 's3-';
+const placeDigest = (place: string): string =>
+  `${STORED}${createHash('sha256').update(place).digest('hex').slice(0, 16)}`;
+
+/**
+ * Whether the crawl db of this id has its segments elsewhere than in the directory, or at the place in an object store
+ * where one is given; false for ids of earlier versions, which do not say.
+ */
+export function isOfAnotherFolder(dir: string, id: string, place = ''): boolean {
   const [, folder] = id.split('.');
   if (folder === undefined) return false;
+  if (place !== '' || folder.startsWith(STORED)) return place === '' || folder !== placeDigest(place);
   const file = join(dir, FOLDER);
   return !existsSync(file) || readFileSync(file, 'utf8').trim() !== folder;
 }
@@ -74,15 +98,30 @@ function writeOnce(file: string, text: string): boolean {
 }
 
 /** Rejects state directories whose crawl db is in a shared store, for commands that work on its files. */
-export function refuseClusterState(dir: string, what: string): void {
+export function refuseClusterState(
+  dir: string,
+  what: string,
+  how = 'Move it with "incrawl export-db" and "incrawl import-db"',
+): void {
   const mark = readClusterMark(dir);
   if (mark === null) return;
   throw new CrawlError(
     'usage-invalid',
     `the crawl db of ${dir} is "${mark.name}" in ${mark.product}; ${what} works on a crawl db in the state directory. ` +
-      'Move it with "incrawl export-db" and "incrawl import-db"',
+      how,
   );
 }
+
+/** Whether a crawl that is imported into the directory goes into partitions: those of its crawl, or of a new one. */
+export function isForPartitions(dir: string, { cluster }: Pick<Config, 'cluster'>): boolean {
+  const folder = resolve(dir);
+  const mark = readClusterMark(folder);
+  if (mark !== null) return mark.partitions !== undefined;
+  return crawlDbServer(cluster) !== null && cluster.partitions > 1 && !existsSync(join(folder, 'db'));
+}
+
+/** Whether a state directory is that of a whole spread crawl. */
+export const isSpread = (dir: string): boolean => readClusterMark(resolve(dir))?.partitions !== undefined;
 
 /** Rejects the directory of a spread crawl, for what is done with one partition at a time. */
 export function refuseSpread(dir: string): void {
@@ -90,7 +129,8 @@ export function refuseSpread(dir: string): void {
   if (mark?.partitions === undefined) return;
   throw new CrawlError(
     'usage-invalid',
-    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, of which this command works on one: ` +
-      `--dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000. Seeds are given to "incrawl work"`,
+    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, 000 to ${senderOf(mark.partitions - 1)}, ` +
+      `and this command works on one at a time: --dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000; ` +
+      '"incrawl work" crawls all of them, and "incrawl inject" sends them seeds',
   );
 }

@@ -123,10 +123,11 @@ export function requireServer(config: Config, dir: string): NamedServer {
   );
 }
 
-/** Logs that have the warning: a worker opens the crawl db for each job. */
+/** Logs that have the warning. */
 const warned = new WeakSet<Log>();
 
-async function warnOfDanger({ store, name }: SharedPlace, log: Log): Promise<void> {
+/** Warns, once for each log, of what the server may do to the rows. */
+export async function warnOfDanger({ store, name }: Pick<SharedPlace, 'store' | 'name'>, log: Log): Promise<void> {
   if (warned.has(log)) return;
   const danger = await store.danger(name);
   if (danger === null) return;

@@ -1,5 +1,6 @@
 // operations/export/: pages for other tools, by exporter plugins.
 import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
+import { type FeedCursor, numberOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { leadsTo } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { UrlSet } from '../../domain/url/hash/url-set.ts';
@@ -7,7 +8,7 @@ import type { RemovedPage } from '../../plugin-host/api/exporter-api.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /** Since a time (ms since the epoch), or after a number of the change feed. */
-export type Since = { readonly at: number } | { readonly after: number };
+export type Since = { readonly at: number } | { readonly after: FeedCursor };
 
 export interface ChangedPages {
   has(datum: CrawlDatum): boolean;
@@ -45,7 +46,7 @@ async function reachesBack(db: CrawlDb, since: Since): Promise<boolean> {
   const { first, last } = await db.feedEnds();
   if (last === 0) return false;
   if (first === 1) return true;
-  if ('after' in since) return first <= since.after + 1;
+  if ('after' in since) return first <= numberOf(since.after) + 1;
   for await (const { notedAt } of db.changes({ limit: 1 })) return notedAt < since.at;
   return false;
 }

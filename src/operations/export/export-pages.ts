@@ -1,3 +1,4 @@
+import { cursorText, type FeedCursor, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
@@ -48,12 +49,22 @@ export interface ExportSummary {
    */
   readonly bytes: number;
   /** Last number of the change feed when the export began: `--since` this number continues from here. */
-  readonly seq: number;
+  readonly seq: number | string;
+}
+
+/** A crawl, or a partition of a spread one, with its pages. */
+export interface ExportPart {
+  readonly db: CrawlDb;
+  readonly segments: SegmentStore;
+  /** Of a spread crawl. */
+  readonly partition?: number;
 }
 
 interface ExportDeps {
-  readonly db: CrawlDb;
-  readonly segments: SegmentStore;
+  /** One after the other; in a spread crawl there is one for each partition. */
+  readonly parts: readonly ExportPart[];
+  /** How far the change feed goes. */
+  readonly seq: FeedCursor;
   readonly exporter: Exporter;
   readonly contents: ContentReader;
   readonly crawl: CrawlIdentity;
@@ -66,12 +77,17 @@ interface ExportDeps {
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
-  const { last: seq } = await deps.db.feedEnds();
-  const changed = query.since === undefined ? null : await changedPages(deps.db, query.since);
+  const isIncremental = query.since !== undefined;
+  const parts: (ExportPart & { readonly changed: ChangedPages | null })[] = [];
+  for (const part of deps.parts) {
+    const { since } = query;
+    const changed = since === undefined ? null : await changedPages(part.db, startIn(part, since, deps.seq));
+    parts.push({ ...part, changed });
+  }
   const { dryRun = false } = query;
   const target = openTarget({
     place: dryRun ? null : outlet.place,
-    isIncremental: changed !== null,
+    isIncremental,
     crawl: deps.crawl,
     write: dryRun ? async () => {} : outlet.write,
     tempDir: deps.tempDir,
@@ -80,13 +96,14 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
-    for await (const page of counted(pagesOf(deps, query, changed), deps.onWork, 'exporting pages')) {
-      await sink.document(await documentOf(deps.db, page), deps.contents(page));
+    for await (const { db, page } of counted(pagesOf(parts, query), deps.onWork, 'exporting pages')) {
+      await sink.document(await documentOf(db, page), deps.contents(page));
       counts.documents++;
       outlet.signal?.throwIfAborted();
       if (outlet.isClosed?.()) break;
     }
-    if (changed !== null && !outlet.isClosed?.()) {
+    for (const { changed } of parts) {
+      if (changed === null || outlet.isClosed?.()) break;
       for await (const page of changed.removed(shownBy(query))) {
         // Pages of other hosts are not of this export: another export into the same place may hold them.
         if (!isOfHost(page.url, query.host)) continue;
@@ -95,7 +112,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
         outlet.signal?.throwIfAborted();
       }
     }
-    if (!dryRun) refuseToEmpty(outlet, counts, changed !== null);
+    if (!dryRun) refuseToEmpty(outlet, counts, isIncremental);
     await sink.close();
     await target.finish();
   } catch (error) {
@@ -109,7 +126,14 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
     throw new CrawlError('plugin-failed', message, { cause: error });
   }
+  const seq = typeof deps.seq === 'number' ? deps.seq : cursorText(deps.seq);
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
+}
+
+/** The start in the feed of one partition. */
+function startIn({ partition }: ExportPart, since: Since, end: FeedCursor): Since {
+  if ('at' in since || partition === undefined || typeof end === 'number') return since;
+  return { after: vectorOf(since.after, end.length)[partition] ?? 0 };
 }
 
 /** Stands in for sinks that write files themselves or send pages elsewhere. */
@@ -136,22 +160,34 @@ function refuseToEmpty(
   );
 }
 
+interface PartPage {
+  readonly db: CrawlDb;
+  readonly page: StoredPage;
+}
+
 async function* pagesOf(
-  { db, segments }: ExportDeps,
+  parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
   query: ExportQuery,
-  changed: ChangedPages | null,
-): AsyncGenerator<StoredPage> {
+): AsyncGenerator<PartPage> {
   const isShown = shownBy(query);
-  const { mergeBy } = query;
-  const isWanted = (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum));
-  const store = { db, segments };
-  if (mergeBy === undefined) {
-    yield* storedPages(store, isWanted);
+  const wanted = parts.map(({ changed, ...part }) => ({
+    ...part,
+    isWanted: (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum)),
+  }));
+  if (query.mergeBy === undefined) {
+    for (const { db, segments, isWanted } of wanted) {
+      for await (const page of storedPages({ db, segments }, isWanted)) yield { db, page };
+    }
     return;
   }
+  const layers = new Set<number>();
+  for (const { db, isWanted } of wanted) for (const layer of await layersOf(db, isWanted)) layers.add(layer);
   // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
-  for (const layer of await layersOf(db, isWanted)) {
-    yield* storedPages(store, (datum) => datum.depth === layer && isWanted(datum));
+  for (const layer of [...layers].sort((a, b) => a - b)) {
+    for (const { db, segments, isWanted } of wanted) {
+      const isOfLayer = (datum: CrawlDatum): boolean => datum.depth === layer && isWanted(datum);
+      for await (const page of storedPages({ db, segments }, isOfLayer)) yield { db, page };
+    }
   }
 }
 
@@ -162,10 +198,10 @@ function shownBy({ status, host }: ExportQuery): (datum: CrawlDatum) => boolean 
 
 const isOfHost = (url: string, host: string | undefined): boolean => host === undefined || new URL(url).host === host;
 
-async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<number[]> {
+async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<ReadonlySet<number>> {
   const layers = new Set<number>();
   for await (const datum of db.scan()) if (isWanted(datum)) layers.add(datum.depth);
-  return [...layers].sort((a, b) => a - b);
+  return layers;
 }
 
 const pageNumberOf = ({ metadata: { pageNumber } }: CrawlDatum): number | null =>

@@ -1,6 +1,7 @@
-import { warcMember } from '../../adapters/files/warc/warc-writer.ts';
+import { warcMembers } from '../../adapters/files/warc/warc-writer.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
+import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 import type { StoredPage } from '../state/stored-pages.ts';
 
@@ -16,7 +17,8 @@ export function createContentReader(
 ): ContentReader {
   const { gzipLevel } = config.segments;
 
-  function viewOf(wire: WireResponse): StoredResponse {
+  function viewOf(stored: WireResponse): StoredResponse {
+    const wire = shownResponse(stored);
     const headers: [string, string][] = [];
     for (let i = 0; i + 1 < wire.rawHeaders.length; i += 2) {
       headers.push([wire.rawHeaders[i] as string, wire.rawHeaders[i + 1] as string]);
@@ -26,7 +28,7 @@ export function createContentReader(
       at: wire.at,
       headers,
       body: () => pages.undoContentCoding(wire.body ?? new Uint8Array(0), headerOf(headers, 'content-encoding')),
-      warcRecord: async () => warcMember(wire, gzipLevel),
+      warcRecord: async () => warcMembers(stored, gzipLevel),
     };
   }
 

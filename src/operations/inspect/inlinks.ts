@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { UrlSet } from '../../domain/url/hash/url-set.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { linksTo, type StoredLinkDeps, windowsOf } from './stored-links.ts';
 
@@ -37,8 +38,26 @@ export interface BrokenLinkView {
   readonly rel: string | null;
 }
 
-/** The links of live pages to a canonical URL, and the redirects to it, in the order of the segments. */
-export async function* inlinksOf(deps: StoredLinkDeps, url: string, limit: number): AsyncGenerator<InlinkView> {
+/**
+ * The links of live pages to a canonical URL, and the redirects to it, in the order of the segments.
+ * @param parts the crawl, or each partition of a spread one
+ */
+export async function* inlinksOf(
+  parts: readonly StoredLinkDeps[],
+  url: string,
+  limit: number,
+): AsyncGenerator<InlinkView> {
+  let left = limit;
+  for (const part of parts) {
+    if (left <= 0) return;
+    for await (const link of inlinksIn(part, url, left)) {
+      left--;
+      yield link;
+    }
+  }
+}
+
+async function* inlinksIn(deps: StoredLinkDeps, url: string, limit: number): AsyncGenerator<InlinkView> {
   let left = limit;
   if (left <= 0) return;
   const targets = new UrlSet(1);
@@ -65,13 +84,19 @@ const viewOf = ({ state, depth, lastFetchAt }: CrawlDatum) => ({
   lastFetchAt: isoTimeOrNull(lastFetchAt),
 });
 
+/** The records of a crawl, and where the links of its pages are: in a spread one, in each partition. */
+export interface LinkedCrawl {
+  readonly db: CrawlDb;
+  readonly parts: readonly StoredLinkDeps[];
+}
+
 /**
  * Links of live pages to URLs that are gone, or whose last visit failed, by the broken URL, then by the page. They are
  * sorted in files under the state directory, so memory does not grow with their number, but for some bytes a broken URL
  * and a page that has one.
  * @param dir state directory
  */
-export async function* brokenLinks(deps: StoredLinkDeps, dir: string, limit: number): AsyncGenerator<BrokenLinkView> {
+export async function* brokenLinks(deps: LinkedCrawl, dir: string, limit: number): AsyncGenerator<BrokenLinkView> {
   const broken = new UrlSet();
   for await (const { url } of deps.db.scan({ state: 'gone' })) broken.add(url);
   for await (const datum of deps.db.scan({ failing: true })) if (isBroken(datum)) broken.add(datum.url);
@@ -103,9 +128,11 @@ function isBroken({ state, failures, visits, lastError }: CrawlDatum): boolean {
 
 type Line = readonly [url: string, from: string, anchor: string | null, rel: string | null];
 
-async function* linesOf(deps: StoredLinkDeps, broken: UrlSet): AsyncGenerator<string> {
-  for await (const { target, page, link } of linksTo(deps, broken)) {
-    const line: Line = [target, page.url, link?.anchor ?? null, link?.rel ?? null];
-    yield JSON.stringify(line);
+async function* linesOf({ parts }: LinkedCrawl, broken: UrlSet): AsyncGenerator<string> {
+  for (const part of parts) {
+    for await (const { target, page, link } of linksTo(part, broken)) {
+      const line: Line = [target, page.url, link?.anchor ?? null, link?.rel ?? null];
+      yield JSON.stringify(line);
+    }
   }
 }

@@ -6,6 +6,7 @@ import { type PlaceDiff, placeDiff } from '../../domain/page/diff/place-diff.ts'
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 
 /** A stored content of a page. */
@@ -21,6 +22,8 @@ export interface DiffedVersion extends PageVersion {
   readonly title: string | null;
   /** 16 hex digits; `null` for a page without words. */
   readonly signature: string | null;
+  /** Present where a screenshot is stored beside it. */
+  readonly hasScreenshot?: true;
 }
 
 /** Differences by place ({@link placeDiff}) of what can be read of two versions. */
@@ -76,8 +79,8 @@ export async function diffPage(
   const [old, young] = [await parsedVersion(deps, url, from), await parsedVersion(deps, url, to)];
   return {
     url,
-    from: versionView(from, old.record),
-    to: versionView(to, young.record),
+    from: versionView(from, old),
+    to: versionView(to, young),
     distance: distanceOf(old.record, young.record),
     ...placeDiff(old.page, young.page),
   };
@@ -111,11 +114,17 @@ function before(versions: readonly PageVersion[], to: PageVersion): PageVersion 
   return earlier.findLast(({ digest }) => digest !== to.digest) ?? earlier.at(-1);
 }
 
+interface ParsedVersion {
+  readonly record: ParsedRecord;
+  readonly page: ReadPage;
+  readonly hasScreenshot: boolean;
+}
+
 async function parsedVersion(
   { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   url: string,
   { segment: id }: PageVersion,
-): Promise<{ readonly record: ParsedRecord; readonly page: ReadPage }> {
+): Promise<ParsedVersion> {
   const segment = await segments.open(id, 'read');
   try {
     const fetched = await segment.findFetched(url);
@@ -123,11 +132,13 @@ async function parsedVersion(
     if (fetched?.outcome.kind !== 'success' || wire === null) {
       throw new CrawlError('segment-missing', `segment ${id} has no response of ${url}`);
     }
-    const headers = joinedFields(wire.rawHeaders);
-    const body = await pages.undoContentCoding(wire.body ?? new Uint8Array(0), headers['content-encoding']);
-    const { contentType } = fetched.outcome;
+    const shown = shownResponse(wire);
+    const headers = joinedFields(shown.rawHeaders);
+    const contentType = wire.rendered === undefined ? fetched.outcome.contentType : (headers['content-type'] ?? null);
+    const body = await pages.undoContentCoding(shown.body ?? new Uint8Array(0), headers['content-encoding']);
     const { record, result } = await pages.parseLive({ index: 0, url, contentType, headers, body, metadata: {} });
-    if (record.outcome.kind === 'parsed') return { record, page: result };
+    const hasScreenshot = wire.rendered?.screenshot !== undefined;
+    if (record.outcome.kind === 'parsed') return { record, page: result, hasScreenshot };
     const { code, message } = record.outcome;
     throw new CrawlError('parse-failed', `the content of ${url} in segment ${id}: ${code}: ${message}`);
   } finally {
@@ -135,9 +146,10 @@ async function parsedVersion(
   }
 }
 
-function versionView(version: PageVersion, { outcome }: ParsedRecord): DiffedVersion {
-  if (outcome.kind !== 'parsed') return { ...version, title: null, signature: null };
-  return { ...version, title: outcome.title, signature: changeSignatureOf(outcome) };
+function versionView(version: PageVersion, { record: { outcome }, hasScreenshot }: ParsedVersion): DiffedVersion {
+  const view = { ...version, ...(hasScreenshot && { hasScreenshot }) };
+  if (outcome.kind !== 'parsed') return { ...view, title: null, signature: null };
+  return { ...view, title: outcome.title, signature: changeSignatureOf(outcome) };
 }
 
 function distanceOf({ outcome: a }: ParsedRecord, { outcome: b }: ParsedRecord): number | null {

@@ -2,6 +2,7 @@ import type { SegmentState } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
+import { type Screenshot, storedScreenshot } from './screenshots.ts';
 import { type SegmentRecordView, segmentRecord, segmentRecords } from './segment-records.ts';
 import { type StoredBody, storedBody } from './stored-body.ts';
 
@@ -14,6 +15,8 @@ export interface SegmentOperations {
   versions(url: string): Promise<readonly PageVersion[]>;
   /** The newest stored content of a page. */
   storedBody(url: string): Promise<StoredBody | null>;
+  /** Of a segment, by default of the newest content. `null`: none is stored. */
+  screenshot(url: string, segment?: string): Promise<Screenshot | null>;
   /** Compares two stored contents; see `diffPage`. */
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
 }
@@ -49,6 +52,7 @@ export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): 
     segmentRecords: (segment) => segmentRecords(segments, segment),
     versions: (url) => pageVersions(segments, url),
     storedBody: (url) => storedBody(deps, url),
+    screenshot: (url, segment) => storedScreenshot(segments, url, segment),
     diff: (url, choice) => diffPage(deps, url, choice),
   };
 }

@@ -1,6 +1,6 @@
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
-import type { FetchedRecord, ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
+import type { FetchedRecord, ParsedRecord, SegmentStore, WireResponse } from '../../ports/segment-store.ts';
 import type { CrawlDeps, PageAccess } from '../deps.ts';
 
 /** The records of one page in one segment. */
@@ -14,6 +14,8 @@ export interface SegmentRecordView {
     readonly headers: readonly (readonly [string, string])[];
     readonly body: string | null;
     readonly bodyEncoding: 'text' | 'base64' | null;
+    /** The document that a browser made of it; absent where it was not rendered. */
+    readonly rendered?: string;
   } | null;
 }
 
@@ -50,7 +52,7 @@ const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i;
 
 async function responseView(
   pages: PageAccess,
-  response: { status: number; rawHeaders: readonly string[]; body: Uint8Array | null },
+  response: WireResponse,
 ): Promise<NonNullable<SegmentRecordView['response']>> {
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
@@ -65,6 +67,7 @@ async function responseView(
     headers,
     body: body.toString(isText ? 'utf8' : 'base64'),
     bodyEncoding: isText ? 'text' : 'base64',
+    ...(response.rendered !== undefined && { rendered: Buffer.from(response.rendered.html).toString() }),
   };
 }
 

@@ -2,6 +2,7 @@ import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 
 /** The newest stored content of a page, without its content codings. */
@@ -29,7 +30,7 @@ export async function storedBody(
     try {
       const fetched = await segment.findFetched(url);
       if (fetched?.outcome.kind !== 'success' || fetched.warc === null) continue;
-      const response = await segment.readResponse(fetched.warc);
+      const response = shownResponse(await segment.readResponse(fetched.warc));
       if (response.body === null) continue;
       const headers = joinedFields(response.rawHeaders);
       const body = await pages.undoContentCoding(response.body, headers['content-encoding']);

@@ -1,5 +1,4 @@
 import { cpuMs } from '../../adapters/system/clock.ts';
-import type { Segment } from '../../ports/segment-store.ts';
 import { crawl, type LoopSteps } from '../../steps/crawl.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import type { SeedSource } from '../../steps/inject.ts';
@@ -8,7 +7,7 @@ import { type CrawlProgress, type InjectSummary, NO_REJECTIONS } from '../../ste
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import { requireContact } from './contact-requirement.ts';
-import { redirectFollower } from './following.ts';
+import { withCrawlDb } from './following.ts';
 import { generateRound } from './generate-round.ts';
 import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
 import { awaitTurn, isAnyDue, roundPause } from './round-pause.ts';
@@ -112,8 +111,9 @@ function budgeted(deps: CrawlDeps, options: CrawlOptions): Pick<LoopSteps, 'gene
       return summary;
     },
     async fetchAndParse(segment, onProgress) {
-      const following = (each: Segment): ReturnType<typeof redirectFollower> => redirectFollower(deps, each);
-      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, round: 'whole' }, following);
+      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, isFollowed: true }, (each) =>
+        withCrawlDb(deps, each),
+      );
       left = Math.max(0, left - fetch.followed);
       return fetch;
     },

@@ -2,18 +2,26 @@ import { domainOf } from '../../adapters/system/domain-of.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
+import { restsOf } from '../../steps/facts/host-rest.ts';
+import type { FetchOptions } from '../../steps/fetch/fetch.ts';
 import { type FollowRedirects, followRedirects } from '../../steps/fetch/follow-redirects.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { linkDeps } from './readmitting.ts';
+
+type FollowDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
+
+/** What a fetch has of the crawl db, where the process holds it: redirects, and what hosts have asked for since. */
+export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<Pick<FetchOptions, 'follow' | 'rests'>> {
+  const { db } = deps.store();
+  const rests = await restsOf(db, Object.keys(segment.info.hosts), deps.runtime.clock.now());
+  return { rests, follow: (await redirectFollower(deps, segment)) ?? undefined };
+}
 
 /**
  * Follows the redirects of a segment within its round, as configured. It writes the crawl db: steps that do not have it
  * leave targets to the next round. What is refused is noted by updatedb, which judges the same redirects.
  */
-export async function redirectFollower(
-  deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
-  segment: Segment,
-): Promise<FollowRedirects | null> {
+async function redirectFollower(deps: FollowDeps, segment: Segment): Promise<FollowRedirects | null> {
   const { config, runtime, plugins, web } = deps;
   if (!config.fetch.followRedirects) return null;
   const { clock, random } = runtime;

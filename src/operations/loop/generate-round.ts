@@ -11,15 +11,8 @@ import { reportSkips } from '../reports/skip-report.ts';
 
 export type GenerateRoundDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
 
-/**
- * Makes the fetch list of a round and reports the URLs it left out. Options override the configuration.
- * @param parts number of segments of the round, for several workers; default: one
- */
-export async function generateRound(
-  deps: GenerateRoundDeps,
-  options: GenerateOptions = {},
-  parts?: number,
-): Promise<GenerateSummary> {
+/** Makes the fetch list of a round and reports the URLs it left out. Options override the configuration. */
+export async function generateRound(deps: GenerateRoundDeps, options: GenerateOptions = {}): Promise<GenerateSummary> {
   const { dir, config, segments } = deps;
   const { clock, log, random, onWork } = deps.runtime;
   const { loaded, urls, policy } = deps.plugins;
@@ -42,7 +35,6 @@ export async function generateRound(
     soft404: config.fetch.soft404,
     hostWaitMs: config.fetch.hostWaitMs,
     partitionBy: config.partition.by,
-    ...(parts === undefined ? {} : { parts }),
   };
   const summary = await generate({ db, segments, clock, random, select }, { ...defaults, ...options });
   if (!options.dryRun) {

@@ -1,17 +1,42 @@
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { hostTurnFacts, openHostTurns } from '../../steps/facts/host-turns.ts';
+import { hostTurnFacts, openHostTurns, storedRests } from '../../steps/facts/host-turns.ts';
 import type { CrawlDeps } from '../deps.ts';
+
+type RestDeps = Pick<CrawlDeps, 'web' | 'runtime'>;
 
 /**
  * Keeps the politeness pauses of hosts from one process to the next. Lanes live in memory: without this the first
  * request of a process could follow the last one of the process before at once.
  * @returns saves the present pauses, by one write, if any has changed
  */
-export async function keepRests(
+export async function keepRests(db: Pick<CrawlDb, 'meta' | 'write'>, deps: RestDeps): Promise<() => Promise<void>> {
+  const { clock } = deps.runtime;
+  for (const [host, until] of await openHostTurns(db, clock.now())) deps.web.lanes.pauseUntil(host, until);
+  return savingRests(db, deps);
+}
+
+/**
+ * The pauses of hosts that another process has asked, perhaps on a machine whose clock differs: what a host still had
+ * to rest counts from now as well, as far as it is a delay; all of it, where it was noted in the future.
+ * @param longestDelayMs longest delay of a host; longer pauses are those that a host asked for
+ */
+export async function takeOverRests(
+  db: Pick<CrawlDb, 'meta'>,
+  { web: { lanes }, runtime: { clock } }: RestDeps,
+  longestDelayMs: number,
+): Promise<void> {
+  const now = clock.now();
+  for (const [host, { notedAt, until }] of await storedRests(db)) {
+    const leftMs = until - notedAt;
+    const at = notedAt > now ? now + leftMs : Math.max(until, now + Math.min(leftMs, longestDelayMs));
+    if (at > now) lanes.pauseUntil(host, at);
+  }
+}
+
+function savingRests(
   db: Pick<CrawlDb, 'meta' | 'write'>,
-  { web: { lanes }, runtime: { clock, log } }: Pick<CrawlDeps, 'web' | 'runtime'>,
-): Promise<() => Promise<void>> {
-  for (const [host, until] of await openHostTurns(db, clock.now())) lanes.pauseUntil(host, until);
+  { web: { lanes }, runtime: { clock, log } }: RestDeps,
+): () => Promise<void> {
   return async () => {
     try {
       const known = await openHostTurns(db, clock.now());

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../config/schema.ts';
 import type { Segment } from '../../ports/segment-store.ts';
+import type { FetchOptions } from '../../steps/fetch/fetch.ts';
 import {
   type FetchAndParseDeps,
   type FetchAndParseOptions,
   fetchAndParse,
   fetchOnly,
 } from '../../steps/fetch/fetch-and-parse.ts';
-import type { FollowRedirects } from '../../steps/fetch/follow-redirects.ts';
 import { type ParseDeps, parseSegment } from '../../steps/fetch/parse.ts';
 import type { ThroughputFloor } from '../../steps/fetch/throughput-floor.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../steps/summaries.ts';
@@ -26,29 +26,25 @@ const PARSE_WINDOW = 32;
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Whether further rounds follow: slow hosts then go on in these. `part`: of a round that several processes fetch.
-   * Default: none follows.
-   */
-  readonly round?: 'whole' | 'part';
+  /** Whether further rounds follow: slow hosts then go on in these. */
+  readonly isFollowed?: boolean;
   readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
 }
 
 /**
  * Fetches the remaining URLs of a segment, and parses each page while others are being fetched.
- * @param following how redirects are followed within the round; absent: they are not
+ * @param withDb what the crawl db gives to the fetch; absent: redirects are left to the next round
  */
 export function runFetchAndParse(
   deps: FetchDeps & ParseStepDeps,
   id: string,
   options: RunOptions,
-  following?: (segment: Segment) => Promise<FollowRedirects | null>,
+  withDb?: (segment: Segment) => Promise<Pick<FetchOptions, 'follow' | 'rests'>>,
 ): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
   return withSegment(deps, id, async (segment) => {
     deps.web.noteHosts(Object.keys(segment.info.hosts));
     const steps = { ...fetchDeps(deps), parse: parseDeps(deps) };
-    const follow = (await following?.(segment)) ?? undefined;
-    return fetchAndParse(steps, segment, { ...fetchOptions(deps.config, options), follow });
+    return fetchAndParse(steps, segment, { ...fetchOptions(deps, options), ...(await withDb?.(segment)) });
   });
 }
 
@@ -56,7 +52,7 @@ export function runFetchAndParse(
 export function runFetch(deps: FetchDeps, id: string, options: RunOptions): Promise<FetchSummary> {
   return withSegment(deps, id, (segment) => {
     deps.web.noteHosts(Object.keys(segment.info.hosts));
-    return fetchOnly(fetchDeps(deps), segment, fetchOptions(deps.config, options));
+    return fetchOnly(fetchDeps(deps), segment, fetchOptions(deps, options));
   });
 }
 
@@ -93,7 +89,10 @@ export async function withSegment<Result>(
 function fetchDeps({ runtime, web }: Pick<CrawlDeps, 'runtime' | 'web'>): Omit<FetchAndParseDeps, 'parse'> {
   const { clock, log } = runtime;
   const { lanes, robots, protocols } = web;
-  return { fetch: { clock, log, lanes, robots, protocols, sha256Of }, monotonicNow: () => performance.now() };
+  return {
+    fetch: { clock, log, lanes, robots, protocols, sha256Of },
+    monotonicNow: () => performance.now(),
+  };
 }
 
 const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
@@ -108,12 +107,12 @@ const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
   checkAfterMs: fetch.throughputThresholdCheckAfterMs,
 });
 
-function fetchOptions({ fetch, http, crawl }: Config, options: RunOptions): FetchAndParseOptions {
+function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, options: RunOptions): FetchAndParseOptions {
+  const { fetch, http, crawl } = config;
   return {
-    hostWaitMs: options.round === undefined ? Number.POSITIVE_INFINITY : fetch.hostWaitMs,
+    hostWaitMs: options.isFollowed === true ? fetch.hostWaitMs : Number.POSITIVE_INFINITY,
     turnWaitMs: crawl.hostWaitMs,
     busyHosts: fetch.concurrency / fetch.connectionsPerHost,
-    isPart: options.round === 'part',
     probe: fetch.probe,
     maxBodyBytes: http.maxBodyBytes,
     timeoutMs: http.timeoutMs,
@@ -125,6 +124,7 @@ function fetchOptions({ fetch, http, crawl }: Config, options: RunOptions): Fetc
     failureLimit: fetch.failureLimit,
     patienceMs: PATIENCE_MS,
     parseWindow: PARSE_WINDOW,
+    rendering: web.rendering ?? undefined,
     ...options,
   };
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
-import { readClusterMark, refuseSpread } from '../cluster/cluster-mark.ts';
+import { readClusterMark } from '../cluster/cluster-mark.ts';
 import type { AskedDb } from '../deps.ts';
 import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
@@ -41,10 +41,9 @@ export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> 
   const { dir, log } = options;
   const mark = readClusterMark(dir);
   if (mark?.partitions !== undefined) {
-    // Filters and tables of signatures are those of a partition.
-    if (options.withIndexes) refuseSpread(dir);
     const { openSpreadDb } = await import('../cluster/partitions/open-spread-db.ts');
-    return openSpreadDb({ config: await options.config(), dir, partitions: mark.partitions, log });
+    const { withIndexes } = options;
+    return openSpreadDb({ config: await options.config(), dir, partitions: mark.partitions, log, withIndexes });
   }
   if (mark !== null) {
     const { openSharedDb } = await import('../cluster/open-shared-db.ts');

@@ -10,7 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type { ObjectStore } from '../../ports/objects/object-store.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { crawlDbServer } from '../cluster/store-urls.ts';
-import { checkOwner, readSegmentsMark, takeOwnership } from './segments-mark.ts';
+import { checkOwner, readSegmentsMark, segmentsPlace, takeOwnership } from './segments-mark.ts';
 
 /** Time without a heartbeat after which a writer loses a segment, where no lease says it, ms. */
 const PATIENCE_MS = 60_000;
@@ -29,43 +29,39 @@ export function openObjects(config: Config, place: string, env: Environment = pr
   return createS3ObjectStore(options, { clock: systemClock, random: Math.random, env });
 }
 
-/** Fencing of the writer: a token that grows with each lease, and the time that a lease lasts. */
-export interface SegmentsLease {
-  readonly token: number;
-  readonly leaseMs: number;
+export interface ObjectSegmentsOptions {
+  readonly config: Config;
+  /** State directory of the whole crawl. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly warc: WarcOptions;
+  /** Path of a part of the crawl with segments of its own, below the directory and the place; empty: the whole. */
+  readonly part: string;
+  /** Id of a crawl that several directories work on; empty: the directory is the crawl. */
+  readonly crawlId: string;
+  /** The fencing token of the lease that the process holds now, which goes into manifests; absent: it needs none. */
+  readonly token?: (() => number) | undefined;
 }
 
-/**
- * The segments of a state directory in the object store of `segments.store`.
- * @param part a part of the crawl with segments of its own, by its name; empty: the whole crawl
- * @param crawlId of a crawl that several directories work on
- */
-export function openObjectSegments(
-  {
-    config,
-    dir,
-    log,
-    warc,
-  }: { readonly config: Config; readonly dir: string; readonly log: Log; readonly warc: WarcOptions },
-  {
-    part = '',
-    lease,
-    crawlId = '',
-  }: { readonly part?: string; readonly lease?: SegmentsLease; readonly crawlId?: string } = {},
-): SegmentStore {
+/** The segments of a state directory in the object store of `segments.store`. */
+export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore {
+  const { config, dir, log, warc, part, crawlId, token } = options;
   const { store: place, partBytes, sealEveryMs } = config.segments;
   const owned = openObjects(config, place);
-  const objects = part === '' ? owned : openObjects(config, `${place.replace(/\/+$/, '')}/${part}`);
+  const objects = part === '' ? owned : openObjects(config, `${segmentsPlace(config)}/${part}`);
   const isShared = crawlDbServer(config.cluster) !== null;
   return createObjectSegmentStore({
     objects,
-    spoolDir: join(dir, 'spool', part),
+    spoolDir: join(dir, part, 'spool'),
     log,
     warc,
     partBytes,
     sealMs: sealEveryMs,
-    token: lease?.token ?? 0,
-    patienceMs: lease?.leaseMs ?? (isShared ? config.cluster.leaseMs : PATIENCE_MS),
+    // A lease is of a turn, the store of many.
+    get token() {
+      return token?.() ?? null;
+    },
+    patienceMs: isShared ? config.cluster.leaseMs : PATIENCE_MS,
     ownership: { check: () => checkOwner(dir, owned, crawlId), take: () => takeOwnership(dir, owned, crawlId) },
     ...(readSegmentsMark(dir)?.isDry && { isDry: true }),
   });

@@ -6,11 +6,20 @@ import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
+import { wholeOf } from '../cluster/cluster-mark.ts';
 import { crawlDbServer } from '../cluster/store-urls.ts';
 import { readSegmentsMark } from './segments-mark.ts';
 
+export interface SegmentsOptions {
+  readonly config: Config;
+  readonly dir: string;
+  readonly log: Log;
+  /** As for `openObjectSegments`. */
+  readonly token?: (() => number) | undefined;
+}
+
 /** The segments of a state directory, with WARC files as configured. Throws `config-invalid` if they lie elsewhere. */
-export function openSegments({ config, dir, log }: { config: Config; dir: string; log: Log }): SegmentStore {
+export function openSegments({ config, dir, log, token }: SegmentsOptions): SegmentStore {
   const { warcMaxBytes, gzipLevel, store } = config.segments;
   const warc = {
     software: `incrawl/${packageVersion()}`,
@@ -22,7 +31,8 @@ export function openSegments({ config, dir, log }: { config: Config; dir: string
     const local = createFileSegmentStore({ dir: join(dir, 'segments'), warc, log });
     return deferred(async () => {
       await refuseLocal(dir, local, store);
-      return (await import('./open-object-segments.ts')).openObjectSegments({ config, dir, log, warc });
+      const { openObjectSegments } = await import('./open-object-segments.ts');
+      return openObjectSegments({ config, log, warc, token, ...placeInCrawl(dir) });
     });
   }
   const mark = readSegmentsMark(dir);
@@ -37,6 +47,12 @@ export function openSegments({ config, dir, log }: { config: Config; dir: string
     // Workers share the folder: one whose lease has ended lets go of its segments by then.
     ...(crawlDbServer(config.cluster) === null ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });
+}
+
+/** A partition of a spread crawl has its segments below those of the whole, which owns the place. */
+function placeInCrawl(dir: string): { readonly dir: string; readonly part: string; readonly crawlId: string } {
+  const whole = wholeOf(dir);
+  return whole === null ? { dir, part: '', crawlId: '' } : { dir: whole.dir, part: whole.part, crawlId: whole.id };
 }
 
 /** Segments in the directory would be taken for lost. */

@@ -54,7 +54,8 @@ export function openSeenUrls(config: Config, db: RowsCrawlDb, log: Log, cache = 
   });
 }
 
-const STATS_KEY = 'seenStats';
+/** Fact of a crawl db: counts of look-ups, as JSON. */
+export const SEEN_STATS_KEY = 'seenStats';
 
 /** Adds the counts of this process since `kept` to those of `readdb --seen`; resolves with the new `kept`. */
 export async function rememberSeen(db: CrawlDb, seen: SeenUrls, kept: SeenUrlsStats): Promise<SeenUrlsStats> {
@@ -63,10 +64,12 @@ export async function rememberSeen(db: CrawlDb, seen: SeenUrls, kept: SeenUrlsSt
   const stored = await storedStats(db);
   const sum = (key: keyof SeenUrlsStats): number => stored[key] + now[key] - kept[key];
   const keys = Object.keys(NO_SEEN_STATS) as (keyof SeenUrlsStats)[];
-  await db.write({ meta: { [STATS_KEY]: JSON.stringify(Object.fromEntries(keys.map((key) => [key, sum(key)]))) } });
+  await db.write({
+    meta: { [SEEN_STATS_KEY]: JSON.stringify(Object.fromEntries(keys.map((key) => [key, sum(key)]))) },
+  });
   return now;
 }
 
 export async function storedStats(db: Pick<CrawlDb, 'meta'>): Promise<SeenUrlsStats> {
-  return { ...NO_SEEN_STATS, ...(JSON.parse((await db.meta(STATS_KEY)) ?? '{}') as Partial<SeenUrlsStats>) };
+  return { ...NO_SEEN_STATS, ...(JSON.parse((await db.meta(SEEN_STATS_KEY)) ?? '{}') as Partial<SeenUrlsStats>) };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../adapters/files/durable-file.ts';
+import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { ObjectStore } from '../../ports/objects/object-store.ts';
 
@@ -14,6 +15,9 @@ export interface SegmentsMark {
   /** The directory is a copy, for a dry run: nothing is stored or removed. */
   readonly isDry?: true;
 }
+
+/** `segments.store` as it is compared; empty: the state directory. */
+export const segmentsPlace = ({ segments }: Pick<Config, 'segments'>): string => segments.store.replace(/\/+$/, '');
 
 export const SEGMENTS_MARK = 'object-store.json';
 /** The object that names the crawl. */
@@ -55,8 +59,8 @@ export async function checkOwner(dir: string, objects: ObjectStore, crawlId = ''
   const mark = readSegmentsMark(dir);
   const own = mark?.id || crawlId;
   const id = await ownerOf(objects);
-  // An emptied place is as a folder that was deleted.
-  if (id === own || (id === '' && mark?.place === objects.name)) return;
+  // An emptied place is as a folder that was deleted. Without a mark nothing was stored from this directory.
+  if (id === own || (id === '' && (mark === null || mark.place === objects.name))) return;
   if (id === '') {
     const message = `${objects.name} holds no segments of this crawl, which are in ${mark?.place}: set segments.store to it`;
     throw new CrawlError('config-invalid', message);
@@ -92,14 +96,14 @@ export async function takeOwnership(dir: string, objects: ObjectStore, crawlId =
   await checkOwner(dir, objects, crawlId);
 }
 
-const PROBE = 'conditions-probe';
-
 /** Some services ignore conditions: two writers would overwrite each other's segments. */
 async function requireConditions(objects: ObjectStore): Promise<void> {
-  await objects.put(PROBE, Buffer.from('1'));
-  const again = await objects.put(PROBE, Buffer.from('2'), 'new');
-  const other = await objects.put(PROBE, Buffer.from('3'), { etag: '"00000000000000000000000000000000"' });
-  await objects.remove([PROBE]);
+  // Other processes of the crawl may ask at the same time.
+  const probe = `conditions-probe-${randomUUID()}`;
+  await objects.put(probe, Buffer.from('1'));
+  const again = await objects.put(probe, Buffer.from('2'), 'new');
+  const other = await objects.put(probe, Buffer.from('3'), { etag: '"00000000000000000000000000000000"' });
+  await objects.remove([probe]);
   if (again === null && other === null) return;
   throw new CrawlError(
     'object-store-refused',

@@ -93,7 +93,7 @@ export async function importLines(
       'the crawl db is not empty: add to it with --merge, or name another with --dir',
     );
   }
-  const sink = new Sink(db, mode);
+  const sink = new ImportSink(db, mode);
   let end: DumpCounts | null = null;
   for await (const line of counted(lines, onWork, 'importing rows')) {
     if (end !== null) throw new CrawlError('usage-invalid', 'lines follow the last line of the export ("end")');
@@ -118,7 +118,8 @@ export async function importLines(
   return { records, links, hosts, changes, merged: sink.merged };
 }
 
-class Sink {
+/** Gathers lines into batches. What was added before {@link finish} leaves an unfinished crawl db when `whole`. */
+export class ImportSink {
   records = 0;
   links = 0;
   hosts = 0;
@@ -147,7 +148,7 @@ class Sink {
     if ('record' in line) {
       this.records++;
       // Two URLs of a foreign crawl may be one here: the second is merged into the first.
-      if (this.#urls.has(line.record.url)) await this.#flush();
+      if (this.#urls.has(line.record.url)) await this.flush();
       this.#urls.add(line.record.url);
       this.#puts.push(line.record);
     } else if ('links' in line) {
@@ -169,7 +170,7 @@ class Sink {
     }
     const { length } = this.#forwarding;
     if (this.#puts.length + this.#links.length + this.#facts.length + this.#changes.length + length >= CHUNK)
-      await this.#flush();
+      await this.flush();
   }
 
   #leaseOf(segment: string): string[] {
@@ -178,7 +179,7 @@ class Sink {
     return urls;
   }
 
-  async #flush(): Promise<void> {
+  async flush(): Promise<void> {
     const stored = await this.#db.getMany(this.#puts.map(({ url }) => url));
     const puts = this.#puts.map((datum, i): CrawlDbPut => {
       const previous = stored[i] ?? null;
@@ -219,7 +220,7 @@ class Sink {
   }
 
   async finish(): Promise<void> {
-    await this.#flush();
+    await this.flush();
     if (this.#families.length > 0) await this.#write({ linkFamilies: this.#families });
     for (const segment of this.#segments) await this.#write({ segments: [segment] });
     for (const [segment, urls] of this.#leases) {

@@ -12,13 +12,14 @@ import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
 import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
+import { renderedCopy, renderTrials } from './rendering-lines.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts. 6: truncation. 7: links from and to other partitions.
+ * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown.
  */
-export const DUMP_VERSION = 7;
+export const DUMP_VERSION = 8;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
@@ -127,6 +128,7 @@ const record = z.strictObject({
     .nullable()
     .default(null),
   blocks: blocks.nullable().default(null),
+  rendered: renderedCopy.nullable().default(null),
   target: text,
   visits: z.array(visit),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -166,6 +168,7 @@ const facts = z.strictObject({
     })
     .nullable()
     .default(null),
+  rendering: z.array(renderTrials).nullable().default(null),
 }) satisfies z.ZodType<HostFacts>;
 
 const families = z.strictObject({
@@ -235,7 +238,7 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
-  const { robotsTag, changeSignature, truncated, textChars, stated, blocks } = record as Partial<CrawlDatum>;
+  const { robotsTag, changeSignature, truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
   return {
     ...record,
     robotsTag: robotsTag ?? null,
@@ -244,6 +247,7 @@ function completed(record: CrawlDatum): CrawlDatum {
     textChars: textChars ?? null,
     stated: stated ?? null,
     blocks: blocks ?? null,
+    rendered: rendered ?? null,
   };
 }
 

@@ -17,6 +17,8 @@ export interface SharedStore {
   isWhole(name: string): Promise<boolean>;
   /** What the server may do to the rows of a name, as the beginning of a sentence; `null`: nothing. */
   danger(name: string): Promise<string | null>;
+  /** Time of the server of a name, ms since the epoch. */
+  now(name: string): Promise<number>;
   readonly leases: StoreLeases;
   /**
    * The rows of a name. A batch is written whole, or not at all, and only while `token` is the newest one of the name:
@@ -24,8 +26,6 @@ export interface SharedStore {
    * @param token of the lease of the name; `null`: to read
    */
   rows(name: string, token: string | null): StoredRows;
-  /** The leases of the hosts of a name. */
-  hosts(name: string): HostLeases;
   /** Puts rows without a lease, beside the holder of the name: whole or not at all. */
   append(name: string, rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
   /** Ends the connections. Rows are to be closed before. */
@@ -51,16 +51,6 @@ export interface StoreLeases {
   /** Extends a lease, from now. False: another one has it, or none. */
   keep(name: string, holder: string, leaseMs: number): Promise<boolean>;
   drop(name: string, holder: string): Promise<void>;
-}
-
-/** Which worker may fetch from a host, by the clock of the server. */
-export interface HostLeases {
-  /** 0: the worker holds the host, for `lifeMs` at most; else the least time to wait, ms. */
-  take(host: string, worker: string, lifeMs: number): Promise<number>;
-  /** False: the worker no longer holds the host. */
-  keep(host: string, worker: string, lifeMs: number): Promise<boolean>;
-  /** Gives the host back; no other worker may take it for `restMs`. */
-  leave(host: string, worker: string, restMs: number): Promise<void>;
 }
 
 /** Codes of errors after which a call may succeed later, when the server answers again. */

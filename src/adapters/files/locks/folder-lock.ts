@@ -50,6 +50,9 @@ interface Holder {
   readonly startedAt: number;
 }
 
+/** Locks of this process that it has given back, though their files could not be read, and so stay. */
+const leftBehind = new Set<string>();
+
 const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), startedAt: performance.timeOrigin });
 
 /**
@@ -66,10 +69,11 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
     if (attempt === 3) throw lockedError(name, 'other processes in turn');
     if (text !== null) removeStale(file, text);
   }
+  leftBehind.delete(file);
   const own = JSON.stringify(SELF);
   const isOwn = (): boolean => textOf(file) === own;
   const signs = setInterval(() => {
-    if (isReadableAnd(isOwn)) touch(file);
+    touch(file, isOwn);
   }, patienceMs / 6);
   signs.unref();
   let isHeld = true;
@@ -85,10 +89,15 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
       if (!isHeld) return false;
       isHeld = false;
       clearInterval(signs);
-      // One that cannot be read stays: its process has ended when the next one asks.
-      const wasHeld = isReadableAnd(isOwn);
-      if (wasHeld) rmSync(file, { force: true });
-      return wasHeld;
+      try {
+        const wasHeld = isOwn();
+        if (wasHeld) rmSync(file, { force: true });
+        return wasHeld;
+      } catch {
+        // It may be another's by now. Others take it over when this process has ended, this one at once.
+        leftBehind.add(file);
+        return false;
+      }
     },
   };
 }
@@ -153,7 +162,7 @@ function holderOf(text: string): Holder | null {
 function isStale(file: string, text: string, patienceMs: number): boolean {
   const holder = holderOf(text);
   if (holder?.host === SELF.host) {
-    if (holder.pid === SELF.pid) return holder.startedAt !== SELF.startedAt;
+    if (holder.pid === SELF.pid) return holder.startedAt !== SELF.startedAt || leftBehind.has(file);
     if (isProcessGone(holder.pid)) return true;
   }
   const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -176,20 +185,12 @@ function removeStale(file: string, text: string): void {
   }
 }
 
-function isReadableAnd(isOwn: () => boolean): boolean {
-  try {
-    return isOwn();
-  } catch {
-    return false;
-  }
-}
-
-function touch(file: string): void {
+function touch(file: string, isOwn: () => boolean): void {
   try {
     const now = new Date();
-    utimesSync(file, now, now);
+    if (isOwn()) utimesSync(file, now, now);
   } catch {
-    // The folder was removed under its writer, whose next write fails.
+    // It cannot be read, or the folder was removed under its writer, whose next write fails.
   }
 }
 

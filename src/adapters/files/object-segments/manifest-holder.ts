@@ -14,8 +14,11 @@ import {
 } from './manifest.ts';
 
 export interface ClaimTerms {
-  /** Fencing token of this writer; 0 where nothing fences. */
-  readonly token: number;
+  /**
+   * Fencing token of the lease that this writer holds now; `null` without a lease: then the token of the segment stays,
+   * and heartbeats alone keep writers apart.
+   */
+  readonly token: number | null;
   /** Time after which a writer without a heartbeat loses the segment, ms. */
   readonly patienceMs: number;
 }
@@ -73,11 +76,12 @@ export class ManifestHolder {
   static async claim(
     store: ObjectStore,
     read: ReadManifest,
-    { token, patienceMs }: ClaimTerms,
+    { token: ownToken, patienceMs }: ClaimTerms,
     notes: ManifestNotes | null,
   ): Promise<ManifestHolder> {
     const { manifest, stored } = read;
     const { id } = manifest.info;
+    const token = ownToken ?? manifest.token;
     if (manifest.token > token) throw fenced(store, id);
     const { writer } = manifest;
     const isFree = writer === null || manifest.token < token || isGone(writer, stored.ageMs, patienceMs);

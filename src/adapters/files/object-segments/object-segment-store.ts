@@ -163,10 +163,21 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     const place = { id, folder: spool.folder, partBytes: options.partBytes };
     const stored = await storePieces(objects, place, [{ name: FETCH_LIST, start: 0, end }]);
     const files = { ...NO_FILES, [FETCH_LIST]: stored.get(FETCH_LIST) ?? [] };
-    const base = { format: 1, sequence: 0, token: options.token, writer: null, files, warc: {}, replaced: [] } as const;
+    const token = options.token ?? 0;
+    const base = { format: 1, sequence: 0, token, writer: null, files, warc: {}, replaced: [] } as const;
     const text = encodeManifest({ ...base, ...(await storeHosts(objects, info, new Map())) });
     spool.settle(text);
     if ((await objects.put(manifestKey(info.id), Buffer.from(text), 'new')) === null) throw existing(info.id);
+  }
+
+  /** Local folders of segments that another machine has finished, or removed: nothing continues them. */
+  async function dropFinishedElsewhere(stored: ReadonlySet<string>): Promise<void> {
+    for (const { id } of await files.list()) {
+      const spool = new SpoolFolder(spoolDir, id);
+      if (opened.has(id) || spool.isLocked) continue;
+      const read = stored.has(id) ? await readManifest(objects, id) : null;
+      if (read === null || read.manifest.info.state === 'updated') spool.remove();
+    }
   }
 
   const existing = (id: string): TypeError => new TypeError(`segment ${id} exists already in ${objects.name}`);
@@ -212,6 +223,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const whole = new Set((await ids()).map(({ id }) => id));
       const begun = new Set(await files.listIncomplete());
       for await (const id of objects.folders(DATA)) if (SEGMENT_ID.test(id) && !hidden.has(id)) begun.add(id);
+      if (!isDry) await dropFinishedElsewhere(whole);
       return [...begun].filter((id) => !whole.has(id)).sort();
     },
     async remove(id) {
@@ -223,7 +235,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       if (isDry) return;
       hidden.delete(id);
       const read = await readManifest(objects, id);
-      if (read !== null && read.manifest.token > options.token) {
+      if (read !== null && options.token !== null && read.manifest.token > options.token) {
         throw new CrawlError('lease-lost', `the segment ${id} in ${objects.name} belongs to a newer process by now`);
       }
       // The manifest first: what a kill leaves is then no segment, rather than a damaged one.

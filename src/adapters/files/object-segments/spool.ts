@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../../ports/objects/object-store.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import { replaceFile } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
+import { LOCK } from '../locks/folder-lock.ts';
 import {
   ADDED,
   FETCH_LIST,
@@ -37,6 +38,11 @@ export class SpoolFolder implements ManifestNotes {
 
   get exists(): boolean {
     return isFinished(this.folder);
+  }
+
+  /** Whether a process writes to it, or was killed while it did. */
+  get isLocked(): boolean {
+    return existsSync(join(this.folder, LOCK));
   }
 
   /** Whether it goes on from a manifest of this text. */

@@ -5,7 +5,7 @@ import type { FetchedRecord, FetchItem, SegmentInfo, WireResponse } from '../../
 import { syncFolder } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
-import { type WarcOptions, WarcWriter, warcMember } from '../warc/warc-writer.ts';
+import { type WarcOptions, WarcWriter, warcMembers } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { FrameLog } from './frame-log.ts';
 import { readFrames } from './frame-reader.ts';
@@ -80,7 +80,10 @@ export class SegmentWriter {
       open.push(this.fetched);
       this.added = mark.info.followed === undefined ? null : new AddedItems(dir, mark);
       if (this.added !== null) open.push(this.added);
-      this.warc = new WarcWriter(dir, deps.warc, ends, deps.sealed);
+      this.warc = new WarcWriter(dir, deps.warc, ends, {
+        sealed: deps.sealed,
+        requireHeld: () => deps.lock.requireHeld(),
+      });
       open.push(this.warc);
       this.parsed = new FrameLog(join(dir, PARSED), {
         syncedBytes: mark.synced.parsed,
@@ -106,6 +109,7 @@ export class SegmentWriter {
 
   async addItems(items: readonly FetchItem[], hosts: SegmentInfo['hosts']): Promise<void> {
     this.checkOpen();
+    this.lock.requireHeld();
     checkPositions(items, this.mark.info);
     if (this.added === null) {
       // Before the first item: versions that do not know of such items must not read the segment.
@@ -128,7 +132,7 @@ export class SegmentWriter {
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
     this.checkPosition(record.index);
     if (response === null) return this.land(record, null);
-    const member = warcMember(response, this.options.gzipLevel);
+    const member = warcMembers(response, this.options.gzipLevel);
     if (member instanceof Uint8Array) return this.land(record, member);
     const landed = member.then((bytes) => this.land(record, bytes));
     this.underWay.add(landed);
@@ -188,6 +192,7 @@ export class SegmentWriter {
   /** The mark first: a crash in between leaves parse output that is valid, if unwanted. */
   resetParsed(): void {
     this.checkOpen();
+    this.lock.requireHeld();
     const { info, synced } = this.mark;
     const state = STATES.indexOf(info.state) > STATES.indexOf('fetched') ? 'fetched' : info.state;
     if (state !== info.state || synced.parsed > 0) {

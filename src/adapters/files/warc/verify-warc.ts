@@ -59,6 +59,11 @@ function* faultsOf(record: WARCRecord, block: Uint8Array): Generator<string> {
     yield `the block has ${block.length} bytes, Content-Length says ${record.warcContentLength}`;
     return;
   }
+  if (record.warcType === 'conversion' || record.warcType === 'resource') {
+    const [algorithm, digest] = (record.warcHeader('WARC-Block-Digest') ?? '').split(':');
+    const found = createHash('sha256').update(block).digest('hex');
+    if (algorithm === 'sha256' && found !== digest) yield `the block digest is ${found}, not ${digest}`;
+  }
   if (record.warcType !== 'response') return;
   if (!record.warcTargetURI) yield 'WARC-Target-URI is missing';
   const headEnd = Buffer.from(block.buffer, block.byteOffset, block.byteLength).indexOf('\r\n\r\n');

@@ -1,12 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { TRUNCATIONS } from '../../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import type { WireResponse } from '../../../ports/segment-store.ts';
+import type { RenderedBody, WireResponse } from '../../../ports/segment-store.ts';
 import { fileError } from '../file-errors.ts';
-import { REVISIT_PROFILE } from './warc-record.ts';
+import { HTTP2, REVISIT_PROFILE } from './warc-record.ts';
 
 /**
- * Reads the `response` or `revisit` record of one gzip member. Throws `segment-corrupt`; `where` is for its message.
+ * Reads the `response` or `revisit` record of a visit, with the records behind it of what a browser made of the page.
+ * Throws `segment-corrupt`; `where` is for its message.
+ * @param member gzip members, the first one with the response
  */
 export function readWarcMember(member: Uint8Array, where: string): WireResponse {
   const corrupt = (what: string): CrawlError => new CrawlError('segment-corrupt', `${where}: ${what}`);
@@ -20,7 +22,9 @@ export function readWarcMember(member: Uint8Array, where: string): WireResponse 
   const field = (name: string): string | undefined => valueIn(warc?.fields ?? [], name);
   const blockBytes = Number(field('content-length'));
   if (warc === null || !warc.firstLine.startsWith('WARC/')) throw corrupt('no WARC record begins here');
-  if (warc.end + blockBytes + 4 !== record.length) throw corrupt('the record is not as long as it says');
+  const end = warc.end + blockBytes;
+  if (!(end + 4 <= record.length)) throw corrupt('the record is not as long as it says');
+  const rendered = renderedIn(record, end + 4, corrupt);
   const http = readHead(record, warc.end, 'latin1');
   const status = /^HTTP\/(\S+) (\d+) ?(.*)$/.exec(http?.firstLine ?? '');
   const url = field('warc-target-uri');
@@ -30,16 +34,35 @@ export function readWarcMember(member: Uint8Array, where: string): WireResponse 
   return {
     url,
     at: Date.parse(field('warc-date') ?? ''),
-    httpVersion: status[1] as string,
+    httpVersion: field('warc-protocol') === HTTP2 ? '2' : (status[1] as string),
     status: Number(status[2]),
     statusText: status[3] as string,
     rawHeaders: http.fields,
-    body: revisit === null ? record.subarray(http.end, record.length - 4) : null,
+    body: revisit === null ? record.subarray(http.end, end) : null,
     truncated: truncationIn(field('warc-truncated')),
     remoteAddress: field('warc-ip-address') ?? null,
     revisit,
+    ...(rendered !== null && { rendered }),
     ...(refersTo === undefined ? {} : { refersToAt: Date.parse(refersTo) }),
   };
+}
+
+/** The `conversion` and `resource` records from `at` to the end; `null`: there is none. */
+function renderedIn(records: Buffer, at: number, corrupt: (what: string) => CrawlError): RenderedBody | null {
+  let html: Buffer | null = null;
+  let screenshot: Buffer | null = null;
+  for (let from = at; from < records.length; ) {
+    const head = readHead(records, from, 'utf8');
+    const bytes = Number(valueIn(head?.fields ?? [], 'content-length'));
+    if (head === null || !head.firstLine.startsWith('WARC/'))
+      throw corrupt('no WARC record begins behind the response');
+    if (!(head.end + bytes + 4 <= records.length)) throw corrupt('a record behind the response is not whole');
+    const block = records.subarray(head.end, head.end + bytes);
+    if (valueIn(head.fields, 'warc-type') === 'conversion') html = block;
+    else screenshot = block;
+    from = head.end + bytes + 4;
+  }
+  return html === null ? null : { html, ...(screenshot !== null && { screenshot }) };
 }
 
 /** Reasons that this program does not write (`time`, those of other programs) are not specified either. */

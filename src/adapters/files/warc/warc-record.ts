@@ -3,6 +3,9 @@ import type { WireResponse } from '../../../ports/segment-store.ts';
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
+/** HTTP/2 over TLS, as WARC-Protocol and TLS name it. */
+export const HTTP2 = 'h2';
+
 /** Origin of a WARC file. */
 export interface WarcInfo {
   /** Name and version of this program. */
@@ -40,6 +43,7 @@ export function responseRecord(
   const url = oneLine(response.url);
   let head = recordHead(revisit === null ? 'response' : 'revisit', response.at);
   head += `WARC-Target-URI: ${url}\r\nContent-Type: application/http; msgtype=response\r\n`;
+  if (isHttp2(response)) head += `WARC-Protocol: ${HTTP2}\r\n`;
   if (response.remoteAddress !== null) head += `WARC-IP-Address: ${oneLine(response.remoteAddress)}\r\n`;
   if (revisit !== null) {
     head += `WARC-Profile: ${REVISIT_PROFILE}${revisit}\r\nWARC-Refers-To-Target-URI: ${url}\r\n`;
@@ -52,13 +56,36 @@ export function responseRecord(
   return warcRecord(head, httpHead(response), revisit === null ? body : null, allocate);
 }
 
+/**
+ * What a browser made of a response (WARC 1.1, sections 6.5 and 6.8): the document as a `conversion` record, then a
+ * screenshot as a `resource` record, under a `urn:screenshot:` name, so that no replay takes it for the page.
+ */
+export function* renderedRecords({ url, at, rendered }: WireResponse): Generator<Buffer> {
+  if (rendered === undefined) return;
+  yield blockRecord('conversion', url, at, 'text/html; charset=utf-8', rendered.html);
+  if (rendered.screenshot === undefined) return;
+  yield blockRecord('resource', `urn:screenshot:${url}`, at, 'image/png', rendered.screenshot);
+}
+
+function blockRecord(
+  type: 'conversion' | 'resource',
+  uri: string,
+  at: number,
+  contentType: string,
+  block: Uint8Array,
+): Buffer {
+  const head = `${recordHead(type, at)}WARC-Target-URI: ${oneLine(uri)}\r\nContent-Type: ${contentType}\r\n`;
+  const digests = `WARC-Block-Digest: sha256:${sha256(block)}\r\n`;
+  return warcRecord(head + digests, '', block, Buffer.allocUnsafe);
+}
+
 /** In hexadecimal, as most tools write digests of this length. */
 const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex');
 
 const EMPTY = new Uint8Array(0);
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-function recordHead(type: 'warcinfo' | 'response' | 'revisit', at: number): string {
+function recordHead(type: 'warcinfo' | 'response' | 'revisit' | 'conversion' | 'resource', at: number): string {
   return `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Record-ID: <urn:uuid:${randomUUID()}>\r\nWARC-Date: ${isoTime(at)}\r\n`;
 }
 
@@ -85,8 +112,12 @@ function warcRecord(
 
 const RECORD_END = '\r\n\r\n';
 
+const isHttp2 = ({ httpVersion }: WireResponse): boolean => httpVersion === '2';
+
 function httpHead(response: WireResponse): string {
-  let head = `${oneLine(`HTTP/${response.httpVersion} ${response.status} ${response.statusText}`)}\r\n`;
+  // Readers of WARC files know HTTP/1 alone: the version is in WARC-Protocol (proposal 42 of the IIPC).
+  const version = isHttp2(response) ? '1.1' : response.httpVersion;
+  let head = `${oneLine(`HTTP/${version} ${response.status} ${response.statusText}`)}\r\n`;
   for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
     const name = response.rawHeaders[i] as string;
     if (isTransferEncoding(name)) continue;

@@ -6,7 +6,7 @@ import type { WarcPointer, WireResponse } from '../../../ports/segment-store.ts'
 import { syncFile, writeBuffers } from '../durable-file.ts';
 import { onFile } from '../file-errors.ts';
 import { STORED_BYTES, storedMember } from './stored-member.ts';
-import { responseRecord, type WarcInfo, warcinfoRecord } from './warc-record.ts';
+import { renderedRecords, responseRecord, type WarcInfo, warcinfoRecord } from './warc-record.ts';
 
 export interface WarcOptions extends WarcInfo {
   /** Size at which a file is closed and the next one begun, bytes. */
@@ -38,6 +38,18 @@ export function warcSizes(dir: string): Map<string, number> {
 /** Larger records are compressed in another thread, off the event loop. */
 const LARGE_BYTES = 256 * 1024;
 const gzipLater: (record: Buffer, options: ZlibOptions) => Promise<Buffer> = promisify(gzip);
+
+/** The records of a visit, each in a gzip member of its own, the response first. */
+export function warcMembers(response: WireResponse, gzipLevel: number): Buffer | Promise<Buffer> {
+  const member = warcMember(response, gzipLevel);
+  return response.rendered === undefined ? member : withRendered(response, member, gzipLevel);
+}
+
+/** In another thread: these records are seldom, and large. */
+async function withRendered(response: WireResponse, first: Buffer | Promise<Buffer>, level: number): Promise<Buffer> {
+  const rest = [...renderedRecords(response)].map((record) => gzipLater(record, { level }));
+  return Buffer.concat(await Promise.all([first, ...rest]));
+}
 
 /**
  * The response as a WARC record in a gzip member of its own (WARC 1.1, annex D). A compressed body is only wrapped:
@@ -74,19 +86,23 @@ export class WarcWriter {
   private buffers: Buffer[] = [];
   private bufferedBytes = 0;
   private readonly unsynced = new Set<string>();
+  private readonly requireHeld: () => void;
 
   /**
    * `ends`: offset after the last member that a record points at, by file. Bytes after it are cut off.
    * @param sealed files that are not touched
+   * @param requireHeld throws where another process writes the segment; called before files are begun, cut or removed
    */
   constructor(
     dir: string,
     options: WarcOptions,
     ends: ReadonlyMap<string, number>,
-    sealed: ReadonlyMap<string, number> = new Map(),
+    { sealed, requireHeld }: { readonly sealed: ReadonlyMap<string, number>; readonly requireHeld: () => void },
   ) {
     this.dir = dir;
     this.options = options;
+    this.requireHeld = requireHeld;
+    requireHeld();
     for (const name of sealed.keys()) this.number = Math.max(this.number, numberOf(name) + 1);
     for (const [name, size] of warcSizes(dir)) {
       if (sealed.has(name)) continue;
@@ -171,6 +187,7 @@ export class WarcWriter {
   }
 
   private nextFile(): void {
+    this.requireHeld();
     this.flush();
     this.close();
     this.number++;
@@ -178,7 +195,9 @@ export class WarcWriter {
   }
 
   private begin(at: number): void {
-    this.fd = onFile(this.file, () => openSync(this.file, 'w'));
+    this.requireHeld();
+    // The file is new: one that is there has been written by another process, after this one stood still.
+    this.fd = onFile(this.file, () => openSync(this.file, 'wx'));
     this.push(gzipSync(warcinfoRecord(this.options, nameOf(this.number), at)));
   }
 }

@@ -1,4 +1,5 @@
 import { PRIOR_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
+import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/rendered-copy.ts';
 import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
 import { NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
@@ -88,6 +89,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     packStated(datum.stated),
     hexToBytes(datum.changeSignature),
     datum.truncated,
+    packRendered(datum.rendered),
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -163,6 +165,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     textChars: at(27),
     stated: unpackStated(at<unknown[]>(30)),
     blocks: unpackBlocks(at<unknown[]>(28)),
+    rendered: unpackRendered(at<unknown[]>(33)),
     target: at(15),
     visits: unpackVisits(at<unknown[]>(26)),
     metadata: unpackMetadata(at<unknown[]>(10)),
@@ -186,6 +189,26 @@ function unpackStated(tuple: readonly unknown[] | null): StatedFacts | null {
   const [lang, publishedAt, modifiedAt, ...authors] = tuple as [string | null, number | null, number | null];
   const ms = (seconds: number | null): number | null => (seconds === null ? null : 1_000 * seconds);
   return { authors, publishedAt: ms(publishedAt), modifiedAt: ms(modifiedAt), lang };
+}
+
+/** Digest of the static page, then four values for each input. */
+function packRendered(rendered: RenderedCopy | null): unknown[] | null {
+  if (rendered === null) return null;
+  const inputs = rendered.inputs.flatMap(({ url, digest, etag, lastModified }) => {
+    return [url, hexToBytes(digest), etag, lastModified];
+  });
+  return [hexToBytes(rendered.digest), ...inputs];
+}
+
+function unpackRendered(tuple: readonly unknown[] | null): RenderedCopy | null {
+  if (tuple === null) return null;
+  const hex = (stored: unknown): string => bytesToHex(stored as Uint8Array) ?? '';
+  const inputs: RenderInput[] = [];
+  for (let i = 1; i + 3 < tuple.length; i += 4) {
+    const [url, digest, etag, lastModified] = tuple.slice(i, i + 4) as [string, unknown, string | null, string | null];
+    inputs.push({ url, digest: hex(digest), etag, lastModified });
+  }
+  return { digest: hex(tuple[0]), inputs };
 }
 
 const HEX = /^(?:[0-9a-f]{2})+$/;

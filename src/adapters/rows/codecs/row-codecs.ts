@@ -1,3 +1,4 @@
+import type { RenderTrials } from '../../../domain/crawl/rendering/render-trials.ts';
 import { dueFacts } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
@@ -132,7 +133,9 @@ type FactsTuple = readonly [
   changes?: number,
   watchedMs?: number,
   traffic?: TrafficTuple | null,
+  rendering?: readonly TrialsTuple[] | null,
 ];
+type TrialsTuple = readonly [pattern: string, renders: number, gains: number, misses: number, at: number];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
   if (facts === null) return pack([tally]);
@@ -157,17 +160,26 @@ type RarelySet =
   | [AnswerTuple]
   | [AnswerTuple | null, number]
   | [AnswerTuple | null, number | null, changes: number, watchedMs: number]
-  | [AnswerTuple | null, number | null, changes: number, watchedMs: number, TrafficTuple];
+  | [AnswerTuple | null, number | null, changes: number, watchedMs: number, TrafficTuple]
+  | [AnswerTuple | null, number | null, number, number, TrafficTuple | null, readonly TrialsTuple[]];
 
 /** The end of a host row, left out where all its values are absent. */
-function rarelySet({ nothing, restUntil, changes, watchedMs, traffic }: HostFacts): RarelySet {
+function rarelySet({ nothing, restUntil, changes, watchedMs, traffic, rendering }: HostFacts): RarelySet {
   const answer: AnswerTuple | null =
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
-  if (traffic !== null) return [answer, restUntil, changes, watchedMs, encodeTraffic(traffic)];
+  const costs = traffic === null ? null : encodeTraffic(traffic);
+  if (rendering !== null && rendering.length > 0) {
+    return [answer, restUntil, changes, watchedMs, costs, rendering.map(trialsTuple)];
+  }
+  if (costs !== null) return [answer, restUntil, changes, watchedMs, costs];
   if (watchedMs > 0) return [answer, restUntil, changes, watchedMs];
   if (restUntil !== null) return [answer, restUntil];
   return answer === null ? [] : [answer];
 }
+
+const trialsTuple = ({ pattern, renders, gains, misses, at }: RenderTrials): TrialsTuple => [
+  ...([pattern, renders, gains, misses, at] as const),
+];
 
 export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
   return decoded('row of the host', host, bytes, ([tally, facts]) => ({
@@ -179,13 +191,15 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
   const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
-  const [changes = 0, watchedMs = 0, traffic = null] = counted;
+  const [changes = 0, watchedMs = 0, traffic = null, rendering = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
   return {
     ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil, changes, watchedMs },
     traffic: traffic === null ? null : decodeTraffic(traffic),
+    rendering:
+      rendering?.map(([pattern, renders, gains, misses, at]) => ({ pattern, renders, gains, misses, at })) ?? null,
   };
 }
 

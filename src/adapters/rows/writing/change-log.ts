@@ -5,6 +5,7 @@ import {
   type FeedEnds,
   NO_FEED,
 } from '../../../domain/crawl/change/change-feed.ts';
+import { numberOf } from '../../../domain/crawl/change/feed-cursor.ts';
 import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import {
   allChanges,
@@ -46,8 +47,8 @@ export async function* readChanges(
   ends: FeedEnds,
   { after = 0, through = ends.last, notedFrom, limit, reverse = false }: ChangeQuery,
 ): AsyncGenerator<ChangeRow, void, undefined> {
-  const last = Math.min(through, ends.last);
-  let first = Math.max(after + 1, ends.first);
+  const last = Math.min(numberOf(through), ends.last);
+  let first = Math.max(numberOf(after) + 1, ends.first);
   if (notedFrom !== undefined) first = await firstNoted(rows, first, last, notedFrom);
   if (first > last) return;
   for await (const batch of readRange(rows, changeRange(first, last), limit, reverse)) {

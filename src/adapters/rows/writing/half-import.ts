@@ -13,12 +13,16 @@ export function stageImporting(sink: RowSink, isImporting: boolean): void {
   else sink.del(IMPORTING_KEY);
 }
 
+/** Whether an import is under way, or was cut short. */
+export const isHalfImported = async (rows: Rows): Promise<boolean> =>
+  (await existMany(rows, [IMPORTING_KEY]))[0] === true;
+
 /**
  * Empties a crawl db whose import was cut short: it was empty before. Killed half way, it is repeated at the next
  * start.
  */
 export async function undoHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
-  if (!(await existMany(rows, [IMPORTING_KEY]))[0]) return;
+  if (!(await isHalfImported(rows))) return;
   log.warn('an import was cut short; its rows are removed', { name });
   for (const kind of Object.values(ROW)) {
     if (kind === ROW.meta) continue;

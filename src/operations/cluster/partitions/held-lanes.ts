@@ -1,27 +1,36 @@
 import { CrawlError } from '../../../domain/errors.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { HostLanes, LaneTurn } from '../../../ports/host-lanes.ts';
 import type { PartitionHold } from './partition-stores.ts';
+
+export interface HeldLanesDeps {
+  /** Whether a host is of the partition: such hosts alone are among those that rest. */
+  isOwn(host: string): boolean;
+  readonly hold: Pick<PartitionHold, 'isHeld'>;
+  readonly clock: Clock;
+  /**
+   * No host is asked before this time, ms since the epoch. After a holder that did not give the partition back it is
+   * not known which hosts were asked last, and when.
+   */
+  readonly rest: { readonly until: number };
+  /** Called before a task rejects with `lease-lost`. */
+  onLost(): void;
+}
 
 /**
  * The lanes of a process for one partition: no request begins once another process may hold the partition, which then
  * asks its hosts. The lanes below are those of all partitions of the process, since a host is in one of them.
- * @param isOwn whether a host is of the partition: such hosts alone are among those that rest
- * @param onLost called before a task rejects with `lease-lost`
  */
-export function heldLanes(
-  lanes: HostLanes,
-  isOwn: (host: string) => boolean,
-  hold: Pick<PartitionHold, 'isHeld'>,
-  onLost: () => void,
-): HostLanes {
+export function heldLanes(lanes: HostLanes, { isOwn, hold, clock, rest, onLost }: HeldLanesDeps): HostLanes {
   const requireHeld = (): void => {
     if (hold.isHeld()) return;
     onLost();
     throw new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
   };
   return {
-    run: (host, task, signal, latest) =>
-      lanes.run(
+    run(host, task, signal, latest) {
+      if (rest.until > clock.now()) lanes.pauseUntil(host, rest.until);
+      return lanes.run(
         host,
         (turn) => {
           requireHeld();
@@ -29,7 +38,8 @@ export function heldLanes(
         },
         signal,
         latest,
-      ),
+      );
+    },
     setDelay: (host, delayMs) => lanes.setDelay(host, delayMs),
     ownDelayMs: (host) => lanes.ownDelayMs(host),
     pauseUntil: (host, at) => lanes.pauseUntil(host, at),

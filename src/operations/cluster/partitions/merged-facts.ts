@@ -1,3 +1,4 @@
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
 import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
 import type { Spread } from '../../../ports/record-indexes.ts';
@@ -6,6 +7,7 @@ import { WRITTEN_KEY } from '../../../steps/facts/written-at.ts';
 import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
 import { FAMILIES_PRINT_KEY } from '../../../steps/update/link-families.ts';
 import { READ_KEY } from '../../loop/sitemaps.ts';
+import { SEEN_STATS_KEY } from '../../state/seen-urls.ts';
 
 type Facts = Readonly<Record<string, string>>;
 
@@ -32,6 +34,7 @@ const latest: Merger = (values) => String(Math.max(...values.map(Number)));
 const joined: Merger = (values) => [...new Set(values.filter((value) => value !== ''))].sort().join('+');
 
 const MERGERS: ReadonlyMap<string, Merger> = new Map([
+  [SEEN_STATS_KEY, sumsOfFields],
   [SEED_HOSTS_KEY, (values) => JSON.stringify([...new Set(values.flatMap((each) => JSON.parse(each) as string[]))])],
   [CHANGES_KEY, sumsOfWords],
   [WRITTEN_KEY, latest],
@@ -41,12 +44,53 @@ const MERGERS: ReadonlyMap<string, Merger> = new Map([
 
 const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latest : MERGERS.get(name));
 
+/** Of JSON objects of numbers: the sum of each field. */
+function sumsOfFields(values: readonly string[]): string {
+  const sums: Record<string, number> = {};
+  for (const value of values) {
+    for (const [field, count] of Object.entries(JSON.parse(value) as Record<string, number>)) {
+      sums[field] = (sums[field] ?? 0) + count;
+    }
+  }
+  return JSON.stringify(sums);
+}
+
 /** Of texts of numbers: the sum of the first ones, of the second ones, .. */
 function sumsOfWords(values: readonly string[]): string {
   const sums: number[] = [];
   for (const value of values)
     for (const [i, word] of value.split(' ').entries()) sums[i] = (sums[i] ?? 0) + Number(word);
   return sums.join(' ');
+}
+
+/**
+ * The part of a fact of one crawl db that a partition gets, so that all parts together merge into it; `null`: none, as
+ * the fact is of other partitions, or of the rounds of that crawl db.
+ */
+export function shareOfFact(
+  name: string,
+  value: string,
+  partition: number,
+  partitions: number,
+  placeOf: (host: string) => number,
+): string | null {
+  if (name.startsWith(READ_KEY)) {
+    return placeOf(hostOf(name.slice(READ_KEY.length))) === partition ? value : null;
+  }
+  const merger = MERGERS.get(name);
+  if (merger === undefined) return null;
+  // Counts of look-ups are for people, and shared out they would say nothing.
+  if (merger === sumsOfFields) return partition === 0 ? value : null;
+  return merger === sumsOfWords ? shareOfWords(value, partition, partitions) : value;
+}
+
+/** The first part gets what is left over. */
+function shareOfWords(value: string, partition: number, partitions: number): string {
+  const shares = value.split(' ').map((word) => {
+    const share = Math.floor(Number(word) / partitions);
+    return partition === 0 ? Number(word) - share * (partitions - 1) : share;
+  });
+  return shares.join(' ');
 }
 
 export function summedCounters(all: readonly CrawlDbCounters[]): CrawlDbCounters {

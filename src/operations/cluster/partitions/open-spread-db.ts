@@ -2,15 +2,16 @@ import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../../config/schema.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import type { CrawlDb } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { OrderedRows } from '../../../ports/ordered-rows.ts';
+import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { PartOfCrawl } from '../../deps.ts';
+import { segmentsPlace } from '../../state/segments-mark.ts';
 import { connectStore } from '../connect-store.ts';
 import { requireServer, requireSharedDb } from '../open-shared-db.ts';
-import { partitionDir } from './open-partition.ts';
+import { partitionDir } from './partition-dir.ts';
 import { partitionName, requireSpread } from './shared-partitions.ts';
-import { SpreadCrawlDb } from './spread-db.ts';
+import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
 
 export interface SpreadDbOptions {
   readonly config: Config;
@@ -19,31 +20,39 @@ export interface SpreadDbOptions {
   /** As the mark says. */
   readonly partitions: number;
   readonly log: Log;
+  /** Opens the tables of signatures as well. Default: false. */
+  readonly withIndexes?: boolean;
 }
 
-export type OpenSpreadDb = SpreadCrawlDb & { partOf(host: string): PartOfCrawl };
+export type OpenSpreadDb = SpreadCrawlDb & {
+  partOf(host: string): PartOfCrawl;
+  parts(): readonly PartOfCrawl[];
+};
 
 /**
  * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
  * where directory and store do not belong together, and with an error of the store.
  */
-export async function openSpreadDb({ config, dir, partitions, log }: SpreadDbOptions): Promise<OpenSpreadDb> {
+export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
+  const { config, dir, partitions, log, withIndexes = false } = options;
   const server = requireServer(config, dir);
   const { name } = config.cluster;
   const store = await connectStore(server.url);
   try {
-    await requireSpread({ store, dir, name, partitions });
+    await requireSpread({ store, dir, name, partitions, key: server.key, segments: segmentsPlace(config) });
     const rowsOf = async (partition: number): Promise<OrderedRows> => {
       const own = partitionName(name, partition);
       await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own, key: server.key });
       return store.rows(own, null);
     };
-    const db = await spreadDbOn(rowsOf, partitions, log);
+    const near = withIndexes ? nearPlan(config) : null;
+    const db = await spreadDbOn(rowsOf, partitions, log, near);
     return Object.assign(db.with({ close: () => db.close().finally(() => store.close()) }), {
       partOf: (host: string): PartOfCrawl => {
         const partition = db.partitionOf(host);
         return { db: db.withFactsOf(partition), dir: partitionDir(dir, partition) };
       },
+      parts: () => [...db.all].map(([partition, part]) => ({ db: part, dir: partitionDir(dir, partition), partition })),
     });
   } catch (error) {
     await store.close();
@@ -56,8 +65,9 @@ export async function spreadDbOn(
   rowsOf: (partition: number) => Promise<OrderedRows>,
   partitions: number,
   log: Log,
+  near: ReturnType<typeof nearPlan> = null,
 ): Promise<SpreadCrawlDb> {
-  const open = new Map<number, CrawlDb>();
+  const open = new Map<number, AskedTables>();
   try {
     for (let partition = 0; partition < partitions; partition++) {
       const rows = await rowsOf(partition);
@@ -65,7 +75,7 @@ export async function spreadDbOn(
       if (!(await hasFormat(rows))) await rows.close();
       else {
         const name = `partition ${senderOf(partition)}`;
-        open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log }));
+        open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log, ...(near && { near }) }));
       }
     }
     return new SpreadCrawlDb(open, partitions);

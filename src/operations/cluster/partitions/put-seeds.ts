@@ -16,17 +16,27 @@ export interface PutSeedsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'pl
   readonly stores: Pick<PartitionStores, 'partitions' | 'inboxOf'>;
 }
 
+export interface SentSeeds {
+  /** Partitions that got something: seeds, or hosts of seeds. */
+  readonly partitions: ReadonlySet<number>;
+  readonly urls: number;
+  /** Lines that are no URL, or that a URL filter refuses. */
+  readonly refused: number;
+}
+
 /**
  * Puts seeds into the inboxes of their partitions, and the hosts of all into every inbox, before them: links are judged
  * by the hosts of the whole crawl. Needs no lease. Bad lines are logged. Rejects with `contact-missing` where a host
- * needs a contact and none is set; seeds before it may be there. Resolves with the partitions that got something.
+ * needs a contact and none is set; seeds before it may be there. Resolves with what was sent.
  */
-export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[]): Promise<ReadonlySet<number>> {
+export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[]): Promise<SentSeeds> {
   const { config, runtime, plugins, web, stores } = deps;
   const sender = `seeds-${randomUUID()}`;
   const woken = new Set<number>();
   const known = new Set<string>();
   let number = 0;
+  let urls = 0;
+  let refused = 0;
   let page = new Map<number, { number: number; item: InboxItem }[]>();
   let hosts: string[] = [];
   let gathered = 0;
@@ -51,8 +61,12 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
     let line = 0;
     for await (const text of lines) {
       line++;
-      const url = seedUrl(plugins, text, (message) => runtime.log.warn(`${name}:${line}: ${message}`, { text }));
+      const url = seedUrl(plugins, text, (message) => {
+        refused++;
+        runtime.log.warn(`${name}:${line}: ${message}`, { text });
+      });
       if (url === null) continue;
+      urls++;
       const host = hostOf(url);
       requireContact(config.agent.contact, [host], web.isOwnHost);
       if (!known.has(host)) hosts.push(host);
@@ -66,7 +80,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
   }
   await flush();
   web.noteHosts(known);
-  return woken;
+  return { partitions: woken, urls, refused };
 }
 
 /** The URL of a line as it will enter; `null`: none. */

@@ -1,53 +1,76 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inboxWrites } from '../../../adapters/rows/forwarding/forwarding-rows.ts';
+import { isHalfImported } from '../../../adapters/rows/writing/half-import.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { PARTITIONS } from '../../../domain/url/hash/partition.ts';
-import type { SharedStore } from '../../../ports/cluster/shared-store.ts';
 import { isOfAnotherFolder, newCrawlDbId, readClusterMark, writeClusterMark } from '../cluster-mark.ts';
+import { requireSharedDb, type SharedPlace } from '../open-shared-db.ts';
 import { WriteLease } from '../write-lease.ts';
-import { partitionDir } from './open-partition.ts';
+import { partitionDir } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
 
-export interface SpreadPlace {
-  readonly store: SharedStore;
-  /** State directory of the whole crawl. */
-  readonly dir: string;
-  /** `cluster.name` and `cluster.partitions`. */
-  readonly name: string;
+/** The state directory of the whole crawl and its store. */
+export interface SpreadPlace extends SharedPlace {
+  /** `cluster.partitions`; 0: as many as the crawl has. */
   readonly partitions: number;
+  /** Place of the segments in an object store; empty: the directory. */
+  readonly segments: string;
+  /** Set by an import, which begins anew where one was cut short; anything else is refused then. */
+  readonly isImporting?: boolean;
 }
+
+/**
+ * Partitions of a new crawl. A worker crawls four at a time, so three workers have work while one partition in four
+ * has something to do. Each costs a table or two keys, and a look of a millisecond a minute.
+ */
+export const DEFAULT_PARTITIONS = 16;
+
+/** Wait for another worker that changes what all partitions share, ms. */
+const SHARED_WAIT_MS = 5_000;
 
 /** Name of the crawl db of a partition; in a Redis Cluster each may lie on another node. */
 export const partitionName = (name: string, partition: number): string => `${name}:${senderOf(partition)}`;
 
 /**
- * Checks that the state directory and the store belong together, and begins the crawl where neither has it. Rejects
- * with `config-invalid`.
+ * Checks that the state directory and the store belong together, and begins the crawl where neither has it: one of a
+ * single partition by its first writer. Resolves with the number of partitions. Rejects with `config-invalid`.
  */
-export async function requireSpread({ store, dir, name, partitions }: SpreadPlace): Promise<void> {
-  if (partitions > PARTITIONS || !Number.isInteger(Math.log2(partitions))) {
-    throw new CrawlError('config-invalid', `cluster.partitions is ${partitions}; expected 1, 2, 4, .. ${PARTITIONS}`);
+export async function requireSpread(place: SpreadPlace): Promise<number> {
+  const { store, dir, name, partitions: asked, segments } = place;
+  if (asked > PARTITIONS || (asked > 0 && !Number.isInteger(Math.log2(asked)))) {
+    throw new CrawlError('config-invalid', `cluster.partitions is ${asked}; expected 1, 2, 4, .. ${PARTITIONS}, or 0`);
   }
   const move = 'or move it: "incrawl export-db" there, and "incrawl import-db" into a new --dir';
   if (existsSync(join(dir, 'db'))) {
-    const what = `${dir} holds a crawl db of its own, and cluster.partitions asks for ${partitions} in a shared store`;
+    const what = `${dir} holds a crawl db of its own, and ${place.key} names one that workers share`;
     throw new CrawlError('config-invalid', `${what}; use a new --dir, ${move}`);
   }
   const mark = readClusterMark(dir);
-  if (mark !== null && mark.partitions === undefined) {
-    const what = `${dir} belongs to the crawl "${mark.name}", which has one crawl db in ${mark.product}`;
-    throw new CrawlError('config-invalid', `${what}: set cluster.partitions to 1, ${move}`);
+  const partitions = mark === null ? asked || DEFAULT_PARTITIONS : (mark.partitions ?? 1);
+  if (mark !== null && (mark.name !== name || (asked > 0 && asked !== partitions))) {
+    const what = `${dir} belongs to the crawl "${mark.name}", whose number of partitions is ${partitions}`;
+    throw new CrawlError('config-invalid', `${what}; cluster.name is "${name}", cluster.partitions is ${asked}`);
   }
-  if (mark !== null && (mark.partitions !== partitions || mark.name !== name)) {
-    const what = `${dir} belongs to the crawl "${mark.name}" of ${mark.partitions} partitions`;
-    throw new CrawlError('config-invalid', `${what}; cluster.name is "${name}", cluster.partitions is ${partitions}`);
+  if (partitions === 1) {
+    await requireSharedDb(place);
+    return partitions;
   }
-  const id = await store.id(name, mark === null ? newCrawlDbId(dir) : '');
-  if (mark === null && (id === null || isOfAnotherFolder(dir, id))) {
+  const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments) : '');
+  // A directory with a mark may have been copied; where its segments are is then still as its id says.
+  const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
+  if (isElsewhere && segments !== '') {
+    const what = `the crawl "${name}" in ${store.product} has its segments elsewhere than in ${segments}`;
+    throw new CrawlError('config-invalid', `${what}; segments.store must name the same place for all of its processes`);
+  }
+  if (mark === null && (id === null || isElsewhere)) {
     const what = `the crawl "${name}" in ${store.product} has its segments in another folder than ${dir}`;
-    throw new CrawlError('config-invalid', `${what}; --dir must name the folder that all of its processes share`);
+    const how = 'or segments.store the place in an object store where they are';
+    throw new CrawlError(
+      'config-invalid',
+      `${what}; --dir must name the folder that all of its processes share, ${how}`,
+    );
   }
   if (mark !== null && id !== mark.id) {
     const what = `${dir} belongs to the crawl "${name}", which is not in ${store.product}`;
@@ -55,46 +78,85 @@ export async function requireSpread({ store, dir, name, partitions }: SpreadPlac
   }
   const product = store.product;
   if (mark === null && id !== null && !writeClusterMark(dir, { id, name, product, partitions }))
-    await requireSpread({ store, dir, name, partitions });
+    return requireSpread(place);
+  await requireImported({ ...place, partitions }, 0);
+  return partitions;
 }
 
-/** The crawl dbs of the partitions in a shared store. */
-export function sharedPartitions({ store, dir, name, partitions }: SpreadPlace, leaseMs: number): PartitionStores {
+/**
+ * Partitions become whole one after the other at the end of an import, the first one last: its mark is that of all.
+ * Rejects with `usage-invalid` where it is there, or that of the partition.
+ */
+async function requireImported(place: SpreadPlace, partition: number): Promise<void> {
+  if (place.isImporting) return;
+  for (const each of new Set([partition, 0])) {
+    const rows = place.store.rows(partitionName(place.name, each), null);
+    const isHalf = await isHalfImported(rows).finally(() => rows.close());
+    if (!isHalf) continue;
+    const what = `an import into the ${place.partitions} partitions of "${place.name}" was cut short, or is under way`;
+    throw new CrawlError('usage-invalid', `${what}: when no other process imports, run "incrawl import-db" again`);
+  }
+}
+
+/** The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl. */
+export function sharedPartitions(place: SpreadPlace, leaseMs: number): PartitionStores {
+  const { store, partitions } = place;
+  const placeOf = (partition: number): SpreadPlace =>
+    partitions === 1
+      ? place
+      : { ...place, name: partitionName(place.name, partition), dir: partitionDir(place.dir, partition) };
   return {
     partitions,
+    dirOf: (partition) => placeOf(partition).dir,
     async hold(partition, signal): Promise<PartitionHold> {
-      const own = partitionName(name, partition);
-      const lease = await WriteLease.take({ store, name: own, leaseMs, waitMs: 0, signal });
+      const own = placeOf(partition);
+      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs: 0, signal });
       try {
-        await markPartition(store, own, partitionDir(dir, partition));
+        await requireSharedDb(own);
+        if (partitions > 1) await requireImported(place, partition);
       } catch (error) {
         await lease.release();
         throw error;
       }
       return {
-        rows: store.rows(own, lease.token),
+        token: Number(lease.token),
+        rows: store.rows(own.name, lease.token),
         isHeld: () => lease.isHeld(),
         lost: lease.lost,
+        begun: () => mark(own),
         release: () => lease.release(),
       };
     },
-    look: (partition) => store.rows(partitionName(name, partition), null),
+    look: (partition) => store.rows(placeOf(partition).name, null),
     inboxOf: (partition) => ({
       append: async (from, rows) => {
         const writes = inboxWrites(from, rows).flatMap((row) => (row.type === 'put' ? [row] : []));
         await store.append(
-          partitionName(name, partition),
+          placeOf(partition).name,
           writes.map(({ key, value }) => ({ key, value })),
         );
       },
     }),
+    async changeShared(key, change) {
+      const name = `${place.name}:shared`;
+      const lease = await WriteLease.take({ store, name, leaseMs, waitMs: SHARED_WAIT_MS });
+      const rows = store.rows(name, lease.token);
+      try {
+        const { text, answer } = change((await rows.get(key))?.toString() ?? null);
+        if (text !== null) await rows.put(key, Buffer.from(text));
+        return answer;
+      } finally {
+        await rows.close();
+        await lease.release();
+      }
+    },
   };
 }
 
 /** A partition has a mark in its folder, as a crawl of its own: so commands that know no partitions work on it. */
-async function markPartition(store: SharedStore, name: string, dir: string): Promise<void> {
+async function mark({ store, name, dir, segments }: SpreadPlace): Promise<void> {
   if (readClusterMark(dir) !== null) return;
   mkdirSync(dir, { recursive: true });
-  const id = await store.id(name, newCrawlDbId(dir));
+  const id = await store.id(name, newCrawlDbId(dir, segments));
   if (id !== null) writeClusterMark(dir, { id, name, product: store.product });
 }

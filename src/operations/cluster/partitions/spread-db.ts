@@ -1,7 +1,6 @@
 import { mergeSorted } from '../../../adapters/files/sorting/merge-sorted.ts';
 import { domainOf } from '../../../adapters/system/domain-of.ts';
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
-import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
@@ -19,6 +18,7 @@ import type {
   SegmentRow,
   StoredLinks,
 } from '../../../ports/crawl-db.ts';
+import type { FingerprintTables } from '../../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
 import type { ChangingQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
@@ -28,11 +28,12 @@ import {
   byFallingRate,
   byFallingScore,
   byHost,
-  byTimeNoted,
   byUrl,
   first,
   type SpreadChange,
 } from './row-orders.ts';
+import { spreadChanges, spreadFeedEnds } from './spread-feed.ts';
+import { spreadTables } from './spread-tables.ts';
 
 /** A worker holds each partition, and no batch spans two. */
 const NO_FORWARDING: Forwarding = {
@@ -45,6 +46,9 @@ const NO_FORWARDING: Forwarding = {
 
 async function* none(): AsyncGenerator<never, void, undefined> {}
 
+/** A crawl db with its tables of signatures, if it keeps some. */
+export type AskedTables = CrawlDb & { readonly fingerprints?: FingerprintTables | null };
+
 /**
  * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is asked of its
  * partition; lists are merged in the order that one crawl db gives them; counts are summed. Each partition is a
@@ -52,14 +56,23 @@ async function* none(): AsyncGenerator<never, void, undefined> {}
  */
 export class SpreadCrawlDb implements CrawlDb {
   readonly forwarding = NO_FORWARDING;
-  readonly fingerprints = null;
+  readonly fingerprints: FingerprintTables | null;
   readonly seenFilter = null;
-  readonly #dbs: ReadonlyMap<number, CrawlDb>;
+  readonly #dbs: ReadonlyMap<number, AskedTables>;
   readonly #partitions: number;
 
-  constructor(dbs: ReadonlyMap<number, CrawlDb>, partitions: number) {
+  constructor(dbs: ReadonlyMap<number, AskedTables>, partitions: number) {
     this.#dbs = dbs;
     this.#partitions = partitions;
+    const tables = [...dbs].flatMap(([partition, { fingerprints }]): [number, FingerprintTables][] =>
+      fingerprints == null ? [] : [[partition, fingerprints]],
+    );
+    this.fingerprints = spreadTables(new Map(tables), (host) => this.partitionOf(host));
+  }
+
+  /** The crawl dbs of the partitions in which something was written. */
+  get all(): ReadonlyMap<number, AskedTables> {
+    return this.#dbs;
   }
 
   /** The partition of a politeness key (`host[:port]`), or of its registrable domain. */
@@ -204,22 +217,12 @@ export class SpreadCrawlDb implements CrawlDb {
     return summedSpread(await Promise.all(this.#all().map((db) => db.spread())));
   }
 
-  /**
-   * By the time at which entries were noted. Rejects with `usage-invalid` where a number is given: each partition
-   * counts from 1.
-   */
-  async *changes(query: ChangeQuery = {}): AsyncGenerator<SpreadChange, void, undefined> {
-    if (query.after !== undefined || query.through !== undefined) throw numbersOfPartitions(this.#partitions);
-    const named = async function* (db: CrawlDb, partition: number) {
-      for await (const row of db.changes(query)) yield { ...row, partition: senderOf(partition) };
-    };
-    const order = query.reverse ? (a: SpreadChange, b: SpreadChange) => byTimeNoted(b, a) : byTimeNoted;
-    yield* first(query.limit, this.#merged(named, order));
+  changes(query: ChangeQuery = {}): AsyncGenerator<SpreadChange, void, undefined> {
+    return spreadChanges(this.#dbs, this.#partitions, query);
   }
 
-  /** Rejects as {@link changes} does. */
-  async feedEnds(): Promise<FeedEnds> {
-    throw numbersOfPartitions(this.#partitions);
+  feedEnds(): Promise<FeedEnds> {
+    return spreadFeedEnds(this.#dbs, this.#partitions);
   }
 
   /** Links that one partition has found and another has not applied yet. */
@@ -283,10 +286,3 @@ export class SpreadCrawlDb implements CrawlDb {
 }
 
 const itself = (name: string): string => name;
-
-const numbersOfPartitions = (partitions: number): CrawlError =>
-  new CrawlError(
-    'usage-invalid',
-    `each of the ${partitions} partitions numbers its own changes: give a time, such as --since 2h, or follow each ` +
-      'partition by its --dir and cluster.name (docs/cluster.md)',
-  );

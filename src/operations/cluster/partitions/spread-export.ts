@@ -20,9 +20,6 @@ export interface SpreadExportOptions {
   readonly onWork?: OnWork;
 }
 
-/** Whether a state directory is that of a whole spread crawl. */
-export const isSpread = (dir: string): boolean => readClusterMark(resolve(dir))?.partitions !== undefined;
-
 /**
  * A spread crawl as the lines of one crawl db, see {@link asOneCrawlDb}. Warns of links that are under way from one
  * partition to another, which the lines lack. Rejects as `openSpreadDb` does.

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { type PartitionWork, workOn } from '../../../adapters/rows/forwarding/work-on.ts';
+import type { Config } from '../../../config/schema.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { SeenPartitions } from '../../../domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { Lru } from '../../../domain/lru.ts';
 import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
@@ -7,14 +10,17 @@ import { elapsedOf } from '../../../ports/clock.ts';
 import { STORE_AWAY } from '../../../ports/cluster/shared-store.ts';
 import type { Job, JobEnd, JobEngine } from '../../../ports/job-engine.ts';
 import type { RoundSummary } from '../../../steps/round-summary.ts';
-import type { RecentUrls } from '../../../steps/update/links/link-forwarding.ts';
+import type { CrawlProgress } from '../../../steps/summaries.ts';
+import { keptCache } from '../../state/seen-urls.ts';
+import { partitionBudget } from '../partition-budget.ts';
 import { type WorkOptions, type WorkSummary, workOff } from '../work-off.ts';
-import { openPartition, type PartitionDeps } from './open-partition.ts';
+import { openPartition, type PartitionDeps, type PartitionMemory } from './open-partition.ts';
 import { type PutSeedsDeps, putSeeds } from './put-seeds.ts';
+import { SpreadProgress } from './spread-progress.ts';
 import { playTurn } from './turn.ts';
 
 export interface SpreadWorkDeps {
-  readonly partitions: Omit<PartitionDeps, 'recentOf'>;
+  readonly partitions: Omit<PartitionDeps, 'memoryOf'>;
   readonly engine: JobEngine;
   readonly cpuMs: () => number;
   /** Turns that this worker plays at a time. */
@@ -25,9 +31,10 @@ export interface SpreadWorkDeps {
   requireCrawlDb(): Promise<void>;
 }
 
-/** Links forwarded lately that a worker remembers of each partition, and of how many partitions. */
+/** Partitions of which a worker remembers URLs from one turn to the next. */
+const REMEMBERED = 16;
+/** URLs forwarded lately that it remembers of each. */
 const RECENT_URLS = 32_768;
-const RECENT_PARTITIONS = 16;
 
 /** Pause before a turn is tried again that another worker, or a server that is away, holds up, ms. */
 const LATER_MS = 500;
@@ -37,15 +44,12 @@ const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_
  * may have something to do.
  */
 const WAIT_MS = 100;
+/** Between two turns: commands that write get the crawl db, and look for it more often than that. */
+const GIVE_WAY_MS = 250;
 /** A partition with nothing but due URLs gets a job from the same worker no sooner than this, ms: they may stay due. */
 const DUE_AGAIN_MS = 60_000;
 
-/** The job of a partition: a turn. It has no state, so that a lost one is put again. */
-export const turnJob = (partition: number): Job => ({
-  id: `turn-${senderOf(partition)}`,
-  kind: 'turn',
-  segments: [senderOf(partition)],
-});
+export const turnJob = (partition: number): Job => ({ id: `turn-${senderOf(partition)}`, partition });
 
 /**
  * Plays turns of partitions until there is nothing to do in any, or the signal comes. Jobs may be lost, and a link may
@@ -59,7 +63,7 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
     for (const partition of woken) await engine.put(turnJob(partition));
   };
   const seedDeps: PutSeedsDeps = { ...wiring, stores };
-  await wake(await putSeeds(seedDeps, seeds));
+  await wake((await putSeeds(seedDeps, seeds)).partitions);
   const due = new Map<number, number>();
   const wakeAll = async (): Promise<boolean> => {
     const now = elapsedOf(clock);
@@ -73,12 +77,34 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
     await wake(woken);
     return woken.length > 0;
   };
-  const turns = turnsOf(deps, options, wake);
-  return workOff({ engine, clock, atOnce, requireCrawlDb, wake: wakeAll }, options, turns);
+  let turns = 0;
+  const perform = turnsOf(deps, options, { wake, onTurn: () => turns++ });
+  const summary = await workOff({ engine, clock, atOnce, requireCrawlDb, wake: wakeAll }, options, perform);
+  return { ...summary, turns };
+}
+
+/** What was seen of the partitions holds for so long, ms. */
+const SEEN_MS = 5_000;
+
+function sightOf(deps: Pick<SpreadWorkDeps, 'partitions'>): () => Promise<SeenPartitions> {
+  const { stores, wiring } = deps.partitions;
+  let last: { readonly seen: SeenPartitions; readonly at: number } | null = null;
+  return async () => {
+    const at = elapsedOf(wiring.runtime.clock);
+    if (last !== null && at - last.at < SEEN_MS) return last.seen;
+    const seen = { idle: new Set<number>(), awaited: new Set<number>() };
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const work = await lookInto(deps, partition);
+      if (work === null) seen.idle.add(partition);
+      if (work === 'mail') seen.awaited.add(partition);
+    }
+    last = { seen, at };
+    return seen;
+  };
 }
 
 async function lookInto(
-  { partitions: { stores, wiring } }: SpreadWorkDeps,
+  { partitions: { stores, wiring } }: Pick<SpreadWorkDeps, 'partitions'>,
   partition: number,
 ): Promise<PartitionWork | null> {
   const rows = stores.look(partition);
@@ -89,39 +115,54 @@ async function lookInto(
   }
 }
 
+interface TurnCalls {
+  readonly wake: (woken: Iterable<number>) => Promise<void>;
+  readonly onTurn: () => void;
+}
+
 /** Performs the jobs of a worker. */
 function turnsOf(
   { partitions, cpuMs, turnMs }: SpreadWorkDeps,
   { onProgress = () => {} }: WorkOptions,
-  wake: (woken: Iterable<number>) => Promise<void>,
+  { wake, onTurn }: TurnCalls,
 ) {
   const { wiring, stores } = partitions;
   const { clock } = wiring.runtime;
-  const recent = new Lru<RecentUrls>({ entries: RECENT_PARTITIONS });
-  const recentOf = (partition: number): RecentUrls => {
-    const kept = recent.get(senderOf(partition)) ?? new HotUrls(RECENT_URLS);
-    recent.set(senderOf(partition), kept);
-    return kept;
-  };
+  const memoryOf = memories(wiring.config, stores.partitions);
+  const progress = new SpreadProgress(onProgress);
+  const see = sightOf({ partitions });
+  let rounds = 0;
   /** Partitions all of whose hosts rest, until when, ms since the epoch: as this worker saw them last. */
   const resting = new Map<number, number>();
   const waitOf = (notBefore: number): JobEnd => ({ laterMs: Math.min(WAIT_MS, Math.max(0, notBefore - clock.now())) });
   return (onRound: (round: RoundSummary) => void) =>
-    async ({ segments: [name] }: Job, signal: AbortSignal): Promise<JobEnd> => {
-      const partition = Number(name);
+    async ({ partition }: Job, signal: AbortSignal): Promise<JobEnd> => {
       const rests = resting.get(partition) ?? Number.NEGATIVE_INFINITY;
       if (rests > clock.now() && (await onlyDue(stores.look(partition), clock.now()))) return waitOf(rests);
       resting.delete(partition);
       try {
-        const open = await openPartition({ ...partitions, recentOf }, partition, signal);
+        const open = await openPartition({ ...partitions, memoryOf }, partition, signal);
         try {
-          const options = { partition, lengthMs: turnMs, signal, inboxOf: stores.inboxOf, onRound, onProgress, cpuMs };
-          const end = await playTurn(open, { ...options, onHandedOver: wake });
+          const calls = {
+            nextRound: () => ++rounds,
+            onRound,
+            onProgress: (of: CrawlProgress) => progress.show(partition, of),
+            onHandedOver: wake,
+          };
+          const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
+          const end = await playTurn(open, {
+            ...{ partition, lengthMs: turnMs, signal, inboxOf: stores.inboxOf, cpuMs, budget },
+            ...calls,
+          });
+          if (end !== 'more') await budget.giveBack();
+          onTurn();
           if (end === 'idle') return 'done';
-          if (typeof end === 'string') return { laterMs: 0 };
+          if (end === 'more') return { laterMs: GIVE_WAY_MS };
+          if (end === 'cut') return { laterMs: 0 };
           resting.set(partition, end.notBefore);
           return waitOf(end.notBefore);
         } finally {
+          progress.end(partition);
           await open.close();
         }
       } catch (error) {
@@ -130,6 +171,20 @@ function turnsOf(
         throw error;
       }
     };
+}
+
+/** What a worker remembers of its partitions. All caches together have the size that is configured for one. */
+function memories(config: Config, partitions: number): (partition: number) => PartitionMemory {
+  const known = new Lru<PartitionMemory>({ entries: REMEMBERED });
+  const holder = randomUUID();
+  const cacheSize = Math.max(1, Math.ceil(config.seen.cacheSize / Math.min(partitions, REMEMBERED)));
+  const own = { ...config, seen: { ...config.seen, cacheSize } };
+  return (partition) => {
+    const key = senderOf(partition);
+    const memory = known.get(key) ?? { holder, recent: new HotUrls(RECENT_URLS), cacheOf: keptCache(own) };
+    known.set(key, memory);
+    return memory;
+  };
 }
 
 /** Whether due URLs are all that a partition has to do. */

@@ -5,8 +5,8 @@ import { crawl, type LoopSteps } from '../../../steps/crawl.ts';
 import type { RoundSummary } from '../../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../../steps/summaries.ts';
 import type { CrawlDeps } from '../../deps.ts';
-import { redirectFollower } from '../../loop/following.ts';
-import { generateRound } from '../../loop/generate-round.ts';
+import { requireContact } from '../../loop/contact-requirement.ts';
+import { withCrawlDb } from '../../loop/following.ts';
 import { admitWaitingLinks } from '../../loop/readmitting.ts';
 import { isAnyDue, roundPause } from '../../loop/round-pause.ts';
 import { runFetchAndParse } from '../../loop/segment-steps.ts';
@@ -14,6 +14,7 @@ import { discoverSitemaps } from '../../loop/sitemaps.ts';
 import { unappliedSegments } from '../../loop/unfinished.ts';
 import { updateSteps } from '../../loop/update-round.ts';
 import { roundKeeper } from '../../reports/round-log.ts';
+import type { PartitionBudget } from '../partition-budget.ts';
 import { applyInbox } from './apply-inbox.ts';
 import { handOver } from './hand-over.ts';
 import type { OpenPartition } from './open-partition.ts';
@@ -23,9 +24,12 @@ export interface TurnOptions {
   /** Ms after which no further round begins. */
   readonly lengthMs: number;
   readonly signal: AbortSignal;
+  readonly budget: PartitionBudget;
   inboxOf(partition: number): InboxOfOther;
   /** Called with the partitions that were sent links. */
   onHandedOver(partitions: Iterable<number>): Promise<void>;
+  /** Number of the next round of this worker. */
+  nextRound(): number;
   onRound(round: RoundSummary): void;
   onProgress(progress: CrawlProgress): void;
   /** CPU time of the process so far, ms. */
@@ -38,6 +42,9 @@ export interface TurnOptions {
  */
 export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number };
 
+/** Pause before a partition asks again for fetches of the budget that are kept for others, ms. */
+const ASKED_AGAIN_MS = 2_000;
+
 /**
  * The turn of a partition: what others have sent is applied, a round that was interrupted is finished, and rounds are
  * played back to back. Links for others are handed over after each round.
@@ -47,14 +54,15 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
   const { clock, log } = deps.runtime;
   const signal = AbortSignal.any([options.signal, lost]);
   const kept = roundKeeper(deps.dir, db, clock, log);
-  const onRound = (round: RoundSummary): void => {
+  const onRound = (played: RoundSummary): void => {
+    const round = { ...played, round: options.nextRound() };
     kept.keep(round);
     options.onRound(round);
   };
   const stopwatch = () => ({ ms: elapsedOf(clock), cpuMs: options.cpuMs() });
-  const { partition, inboxOf, onProgress } = options;
+  const { partition, budget, inboxOf, onProgress } = options;
   const endAt = stopwatch().ms + options.lengthMs;
-  const steps = stepsOf(deps, signal);
+  const steps = stepsOf(deps, budget, signal);
   try {
     for (;;) {
       const { stoppedBy, waiting } = await crawl(steps, { rounds: 1, signal, onRound, onProgress, stopwatch });
@@ -66,7 +74,9 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
       if (stoppedBy === 'signal') return 'cut';
       const hasMail = await hasAny(db.forwarding.inbox(1));
       const [next] = waiting?.next ?? [];
-      if (stoppedBy === 'nothing-due' && !hasMail) return 'idle';
+      if (stoppedBy === 'nothing-due' && !hasMail) {
+        return budget.isHeldBack() ? { notBefore: clock.now() + ASKED_AGAIN_MS } : 'idle';
+      }
       if (stoppedBy === 'hosts-waiting' && !hasMail && next !== undefined)
         return waited(deps, Date.parse(next.notBefore));
       if (stopwatch().ms >= endAt) return 'more';
@@ -91,11 +101,15 @@ async function hasAny(rows: AsyncIterable<unknown>): Promise<boolean> {
 }
 
 /** The steps of the loop, of which none waits: a partition with nothing to do gives way to others. */
-function stepsOf(deps: CrawlDeps, signal: AbortSignal): LoopSteps {
+function stepsOf(deps: CrawlDeps, budget: PartitionBudget, signal: AbortSignal): LoopSteps {
   const { db } = deps.store();
   return {
     inject: async () => {
+      if (await hasAny(db.forwarding.inbox(1))) await budget.announce();
       await applyInbox(deps, signal);
+      const { seedHosts } = deps.store();
+      requireContact(deps.config.agent.contact, seedHosts, deps.web.isOwnHost);
+      deps.web.noteHosts(seedHosts);
     },
     // Where the rules of workers differ, each would undo the marks of the other.
     readmitLinks: async () => null,
@@ -104,10 +118,10 @@ function stepsOf(deps: CrawlDeps, signal: AbortSignal): LoopSteps {
     unfinished: () => unappliedSegments(db),
     pause: async () => {},
     awaitTurn: async () => false,
-    generate: () => generateRound(deps),
+    generate: () => budget.generate(),
     async fetchAndParse(segment, onProgress) {
-      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, round: 'whole' }, (each) =>
-        redirectFollower(deps, each),
+      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, isFollowed: true }, (each) =>
+        withCrawlDb(deps, each),
       );
       return fetch;
     },

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { repairSegments } from '../../adapters/files/care/segment-care.ts';
+import type { RepairedDb } from '../../adapters/leveldb/db-care.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
+import type { Report } from '../../ports/state-care.ts';
+import { openSegments } from '../state/open-segments.ts';
+import type { RepairSummary, StateCareOptions } from './care-summaries.ts';
+import { fetchLost } from './fetch-lost.ts';
+import { recover } from './recover.ts';
+
+/** The crawl db of a part, which no other process writes meanwhile. */
+export interface RepairableDb {
+  /** Fencing token of the lease on it; absent: it needs none. */
+  readonly token?: number;
+  /** Repairs its rows; `null`: there is none. */
+  repair(quarantine: string): Promise<RepairedDb | null>;
+  withDb(use: (db: CrawlDb) => Promise<void>): Promise<void>;
+}
+
+export type RepairedPart = Omit<RepairSummary, 'found' | 'quarantine' | 'left'>;
+
+/** Repairs a crawl db and its segments in `dir`. What is taken out goes to `quarantine`. */
+export async function repairPart(
+  { config, dir, log, clock = systemClock, deep = false }: StateCareOptions,
+  quarantine: string,
+  { token, repair, withDb }: RepairableDb,
+): Promise<RepairedPart> {
+  const silent: Report = () => {};
+  const db = await repair(quarantine);
+  const rows = new Map<string, SegmentRow>();
+  if (db !== null) {
+    await withDb(async (opened) => {
+      for (const row of await opened.segments()) rows.set(row.id, row);
+    });
+  }
+  const segments = await repairSegments(join(dir, 'segments'), quarantine, {
+    deep,
+    appliedOf: (id) => rows.get(id)?.applied ?? 0,
+    known: [...rows.keys()],
+    report: silent,
+  });
+  let pagesDue = 0;
+  if (db !== null) {
+    await withDb(async (opened) => {
+      const lost = segments.flatMap(({ salvaged }) => salvaged?.lost ?? []);
+      pagesDue = await fetchLost(opened, lost, clock.now());
+      const moved = segments.flatMap(({ id, salvaged }) => {
+        const row = rows.get(id);
+        return row === undefined || salvaged === null || row.state === 'updated'
+          ? []
+          : [{ ...row, applied: salvaged.applied }];
+      });
+      if (moved.length > 0) await opened.write({ segments: moved }, { durable: true });
+      const fence = token === undefined ? undefined : () => token;
+      await recover(opened, openSegments({ config, dir, log, token: fence }), log);
+    });
+  }
+  return {
+    records: db?.records ?? null,
+    quarantinedRows: db?.quarantined ?? 0,
+    leasesEnded: db?.leasesEnded ?? 0,
+    rebuilt: db?.rebuilt ?? false,
+    segments: segments.map(({ id, salvaged }) => ({ id, pagesLost: salvaged?.pagesLost ?? null })),
+    pagesDue,
+  };
+}

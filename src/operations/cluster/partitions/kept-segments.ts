@@ -1,0 +1,31 @@
+import type { Config } from '../../../config/schema.ts';
+import { Lru } from '../../../domain/lru.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { SegmentStore } from '../../../ports/segment-store.ts';
+import { openSegments } from '../../state/open-segments.ts';
+
+/** Partitions whose segments are kept open. */
+const KEPT = 32;
+
+interface Kept {
+  readonly segments: SegmentStore;
+  token: number;
+}
+
+/**
+ * The segments of partitions by their folders, each kept from one turn to the next: in an object store it remembers
+ * what manifests say, which would else be read again with each turn.
+ */
+export function keptSegments(config: Config, log: Log): (dir: string, token: number) => SegmentStore {
+  const stores = new Lru<Kept>({ entries: KEPT });
+  return (dir, token) => {
+    let kept = stores.get(dir);
+    if (kept === undefined) {
+      const fresh: Kept = { segments: openSegments({ config, dir, log, token: () => fresh.token }), token };
+      kept = fresh;
+    }
+    kept.token = token;
+    stores.set(dir, kept);
+    return kept.segments;
+  };
+}

@@ -1,0 +1,44 @@
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import type { FingerprintTables, NearAnswer } from '../../../ports/fingerprint-tables.ts';
+
+/**
+ * The tables of signatures of all partitions as one: pages of one host or domain are in its partition, which alone is
+ * asked; in the scope `all` every partition is.
+ * @param partitionOf the partition of a host
+ */
+export function spreadTables(
+  tables: ReadonlyMap<number, FingerprintTables>,
+  partitionOf: (host: string) => number,
+): FingerprintTables | null {
+  const [any] = tables.values();
+  if (any === undefined) return null;
+  const { scope, minChars } = any;
+  const of = (url: string): readonly FingerprintTables[] => {
+    const own = tables.get(partitionOf(hostOf(url)));
+    return scope === 'all' ? [...tables.values()] : own === undefined ? [] : [own];
+  };
+  return {
+    scope,
+    minChars,
+    async near(questions) {
+      return Promise.all(
+        questions.map(async (question): Promise<NearAnswer> => {
+          const answers = (await Promise.all(of(question.url).map((each) => each.near([question])))).flat();
+          const pages = answers.flatMap((answer) => answer.pages);
+          pages.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1));
+          return { pages, complete: answers.every(({ complete }) => complete) };
+        }),
+      );
+    },
+    async *duplicatesOf(url, limit = Number.POSITIVE_INFINITY) {
+      let left = limit;
+      for (const each of of(url)) {
+        if (left <= 0) return;
+        for await (const duplicate of each.duplicatesOf(url, left)) {
+          left--;
+          yield duplicate;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import { isHalfImported } from '../../adapters/rows/writing/half-import.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
+import type { Config } from '../../config/schema.ts';
+import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { OnWork } from '../../ports/work-progress.ts';
+import { connectStore } from '../cluster/connect-store.ts';
+import { requireServer } from '../cluster/open-shared-db.ts';
+import type { PartitionHold } from '../cluster/partitions/partition-stores.ts';
+import { requireSpread, sharedPartitions } from '../cluster/partitions/shared-partitions.ts';
+import { nearPlan } from '../dedup/dedup-settings.ts';
+import { segmentsPlace } from '../state/segments-mark.ts';
+import { readAnyDump } from './any-dump.ts';
+import type { TransferSummary } from './db-transfer.ts';
+import type { SkippedLine } from './nutch-dump.ts';
+import { importPartitioned } from './partition-lines.ts';
+
+export interface ImportSpreadOptions {
+  readonly config: Config;
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock?: Pick<Clock, 'now'>;
+  readonly onWork?: OnWork;
+}
+
+/** Skipped URLs that are logged. */
+const NAMED = 20;
+
+/**
+ * Imports an export of incrawl, or a dump of Nutch, into a new crawl of `cluster.partitions` partitions, while this
+ * process holds all of them. Rejects with `db-locked` where a worker holds one, with `usage-invalid` where the crawl is
+ * not empty, and with an error of the store.
+ */
+export async function importSpread(
+  { config, dir: folder, log, clock = systemClock, onWork }: ImportSpreadOptions,
+  lines: AsyncIterable<string>,
+): Promise<TransferSummary & { readonly skipped: number }> {
+  const dir = resolve(folder);
+  const { name, leaseMs } = config.cluster;
+  const { url, key } = requireServer(config, dir);
+  mkdirSync(dir, { recursive: true });
+  const store = await connectStore(url);
+  const holds: PartitionHold[] = [];
+  const dbs: RowsCrawlDb[] = [];
+  try {
+    const asked = { store, dir, name, key, segments: segmentsPlace(config), isImporting: true };
+    const partitions = await requireSpread({ ...asked, partitions: config.cluster.partitions });
+    const stores = sharedPartitions({ ...asked, partitions }, leaseMs);
+    const near = nearPlan(config);
+    const opened = async (partition: number): Promise<RowsCrawlDb> => {
+      const { rows } = holds[partition] as PartitionHold;
+      return openCrawlDbOn(rows, { name: `partition ${senderOf(partition)}`, log, ...(near && { near }) });
+    };
+    for (let partition = 0; partition < partitions; partition++) {
+      holds.push(await stores.hold(partition, new AbortController().signal));
+    }
+    const [first] = holds;
+    const isCutShort = first !== undefined && (await isHalfImported(first.rows));
+    // The first one last: as long as it is unfinished, all are.
+    for (let partition = partitions - 1; partition >= 0; partition--) {
+      const db = await opened(partition);
+      dbs.unshift(db);
+      await (holds[partition] as PartitionHold).begun();
+      if (!isCutShort || partition === 0) continue;
+      // It may have been whole when the import ended early: what is unfinished is emptied when it is opened.
+      await db.write({ isImporting: true });
+      dbs[0] = await opened(partition);
+    }
+    let skipped = 0;
+    const onSkipped = ({ line, url, reason }: SkippedLine): void => {
+      if (++skipped <= NAMED) log.warn(`line ${line}: ${url} is skipped: ${reason}`);
+    };
+    const read = readAnyDump(lines, { now: clock.now(), onSkipped });
+    const summary = await importPartitioned(dbs, read, onWork);
+    return { ...summary, skipped };
+  } finally {
+    for (const db of dbs) await db.close().catch(() => {});
+    for (const hold of holds) await hold.release();
+    await store.close();
+  }
+}
