@@ -75,8 +75,11 @@ export interface Session {
     use: (crawler: Crawler) => Promise<Value>,
     opening?: { readonly mustExist: boolean },
   ): Promise<Value>;
-  /** Opens the segments alone: the crawl db is not held, and another process may be at work on it. */
-  withSegments<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
+  /**
+   * Opens the segments alone: the crawl db is not held, and another process may be at work on it.
+   * @param page the only URL that is asked about: in a spread crawl, the segments of its partition are opened
+   */
+  withSegments<Value>(use: (crawler: Crawler) => Promise<Value>, page?: string): Promise<Value>;
   /** Opens a copy of the state, which is deleted afterwards: what `use` changes is lost with it. */
   withDryRun<Value>(use: (crawler: Crawler) => Promise<Value>, opening?: DryRunOpening): Promise<Value>;
   /** For long reads: the crawl db as it is at this moment, and the segments. Another process may be at work. */
@@ -197,9 +200,10 @@ export async function openSession(
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
       return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
     },
-    async withSegments(use) {
-      const { openCrawler } = await import('../crawler.ts');
-      return closing(await openCrawler({ ...(await crawlerOptions()), dir, access: 'segments' }), use);
+    async withSegments(use, page) {
+      const { folderOfPage, openCrawler } = await import('../crawler.ts');
+      const folder = page === undefined ? dir : folderOfPage(dir, page);
+      return closing(await openCrawler({ ...(await crawlerOptions()), dir: folder, access: 'segments' }), use);
     },
     async withDryRun(use, { mustExist = false, written = [] } = {}) {
       const { openSnapshot } = await import('../crawler.ts');

@@ -8,6 +8,7 @@ import { crawl } from './sections/crawl.ts';
 import { agent, fetch, http } from './sections/fetching.ts';
 import { changes, db, log, plugins, reports, seen } from './sections/machinery.ts';
 import { s3, segments } from './sections/objects.ts';
+import { render } from './sections/rendering.ts';
 import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
@@ -16,6 +17,7 @@ export const SECTIONS = {
   agent,
   http,
   fetch,
+  render,
   parse,
   outlinks,
   linkclusters,
@@ -47,6 +49,7 @@ export const configSchema = z
     http: http.prefault({}),
     fetch: fetch.prefault({}),
     hosts: hostEntries,
+    render: render.prefault({}),
     parse: parse.prefault({}),
     outlinks: outlinks.prefault({}),
     linkclusters: linkclusters.prefault({}),

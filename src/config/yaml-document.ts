@@ -14,6 +14,8 @@ const MAX_ALIASES = 100;
 const MAX_DEPTH = 64;
 /** Faults beyond are mostly consequences of the first ones. */
 const MAX_MESSAGES = 20;
+/** Characters of what a message quotes from the file, or the parser has quoted. */
+const MAX_LENGTH = 300;
 
 /** Parses YAML. Never throws: what is too deep or has too many aliases is an error like any other. */
 export function readYamlDocument(source: string, file: string): YamlDocument {
@@ -25,12 +27,16 @@ export function readYamlDocument(source: string, file: string): YamlDocument {
   };
   const at = (node: unknown): string => position((node as Node | null)?.range?.[0] ?? 0);
   const faults = document.errors.map(({ code, message, pos }) =>
-    code === 'RESOURCE_EXHAUSTION' ? tooDeep(position(pos[0])) : `${position(pos[0])} ${message}`,
+    code === 'RESOURCE_EXHAUSTION' ? tooDeep(position(pos[0])) : `${position(pos[0])} ${shortened(message)}`,
   );
   const errors = faults.length > 0 ? faults : beyondMeasure(document, at);
   const more = errors.length - MAX_MESSAGES;
   return { document, at, errors: more > 0 ? [...errors.slice(0, MAX_MESSAGES), `${file}: ${more} more`] : errors };
 }
+
+/** The beginning of a long text, for a message. */
+export const shortened = (message: string): string =>
+  message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH)}..` : message;
 
 const tooDeep = (where: string): string => `${where} nested too deeply: expected at most ${MAX_DEPTH} levels`;
 

@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
-import { readYamlDocument } from './yaml-document.ts';
+import { readYamlDocument, shortened } from './yaml-document.ts';
 
 /** A value as the operator gave it, and where. */
 export interface Setting {
@@ -34,8 +34,9 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
     Alias(_, alias, path) {
       const meant = alias.resolve(document);
       if (meant !== undefined && !path.includes(meant)) return;
-      const fault = meant === undefined ? `there is no anchor &${alias.source}` : 'the alias stands in what it names';
-      errors.push(`${at(alias)} *${alias.source}: ${fault}; text that begins with "*" needs quotes`);
+      const name = shortened(alias.source);
+      const fault = meant === undefined ? `there is no anchor &${name}` : 'the alias stands in what it names';
+      errors.push(`${at(alias)} *${name}: ${fault}; text that begins with "*" needs quotes`);
     },
   });
   const root = document.contents;
@@ -52,7 +53,7 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
       settings.push({ key, value: value?.toJS(document), origin, keyOrigin, ...(placeOf && { placeOf }) });
     } catch (error) {
       // Aliases of aliases that would make too much of a few lines.
-      errors.push(`${origin} ${key}: ${(error as Error).message}`);
+      errors.push(`${origin} ${shortened(key)}: ${shortened((error as Error).message)}`);
     }
   };
   for (const pair of root.items) {

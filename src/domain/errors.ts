@@ -111,6 +111,10 @@ export const ERRORS = {
     consequence: 'retry-later',
     text: 'The server answered with the login page in place of the page.',
   },
+  'render-failed': {
+    consequence: 'retry-later',
+    text: 'The browser could not render the page: it took too long, needed too much, or ended.',
+  },
   'parse-failed': { consequence: 'drop-url', text: 'The page could not be parsed.' },
   'parse-timeout': { consequence: 'drop-url', text: 'Parsing took longer than allowed.' },
   'parse-unsupported': { consequence: 'drop-url', text: 'No parser plugin serves the MIME type.' },

@@ -80,4 +80,6 @@ export interface Finding {
   /** URL, host, segment or file. */
   readonly subject: string;
   readonly detail: string;
+  /** Of a spread crawl: the partition, three digits. */
+  readonly partition?: string;
 }

@@ -18,7 +18,7 @@ export interface OptionalPackage {
   readonly isBare?: true;
 }
 
-export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg' | 'pdfjs';
+export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg' | 'pdfjs' | 'playwright';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
@@ -42,6 +42,7 @@ export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
     module: 'legacy/build/pdf.worker.mjs',
     isBare: true,
   },
+  { id: 'playwright', name: 'playwright-core', since: '1.60.0', purpose: 'render', with: [] },
 ];
 
 export function optionalPackage(id: OptionalPackageId): OptionalPackage {

@@ -138,7 +138,7 @@ async function playRound(
   const update = await applySegment(steps, segment);
   const now = stopwatch();
   const [ms, cpuMs] = [now.ms - from.ms, now.cpuMs - from.cpuMs];
-  const summary = roundSummary({ round: number, generated, fetch, updates: [update], ms, cpuMs });
+  const summary = roundSummary({ round: number, generated, fetch, update, ms, cpuMs });
   rounds.push(summary);
   onRound?.(summary);
   return update.isCutShort ? { round: number, segment, urls: last.urls, left: fetch.left } : null;

@@ -13,7 +13,7 @@ import type {
 
 type Step = 'fetch' | 'update' | 'both';
 
-/** A counter of a round: the step that counts it, and how the values of several parts or rounds become one. */
+/** A counter of a round: the step that counts it, and how the values of several steps or rounds become one. */
 interface Counter<By extends Step, Value> {
   readonly step: By;
   readonly sum: (parts: readonly Value[]) => Value;
@@ -99,25 +99,24 @@ export interface InterruptedRound {
   readonly left: number;
 }
 
-/** The steps of one round; a round that is cut into parts has an update for each part. */
-export interface RoundParts {
+/** The steps of one round. */
+export interface RoundSteps {
   readonly round: number;
   readonly generated: number;
   readonly fetch: Omit<FetchSummary, 'segment' | 'left'>;
-  readonly updates: readonly Omit<UpdateSummary, 'applied'>[];
+  readonly update: Omit<UpdateSummary, 'applied'>;
   readonly ms: number;
   readonly cpuMs: number;
 }
 
-/** Named after the segment of its first part. */
-export function roundSummary({ round, generated, fetch, updates, ms, cpuMs }: RoundParts): RoundSummary {
-  const sources = { fetch: [fetch], update: updates, both: [fetch, ...updates] };
+export function roundSummary({ round, generated, fetch, update, ms, cpuMs }: RoundSteps): RoundSummary {
+  const sources = { fetch: [fetch], update: [update], both: [fetch, update] };
   return {
     round,
-    segment: updates[0]?.segment ?? '',
+    segment: update.segment,
     generated,
     ...summed(({ step }) => sources[step]),
-    meanDistance: meanDistanceOf(updates),
+    meanDistance: update.meanDistance,
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),
   };
@@ -143,11 +142,4 @@ function summed(partsOf: (counter: { readonly step: Step }) => readonly object[]
     return [name, (sum as (parts: readonly unknown[]) => unknown)(values)];
   });
   return Object.fromEntries(sums);
-}
-
-function meanDistanceOf(updates: RoundParts['updates']): number | null {
-  const measured = updates.filter(({ meanDistance }) => meanDistance !== null);
-  if (measured.length <= 1) return measured[0]?.meanDistance ?? null;
-  const pages = total(measured.map(({ modified }) => modified));
-  return total(measured.map(({ meanDistance, modified }) => (meanDistance ?? 0) * modified)) / pages;
 }

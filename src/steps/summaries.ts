@@ -98,8 +98,6 @@ export interface GenerateSummary {
   readonly budget?: number;
   /** In a dry run: the URLs in the order of the fetch list. */
   readonly urls?: readonly string[];
-  /** All segments of a round that is cut into parts. */
-  readonly segments?: readonly string[];
   /** Absent: none waits. */
   readonly waiting?: WaitingHosts;
   /** Of a segment that was made from a list; `due` then counts the URLs of the list. */

@@ -1,4 +1,5 @@
 import type { ChangeView } from '../../crawler.ts';
+import type { FeedCursor } from '../../domain/crawl/change/feed-cursor.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
 import type { ChangesFilter } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';
@@ -11,12 +12,18 @@ import type { Session } from '../session.ts';
 /** Pause between two polls of the change feed, ms. */
 export const POLL_MS = 2_000;
 
+export interface FollowEnds {
+  readonly startOf: () => Promise<FeedCursor>;
+  /** Called when all entries up to there have been printed. */
+  readonly onRead: (through: FeedCursor) => void;
+}
+
 /** Prints new entries of the feed until a signal, one line each: JSON, or text for people. */
 export async function follow(
   session: Session,
   reader: ChangeReaderOptions,
   query: ChangesFilter,
-  startOf: () => Promise<number>,
+  { startOf, onRead }: FollowEnds,
   asJson: boolean,
 ): Promise<number> {
   const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
@@ -26,7 +33,7 @@ export async function follow(
     if (!isReported) session.note(`${message}. New changes are shown as soon as it can be read.`);
     isReported = true;
   };
-  const start = async (signal: AbortSignal): Promise<number> => {
+  const start = async (signal: AbortSignal): Promise<FeedCursor> => {
     for (;;) {
       try {
         return await startOf();
@@ -39,18 +46,19 @@ export async function follow(
   };
   const print = async (signal: AbortSignal): Promise<void> => {
     const options = { signal, sleep, onUnavailable };
-    for await (const { changes } of followChanges(reader, query, await start(signal), options)) {
+    for await (const { changes, through } of followChanges(reader, query, await start(signal), options)) {
       for (const change of changes) await session.out.write(asJson ? `${printedJson(change)}\n` : lineOf(change));
       await session.out.flush();
       if (session.out.closed) break;
+      onRead(through);
     }
   };
   await withStopSignal(() => {}, print);
   return EXIT.done;
 }
 
-function lineOf({ seq, at, kind, url, distance, target, title }: ChangeView): string {
+function lineOf({ seq, partition, at, kind, url, distance, target, title }: ChangeView): string {
   const what = distance === null ? kind : `${kind} (${distance} bits)`;
   const rest = target === null ? (title ?? '') : `-> ${target}`;
-  return `${[String(seq), shortTime(at), what, safeText(url), safeText(rest)].join('  ').trimEnd()}\n`;
+  return `${[partition === undefined ? String(seq) : `${partition}:${seq}`, shortTime(at), what, safeText(url), safeText(rest)].join('  ').trimEnd()}\n`;
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DURATION_EXAMPLES, parseDuration } from '../../config/units.ts';
 import { closestName } from '../../domain/closest-name.ts';
+import { type FeedCursor, parseCursor } from '../../domain/crawl/change/feed-cursor.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlState } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASON_NAMES, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -80,18 +81,19 @@ export function skipReasons(text: string): SkipReason[] {
 }
 
 /** After a number of the change feed, or from a time on, ms since the epoch. */
-export type FeedStart = { readonly after: number } | { readonly notedFrom: number };
+export type FeedStart = { readonly after: FeedCursor } | { readonly notedFrom: number };
 
 /** Where to begin in the change feed. */
 export function feedStart(text: string): FeedStart {
-  if (/^\d+$/.test(text)) return { after: wholeNumber(0)(text) };
+  const cursor = parseCursor(text);
+  if (cursor !== null) return { after: cursor };
   if (text === 'yesterday') return { notedFrom: moment('1d') };
   try {
     return { notedFrom: moment(text) };
   } catch {
     throw new InvalidArgumentError(
       'Expected yesterday, a time such as 2026-03-01 or 2026-03-01T08:00Z, an age such as 2h or 3d, ' +
-        'or a number of the change feed.',
+        'or a number or cursor of the change feed.',
     );
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { roundHistory, roundLog } from '../../crawler.ts';
+import { roundReports } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isForeseen } from '../exit.ts';
 import { createApp } from './app.ts';
@@ -37,7 +37,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   const figures = (): Promise<DbFigures> =>
     state.ask(async (reader) => ({ ...(await reader.stats()), budget: await reader.budget() }));
   const watch = watchRuns(dir, Date.now);
-  const rounds = { ...roundHistory(dir), last: (limit: number) => roundLog(dir, limit) };
+  const rounds = roundReports(dir);
   // A long log is read before the first page asks for it; that page reports what is wrong with it.
   rounds.rounds().catch(() => {});
   const app = createApp({

@@ -1,4 +1,11 @@
-import { type Checker, type Crawler, type CrawlerOptions, openCrawler, openReader } from '../../crawler.ts';
+import {
+  type Checker,
+  type Crawler,
+  type CrawlerOptions,
+  folderOfPage,
+  openCrawler,
+  openReader,
+} from '../../crawler.ts';
 import type { CrawlReader } from '../../operations/questions.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../exit.ts';
 import { questionsPath } from '../remote/answer-questions.ts';
@@ -11,8 +18,8 @@ export interface StateAccess {
   readonly ask: <Value>(use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>;
   /** Makes a known page due at once. Rejects with `db-locked` while another process holds the crawl db. */
   readonly touch: (url: string) => Promise<unknown>;
-  /** The segments alone, which can be read while a crawl runs. */
-  readonly withSegments: <Value>(use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
+  /** The segments with a page alone, which can be read while a crawl runs. */
+  readonly withSegments: <Value>(page: string, use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
   readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
 }
 
@@ -60,8 +67,8 @@ export function openStateAccess({ withChecker, ...options }: StateAccessOptions)
         const crawler = await openCrawler(options);
         return crawler.touch([url]).finally(() => crawler.close());
       }),
-    async withSegments(use) {
-      const crawler = await openCrawler({ ...options, access: 'segments' });
+    async withSegments(page, use) {
+      const crawler = await openCrawler({ ...options, dir: folderOfPage(dir, page), access: 'segments' });
       return use(crawler).finally(() => crawler.close());
     },
     withChecker,

@@ -98,9 +98,13 @@ export function addStateRoutes(app: Hono, { state, canTouch, now }: StateRoutes,
   app.get('/url', (c) => {
     const url = asked(c);
     const action = canTouch ? touchForm(url) : null;
-    return answer(c, { title: url || 'No URL given' }, async (crawler) =>
-      url === '' ? null : urlPage(await crawler.explain(url), action, now()),
-    );
+    return answer(c, { title: url || 'No URL given' }, async (crawler) => {
+      if (url === '') return null;
+      const explanation = await crawler.explain(url);
+      const isRendered = explanation.record?.rendered === true;
+      const picture = isRendered ? await state.withSegments(url, (segments) => segments.screenshot(url)) : null;
+      return urlPage(explanation, action, now(), picture);
+    });
   });
   app.get('/near', (c) =>
     answer(c, { title: 'Pages like this' }, async (crawler) =>
@@ -109,12 +113,24 @@ export function addStateRoutes(app: Hono, { state, canTouch, now }: StateRoutes,
   );
   app.get('/blocks', (c) =>
     respond(c, { title: 'Blocks of the stored page' }, () =>
-      state.withSegments((crawler) => blocksOf(state, crawler, asked(c))),
+      state.withSegments(asked(c), (crawler) => blocksOf(state, crawler, asked(c))),
     ),
   );
   app.get('/diff', (c) =>
-    respond(c, { title: 'What changed' }, () => state.withSegments((crawler) => difference(crawler, c))),
+    respond(c, { title: 'What changed' }, () => state.withSegments(asked(c), (crawler) => difference(crawler, c))),
   );
+
+  app.get('/screenshot', async (c) => {
+    const segment = c.req.query('segment');
+    try {
+      const found = await state.withSegments(asked(c), (crawler) => crawler.screenshot(asked(c), segment));
+      if (found === null) return c.text('No screenshot is stored.\n', 404);
+      return c.body(new Uint8Array(found.png), 200, { 'Content-Type': 'image/png' });
+    } catch (error) {
+      if (!isForeseen(error)) throw error;
+      return c.text(`${error.message}\n`, 404);
+    }
+  });
 
   app.post('/touch', async (c) => {
     if (!canTouch) return c.text('Changes need a token: start serve with --token-file.\n', 403);

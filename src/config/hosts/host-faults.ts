@@ -10,6 +10,8 @@ const REPEATED: ReadonlySet<PropertyKey> = new Set([
   'connections',
   'cookies',
   'protocol',
+  'http2',
+  'render',
   'minInterval',
   'maxInterval',
   'priority',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RENDER_MODES } from '../../domain/crawl/rendering/render-mode.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';
 import { choice, decimal, duration, FIELDS, type FieldMeta, flag, integer, text } from '../fields.ts';
@@ -144,6 +145,13 @@ export const HOST_KEYS = {
   protocol: optional(
     choice(['got', 'undici'], { default: 'got', prose: 'Transport, in place of the protocol plugin of the list.' }),
   ),
+  http2: optional(
+    flag({
+      default: false,
+      prose: 'HTTP/2 with servers that offer it over TLS, by undici. For all hosts: the option of protocol-undici.',
+    }),
+  ),
+  render: optional(choice(RENDER_MODES, { default: 'never', prose: 'As render.mode, for these pages.' })),
   userAgent: optional(
     text({
       default: '',
@@ -186,6 +194,7 @@ export const hostEntry = z
       if (entry.delay !== undefined) refuse('delay', wanted);
       if (entry.connections !== undefined) refuse('connections', wanted);
     }
+    if (entry.http2 === true && entry.protocol === 'got') refuse('http2', 'expected protocol: undici, or none');
     if (entry.login !== undefined && canonicalOf(entry.login) === undefined) refuse('login', 'expected a URL');
     if (entry.minInterval !== undefined && entry.maxInterval !== undefined && entry.minInterval > entry.maxInterval) {
       refuse('minInterval', 'expected at most maxInterval of the same entry');

@@ -18,6 +18,7 @@ export interface UrlSettings {
 const GENERAL: Readonly<Record<string, string>> = {
   delay: 'fetch.delay',
   connections: 'fetch.connectionsPerHost',
+  render: 'render.mode',
   minInterval: 'schedule.minInterval',
   maxInterval: 'schedule.maxInterval',
 };

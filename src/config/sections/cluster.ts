@@ -34,30 +34,23 @@ export const cluster = z.strictObject({
     default: '30s',
     min: '1s',
     max: '10m',
-    prose: 'Lease of a worker: after this time without a heartbeat another worker takes over its part.',
+    prose: 'Lease of a worker: after this time without a heartbeat another worker takes over its partitions.',
   }),
   partitions: integer({
-    default: 1,
-    min: 1,
+    default: 0,
+    min: 0,
     max: 256,
     unit: 'partitions',
     prose:
       'Partitions of the crawl of "incrawl work", a power of two, fixed when the crawl begins. Each has a crawl db, ' +
-      'rounds and segments of its own, and one worker at a time; a registrable domain lies in one of them. 1: the ' +
-      'crawl has one crawl db, and the parts of a round are shared out.',
+      'rounds and segments of its own, and one worker at a time; a registrable domain lies in one of them. 0: as many ' +
+      'as the crawl has, 16 for a new one. 1: one crawl db, and so one worker at a time.',
   }),
-  parts: integer({
-    default: 16,
-    min: 1,
-    max: 256,
-    unit: 'parts',
-    prose: 'Segments of a round. All URLs of a host are in one of them, and one worker fetches it.',
-  }),
-  partsAtOnce: integer({
+  partitionsAtOnce: integer({
     default: 4,
     min: 1,
     max: 64,
-    unit: 'parts',
-    prose: 'Parts, or partitions, that one worker fetches at the same time.',
+    unit: 'partitions',
+    prose: 'Partitions that one worker crawls at the same time.',
   }),
 });

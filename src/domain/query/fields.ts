@@ -70,6 +70,7 @@ const ROWS: readonly Row[] = [
     'why the stored copy is not whole: `length`, `disconnect`, `unspecified`, `lost`',
     (datum) => datum.truncated,
   ],
+  ['rendered', 'boolean', 'a browser made the stored copy', (datum) => datum.rendered !== null],
   ['signature', 'text', '16 hex digits, by which near duplicates are found', (datum) => datum.signature],
   ['changeSignature', 'text', '16 hex digits, by which visits are compared', (datum) => changeSignatureOf(datum)],
   ['textChars', 'number', 'length of the content text, characters', (datum) => datum.textChars],

@@ -193,7 +193,11 @@ export interface PluginHost {
   /** Text of a file named in the options, relative to the configuration's folder. Errors name the full path. */
   readTextFile(path: string): string;
   /** The transports of incrawl, guarded against private addresses. In the main thread only. */
-  readonly http: { createGotProtocol(): FetchProtocol; createUndiciProtocol(): Promise<FetchProtocol> };
+  readonly http: {
+    createGotProtocol(): FetchProtocol;
+    /** `http2`: with servers that have it, over TLS. */
+    createUndiciProtocol(options?: { readonly http2?: boolean }): Promise<FetchProtocol>;
+  };
   /** The clock of the crawl, which may be a simulated one, ms since the epoch. */
   now(): number;
   /** Product token of the crawl (`agent.name`), to match robots directives in pages and headers. */

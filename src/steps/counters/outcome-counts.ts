@@ -1,6 +1,5 @@
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
-import type { Segment } from '../../ports/segment-store.ts';
 import type { FetchSummary } from '../summaries.ts';
 import { addFailure, type FailureKind, failureOf } from './failures.ts';
 
@@ -59,12 +58,4 @@ export function countOutcome(counts: OutcomeCounts, url: string, outcome: FetchO
       else counts.failed++;
       break;
   }
-}
-
-/**
- * Adds all fetched records of a segment, whichever workers and runs fetched them. Requests for robots.txt have no
- * records and are left out.
- */
-export async function countFetched(segment: Segment, counts: OutcomeCounts): Promise<void> {
-  for await (const { url, outcome } of segment.fetched()) countOutcome(counts, url, outcome);
 }

@@ -56,6 +56,11 @@ export async function chargedFacts(db: Pick<CrawlDb, 'meta'>, fetches: number): 
   return account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(account, fetches)) };
 }
 
+/** Fetches made under a budget by the day since there is one. */
+export async function spentSoFar(db: Pick<CrawlDb, 'meta'>): Promise<number> {
+  return parseAccount(await db.meta(ACCOUNT))?.spent ?? 0;
+}
+
 export interface BudgetView {
   /** Fetches a day. */
   readonly perDay: number;
@@ -75,4 +80,16 @@ export async function budgetView(db: CrawlDb, now: number): Promise<BudgetView |
 export async function limitPerDay(db: CrawlDb): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);
   return perDay > 0 ? perDay : null;
+}
+
+/** The budgets of several partitions as one; `null` where one of them has no limit. */
+export function summedBudget(views: readonly (BudgetView | null)[]): BudgetView | null {
+  let perDay = 0;
+  let spentToday: number | null = null;
+  for (const view of views) {
+    if (view === null) return null;
+    perDay += view.perDay;
+    if (view.spentToday !== null) spentToday = (spentToday ?? 0) + view.spentToday;
+  }
+  return views.length === 0 ? null : { perDay, spentToday };
 }

@@ -1,3 +1,4 @@
+import { withTrial } from '../../domain/crawl/rendering/render-trials.ts';
 import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
@@ -17,13 +18,21 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     hintHits: facts.hintHits + (observation.hintHits ?? 0),
     hintMisses: facts.hintMisses + (observation.hintMisses ?? 0),
     nothing: observation.nothing ?? facts.nothing,
+    restUntil: laterRest(facts.restUntil, observation.restUntil),
     // Segments of older versions do not have these.
-    restUntil: observation.restUntil ?? facts.restUntil ?? null,
     changes: (facts.changes ?? 0) + (observation.changes ?? 0),
     watchedMs: (facts.watchedMs ?? 0) + (observation.watchedMs ?? 0),
     traffic: facts.traffic ?? null,
+    rendering: renderingAfter(facts.rendering ?? null, observation),
   };
 }
+
+/** An interrupted segment may be applied after a newer pause was noted, by a sitemap say. */
+const laterRest = (known: number | null | undefined, asked: number | undefined): number | null =>
+  asked === undefined ? (known ?? null) : Math.max(known ?? 0, asked);
+
+const renderingAfter = (known: HostFacts['rendering'], { trial }: HostObservation): HostFacts['rendering'] =>
+  trial === undefined ? known : withTrial(known, trial);
 
 /** As {@link addObservation}; after a lie the headers of the host are distrusted until `now + distrustMs`. */
 function withObservation(facts: HostFacts, observation: HostObservation, now: number, distrustMs: number): HostFacts {

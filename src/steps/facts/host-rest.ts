@@ -11,6 +11,23 @@ export async function restReason(
   return restUntil === null || restUntil <= clock.now() ? null : reasonUntil(restUntil);
 }
 
+/**
+ * Until when hosts have asked to be left alone, ms since the epoch; those that have not are left out. A fetch list has
+ * this as of the time at which it was made: a sitemap or a robots.txt may have said so since.
+ */
+export async function restsOf(
+  db: Pick<CrawlDb, 'hostRows'>,
+  hosts: readonly string[],
+  now: number,
+): Promise<Map<string, number>> {
+  const rests = new Map<string, number>();
+  for (const row of await db.hostRows(hosts)) {
+    const restUntil = row?.facts.restUntil ?? 0;
+    if (row !== undefined && restUntil > now) rests.set(row.host, restUntil);
+  }
+  return rests;
+}
+
 /** Stores with a host that it has asked for a pause. Resolves with the reason, as {@link restReason} gives it. */
 export async function noteRest(
   db: Pick<CrawlDb, 'hostRows' | 'write'>,
@@ -18,7 +35,9 @@ export async function noteRest(
   restUntil: number,
 ): Promise<string> {
   const [row] = await db.hostRows([host]);
-  await db.write({ hostFacts: [{ host, facts: { ...(row?.facts ?? NO_HOST_FACTS), restUntil } }] });
+  const facts = row?.facts ?? NO_HOST_FACTS;
+  const latest = Math.max(facts.restUntil ?? 0, restUntil);
+  await db.write({ hostFacts: [{ host, facts: { ...facts, restUntil: latest } }] });
   return reasonUntil(restUntil);
 }
 

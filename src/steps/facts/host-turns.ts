@@ -8,11 +8,23 @@ const TURNS = 'hostsResting';
 
 /** Turns yet to come. Those noted before the clock was set back are left out: they would hold hosts up for too long. */
 export async function openHostTurns(db: Pick<CrawlDb, 'meta'>, now: number): Promise<HostTurns> {
+  const { at, turns } = await storedTurns(db);
+  return at > now ? new Map() : new Map(turns.filter(([, until]) => until > now));
+}
+
+/** When each host may be asked, and when that was noted, by the clock of the process that did. */
+export async function storedRests(
+  db: Pick<CrawlDb, 'meta'>,
+): Promise<ReadonlyMap<string, { readonly notedAt: number; readonly until: number }>> {
+  const { at, turns } = await storedTurns(db);
+  return new Map(turns.map(([host, until]) => [host, { notedAt: at, until }]));
+}
+
+async function storedTurns(db: Pick<CrawlDb, 'meta'>): Promise<{ at: number; turns: [string, number][] }> {
   const stored = parsed(await db.meta(TURNS));
-  if (!isObject(stored) || typeof stored.at !== 'number' || stored.at > now || !isObject(stored.until))
-    return new Map();
+  if (!isObject(stored) || typeof stored.at !== 'number' || !isObject(stored.until)) return { at: 0, turns: [] };
   const turns = Object.entries(stored.until);
-  return new Map(turns.filter((turn): turn is [string, number] => typeof turn[1] === 'number' && turn[1] > now));
+  return { at: stored.at, turns: turns.filter((turn): turn is [string, number] => typeof turn[1] === 'number') };
 }
 
 /** The fact after further turns became known: of each host the latest, as far as they are yet to come. */

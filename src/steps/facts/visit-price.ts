@@ -20,13 +20,18 @@ export interface VisitPrice {
  * the budget visits every URL three times: max(30 d, 3 N / B) with N URLs and B fetches a day.
  */
 export async function openVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<VisitPrice> {
-  const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
-  const price = stored > 0 ? stored : null;
+  const price = await storedPrice(db);
   const perDay = await limitPerDay(db);
   if (perDay === null || policy.schedule.worth === undefined) return { policy, price };
   const { urls } = await db.counters();
   const maxIntervalMs = Math.max(30 * DAY_MS, ((3 * urls) / perDay) * DAY_MS, policy.maxIntervalMs);
   return { policy: { ...policy, price, maxIntervalMs }, price };
+}
+
+/** The worth of an average visit lately, page-days; `null` before the first. */
+export async function storedPrice(db: Pick<CrawlDb, 'meta'>): Promise<number | null> {
+  const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
+  return stored > 0 ? stored : null;
 }
 
 /** The price after a round in which `visits` to known pages were worth `worth` in all. */

@@ -11,20 +11,21 @@ import type { Robots } from '../../ports/robots.ts';
 import type { FetchItem, HostObservation, Segment } from '../../ports/segment-store.ts';
 import { countOutcome, noOutcomes } from '../counters/outcome-counts.ts';
 import { addObservation } from '../facts/host-observations.ts';
+import type { RenderOptions } from '../render/rendering.ts';
+import { visitRendered } from '../render/visit-rendered.ts';
 import type { FetchSummary } from '../summaries.ts';
 import type { FollowRedirects } from './follow-redirects.ts';
 import { type FailureLimits, HostFailures } from './host-failures.ts';
 import { HostHold, type HostWaits } from './host-hold.ts';
 import { reachByRobots, reachOf } from './host-reach.ts';
-import { denied, resting, unreached } from './not-requested.ts';
+import { denied, resting, unreached, warnOfRest } from './not-requested.ts';
 import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
 import { pauseAfter } from './status-outcome.ts';
 import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
-import { visit } from './visit.ts';
-import type { VisitDeps, VisitOptions, VisitResult } from './visit-result.ts';
+import type { VisitDeps, VisitResult } from './visit-result.ts';
 
-export interface FetchOptions extends VisitOptions, FailureLimits, HostWaits {
+export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   /** URLs of the list held in memory at a time. */
   readonly window: number;
   /** Least time between the end of a request and the start of the next one to the same host, ms. */
@@ -37,6 +38,8 @@ export interface FetchOptions extends VisitOptions, FailureLimits, HostWaits {
   readonly patienceMs: number;
   /** Absent: targets of redirects are left to a later round. */
   readonly follow?: FollowRedirects | undefined;
+  /** Until when hosts have asked to be left alone since the list was made, ms since the epoch. */
+  readonly rests?: ReadonlyMap<string, number> | undefined;
 }
 
 export interface FetchDeps extends VisitDeps {
@@ -106,9 +109,8 @@ class FetchRun {
     const robotsBefore = deps.robots.stats();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
-    const pages = (): number => this.requested;
     if (options.throughput !== undefined)
-      void endWhenTooSlow({ ...deps, pages, stop }, options.throughput, over.signal);
+      void endWhenTooSlow({ ...deps, pages: () => this.requested, stop }, options.throughput, over.signal);
     try {
       await this.recall();
       const listed = segment.info.urls;
@@ -150,6 +152,8 @@ class FetchRun {
    */
   private async recall(): Promise<void> {
     for (const [host, at] of Object.entries(this.segment.info.turns ?? {})) this.deps.lanes.pauseUntil(host, at);
+    for (const [host, restUntil] of this.options.rests ?? [])
+      this.facts.set(host, { ...this.factsOf(host), restUntil });
     if (this.segment.fetchedCount === 0) return;
     for await (const record of this.segment.fetched()) {
       const { host, observation, outcome } = record;
@@ -211,8 +215,8 @@ class FetchRun {
       turn.spare();
       return this.store(item, denied(this.deps.clock.now(), 'scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
-    const known = { host: this.factsOf(item.host), dated: this.dated.get(item.host) };
-    const visited = await visit(this.deps, this.options, { protocol, item, ...known, nextTurn: () => turn.next() });
+    const known = { host: this.factsOf(item.host), dated: this.dated.get(item.host), nextTurn: () => turn.next() };
+    const visited = await visitRendered(this.deps, this.options, { protocol, item, ...known });
     const restUntil = this.judgeHost(item.host, visited);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
     if (result.observation !== null) this.observe(item, result.observation);
@@ -238,13 +242,13 @@ class FetchRun {
   /** The result for a URL that must not be requested; `null`: it may be. */
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
     const [{ host }, { clock }] = [item, this.deps];
-    const refusal = this.refusalOfHost(host, turn);
-    if (refusal !== null) return refusal;
+    const ofHost = this.refusalOfHost(host, turn);
+    if (ofHost !== null) return ofHost;
     const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const observation = { restUntil: restAskedUntil };
-      this.warnOfRest(host, restAskedUntil);
+      warnOfRest(this.deps.log, host, restAskedUntil);
       this.observe(item, observation);
       return { ...resting(clock.now(), restAskedUntil), observation };
     }
@@ -272,16 +276,11 @@ class FetchRun {
     const until = pauseAfter(outcome, headers, this.options.patienceMs);
     if (until === null) return null;
     if (until - outcome.at > this.options.patienceMs) {
-      this.warnOfRest(host, until);
+      warnOfRest(this.deps.log, host, until);
       return until;
     }
     this.deps.lanes.pauseUntil(host, until);
     return null;
-  }
-
-  private warnOfRest(host: string, until: number): void {
-    const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
-    this.deps.log.warn('no requests to this host until the time that it names', reported);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

@@ -15,8 +15,6 @@ export interface HostWaits {
   readonly busyHosts?: number;
   /** End of the fetch, as {@link elapsedOf}; absent: none is set. */
   readonly endsAt?: number;
-  /** Whether other processes fetch other hosts of the round: these wait from the start. */
-  readonly isPart?: boolean;
 }
 
 interface HoldDeps {
@@ -42,7 +40,6 @@ export class HostHold {
   constructor(deps: HoldDeps, waits: HostWaits) {
     this.#deps = deps;
     this.#waits = waits;
-    if (waits.isPart === true) this.#holdNoLonger();
   }
 
   /** Hosts left because of their next turn, and the earliest time of that turn, ms since the epoch. */
@@ -67,8 +64,8 @@ export class HostHold {
 
   /** The latest turn of a host that is waited for now, ms since the epoch. */
   readonly latest = (): number => {
-    const { hostWaitMs, turnWaitMs, endsAt = Number.POSITIVE_INFINITY, isPart = false } = this.#waits;
-    const waitMs = isPart || this.#tasks.size > 1 ? Math.min(hostWaitMs, turnWaitMs) : turnWaitMs;
+    const { hostWaitMs, turnWaitMs, endsAt = Number.POSITIVE_INFINITY } = this.#waits;
+    const waitMs = this.#tasks.size > 1 ? Math.min(hostWaitMs, turnWaitMs) : turnWaitMs;
     const { clock } = this.#deps;
     const left = Math.min(this.#deadline, endsAt) - elapsedOf(clock);
     return clock.now() + Math.min(left, waitMs);

@@ -1,5 +1,6 @@
 import type { FetchDenied, FetchFailed } from '../../domain/crawl/states/outcome.ts';
 import type { ErrorCode, UnreachedCode } from '../../domain/errors.ts';
+import type { Log } from '../../ports/log.ts';
 import type { VisitCosts } from './status-outcome.ts';
 import type { VisitResult } from './visit-result.ts';
 
@@ -13,6 +14,12 @@ export function denied(at: number, code: ErrorCode, message: string, retryAt: nu
 /** The host asked to be left alone until a time, ms since the epoch. */
 export function resting(at: number, until: number): VisitResult {
   return denied(at, 'http-throttled', 'the host asked for a pause', until);
+}
+
+/** Says that a host asked to be left alone until a time, ms since the epoch. */
+export function warnOfRest(log: Log, host: string, until: number): void {
+  const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
+  log.warn('no requests to this host until the time that it names', reported);
 }
 
 /** robots.txt could not be requested, so the page could not either. */

@@ -3,6 +3,8 @@ import type { FetchSuccess } from '../../domain/crawl/states/outcome.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import type { FetchedRecord, FetchItem, Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
+import { shownResponse } from '../render/shown-response.ts';
+import { SHOWN_TYPE } from '../render/visit-rendered.ts';
 import type { ParseSummary } from '../summaries.ts';
 
 export interface ParseDeps {
@@ -80,10 +82,11 @@ export async function storedPageToParse(
   { index, url, outcome, warc }: StoredRecord,
   metadata: FetchItem['metadata'],
 ): Promise<PageToParse> {
-  const response = await segment.readResponse(warc);
+  const response = shownResponse(await segment.readResponse(warc));
   const headers = joinedFields(response.rawHeaders);
   const body = await undoContentCoding(response.body ?? new Uint8Array(0), headers['content-encoding']);
-  return { index, url, contentType: outcome.contentType, headers, body, metadata };
+  const contentType = outcome.rendered === undefined ? outcome.contentType : SHOWN_TYPE;
+  return { index, url, contentType, headers, body, metadata };
 }
 
 export function tally(counts: { parsed: number; failed: number; outlinks: number }, page: ParsedPage): void {

@@ -144,15 +144,3 @@ export function interleaveHosts<T extends { readonly host: string }>(items: read
   }
   return result;
 }
-
-/** Cuts a list into parts by the partitions of its hosts, in the order of the list; empty parts are left out. */
-export function inParts<T extends { readonly host: string }>(
-  items: readonly T[],
-  count: number,
-  partitionOf: (host: string) => number,
-): readonly (readonly T[])[] {
-  if (count <= 1) return [items];
-  const parts = Array.from({ length: count }, (): T[] => []);
-  for (const item of items) parts[partitionOf(item.host) % count]!.push(item);
-  return parts.filter((part) => part.length > 0);
-}

@@ -10,9 +10,9 @@ import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
-import { type Candidate, inParts, interleaveHosts } from './fetch-list.ts';
+import { type Candidate, interleaveHosts } from './fetch-list.ts';
 import { fetchItem } from './list-item.ts';
-import { idAfter, newSegmentId } from './segment-id.ts';
+import { newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
 
@@ -50,8 +50,6 @@ export interface GenerateSettings {
   readonly partitionBy: 'host' | 'domain';
   /** Hosts whose next turn is later than this are left out, ms. */
   readonly hostWaitMs: number;
-  /** Into how many segments the round is cut; all URLs of a partition go into one. Absent: one. */
-  readonly parts?: number;
 }
 
 /** The options of a round, each with its value. */
@@ -74,7 +72,7 @@ const READ_WINDOW = 1_000;
 /**
  * Selects the due URLs of the highest rank under the caps into a new segment, and leases them. The fetch list is whole
  * on disk before the one batch that leases its URLs and makes the segment known: a crash leaves either nothing or a
- * list without a row, which is removed at the next start. Parts are written one after the other.
+ * list without a row, which is removed at the next start.
  */
 export async function generate(deps: GenerateDeps, options: GenerateRequest): Promise<GenerateSummary> {
   const now = deps.clock.now();
@@ -100,24 +98,12 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
   if (list.length === 0) return { ...summary, segment: null };
 
+  const id = await newSegmentId(deps, now);
+  const meta = { ...fetchBudgetFacts(fetchBudget, list.length, options), ...leftOf(touched, list) };
+  const bounds = boundsOf(options, list.length, fetchBudget);
   const partition = partitioning(deps.select, options);
-  const segments: string[] = [];
-  // The first part writes the budget of the whole round: a round that is cut short spends too much rather than too
-  // little.
-  let meta: Readonly<Record<string, string>> = {
-    ...fetchBudgetFacts(fetchBudget, list.length, options),
-    ...leftOf(touched, list),
-  };
-  // Parts of a round are fetched by several processes, none of which knows what the others have room for.
-  const bounds = options.parts === undefined ? boundsOf(options, list.length, fetchBudget) : undefined;
-  let id = await newSegmentId(deps, now);
-  for (const part of inParts(list, options.parts ?? 1, partition)) {
-    await newSegment({ ...deps, partition }, options, id, part, { now, meta, bounds });
-    segments.push(id);
-    id = idAfter(id);
-    meta = {};
-  }
-  return { ...summary, segment: segments[0] ?? null, ...(options.parts === undefined ? {} : { segments }) };
+  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds });
+  return { ...summary, segment: id };
 }
 
 /** Hosts whose next turn is after `latest`. */
@@ -155,11 +141,11 @@ function partitioning({ domainOf }: SelectDeps, { partitionBy }: GenerateSetting
   return partitionBy === 'domain' ? (host) => partitionOf(domainOf(host)) : partitionOf;
 }
 
-interface NewPart {
+interface NewSegment {
   readonly now: number;
   /** Facts that are written with the leases. */
   readonly meta: Readonly<Record<string, string>>;
-  readonly bounds: RoundBounds | undefined;
+  readonly bounds: RoundBounds;
 }
 
 type WriteDeps = GenerateDeps & { readonly partition: (host: string) => number };
@@ -169,13 +155,13 @@ async function newSegment(
   settings: GenerateSettings,
   id: string,
   list: readonly Candidate[],
-  { now, meta, bounds }: NewPart,
+  { now, meta, bounds }: NewSegment,
 ): Promise<void> {
   const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
   const { random, partition } = deps;
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
   const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
-  const segment = { id, createdAt: now, hosts: facts, ...(bounds !== undefined && { bounds }) };
+  const segment = { id, createdAt: now, hosts: facts, bounds };
   await deps.segments.create(
     segment,
     fetchItems(deps, createAuditChoice(settings.auditShare, facts, random), list, probes),

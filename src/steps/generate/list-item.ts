@@ -1,3 +1,4 @@
+import { BARE_CHARS } from '../../domain/crawl/rendering/bare-page.ts';
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { isPartial, takesPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
@@ -24,12 +25,19 @@ export function fetchItem(
     depth: record.depth,
     score: record.score,
     validators,
-    digest,
+    ...digests(record, digest),
+    ...(record.textChars !== null && record.textChars < BARE_CHARS && { isBare: true }),
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
     audit: isAuditable && audits.next(place.host),
     ...(takesPartial(record) && { takesPartial: true }),
     metadata: record.metadata,
   };
+}
+
+/** The digest that the next body is compared with, which is static whatever is shown. */
+function digests({ rendered }: CrawlDatum, digest: string | null): Pick<FetchItem, 'digest' | 'rendered'> {
+  if (rendered === null || digest === null) return { digest };
+  return { digest: rendered.digest, rendered: { ...rendered, shown: digest } };
 }
 
 /**

@@ -18,7 +18,7 @@ export async function newSegmentId(
   return last === undefined || last < stamp ? `${stamp}-00001` : idAfter(last);
 }
 
-export function idAfter(id: string): string {
+function idAfter(id: string): string {
   const number = Number(NUMBERED.exec(id)?.[1]);
   return `${id.slice(0, 14)}-${String(number + 1).padStart(5, '0')}`;
 }

@@ -18,6 +18,7 @@ import {
   waysToComeSooner,
 } from './explain-outlook.ts';
 import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
+import { renderSentences } from './explain-rendering.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -198,7 +199,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   if (replay !== null) why.push(...dateSentences(datum, replay));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
-  why.push(...stateSentences(datum));
+  why.push(...stateSentences(datum), ...renderSentences(datum, input.host?.facts.rendering ?? null));
   if (input.family !== null) why.push(familySentence(input.family));
   return why;
 }

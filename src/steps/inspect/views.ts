@@ -1,3 +1,4 @@
+import type { RenderTrials } from '../../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
 import { type HostTraffic, latencyPercentile, NO_TRAFFIC } from '../../domain/crawl/states/host-traffic.ts';
 import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
@@ -29,6 +30,8 @@ export interface RecordView {
   readonly digest: string | null;
   /** As in the record; `null`: the copy is whole. */
   readonly truncated: string | null;
+  /** Whether a browser made the stored copy. */
+  readonly rendered: boolean;
   readonly signature: string | null;
   readonly changeSignature: string | null;
   readonly signatureName: string | null;
@@ -87,6 +90,8 @@ export interface HostView {
   readonly hintMisses: number;
   /** End of the pause that the host has asked for (Retry-After); `null`: none. */
   readonly restUntil: string | null;
+  /** What rendering has shown of its empty pages, by path pattern. */
+  readonly rendering: readonly TrialsView[];
   /** Visits that sent a request, or failed to, and how many of them failed so. */
   readonly visits: number;
   readonly dnsFailures: number;
@@ -130,6 +135,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     contentLength: datum.validators.contentLength,
     digest: datum.digest,
     truncated: datum.truncated,
+    rendered: datum.rendered !== null,
     signature: datum.signature,
     changeSignature: changeSignatureOf(datum),
     signatureName: datum.signatureName,
@@ -166,6 +172,11 @@ export function dueView(entry: DueEntry): DueView {
   };
 }
 
+/** As `RenderTrials`, with the time in ISO 8601. */
+export interface TrialsView extends Omit<RenderTrials, 'at'> {
+  readonly at: string;
+}
+
 function trafficView({ latency, ...sums }: HostTraffic) {
   const within = (share: number): number | null => {
     const ms = latencyPercentile({ latency, ...sums }, share);
@@ -175,11 +186,12 @@ function trafficView({ latency, ...sums }: HostTraffic) {
 }
 
 export function hostView(row: HostRow, now: number, changesPerDay: number | null = null): HostView {
-  const { distrustedUntil, restUntil, traffic, ...known } = row.facts;
+  const { distrustedUntil, restUntil, traffic, rendering, ...known } = row.facts;
   const facts = {
     ...known,
     ...trafficView(traffic ?? NO_TRAFFIC),
     restUntil: restUntil === null || now >= restUntil ? null : isoTime(restUntil),
+    rendering: (rendering ?? []).map((trials) => ({ ...trials, at: isoTime(trials.at) })),
   };
   const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
   const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));

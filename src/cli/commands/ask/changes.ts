@@ -3,9 +3,11 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { packageVersion } from '../../../config/package-version.ts';
 import type { ChangeKind, ChangeView } from '../../../crawler.ts';
+import { type FeedCursor, isBehind, numberOf, vectorOf } from '../../../domain/crawl/change/feed-cursor.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
-import type { ChangesFilter } from '../../../operations/changes/changes.ts';
+import { type ChangesFilter, endOf } from '../../../operations/changes/changes.ts';
+import { loadCursor, saveCursor } from '../../../operations/changes/cursor-file.ts';
 import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
 import { follow, POLL_MS } from '../../changes/follow.ts';
 import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
@@ -33,6 +35,7 @@ interface ChangesFlags {
   readonly limit?: number;
   readonly where?: string;
   readonly format?: ListFormat | 'atom';
+  readonly cursor?: string;
   readonly follow?: true;
   readonly webhook?: string;
   readonly secretFile?: string;
@@ -52,7 +55,7 @@ export function addChanges(program: Command, run: Run): void {
     )
     .option(
       '--since <when>',
-      'only entries since then (yesterday, 2d, 2026-03-01), or after this entry number',
+      'only entries since then (yesterday, 2d, 2026-03-01), or after this entry number or cursor',
       feedStart,
     )
     .option('--kind <kinds>', 'only these kinds, separated by commas', changeKinds)
@@ -69,6 +72,10 @@ export function addChanges(program: Command, run: Run): void {
         '--format <format>',
         'of lists; --json prints one JSON array; atom: a feed, newest entry first',
       ).choices(['table', 'jsonl', 'csv', 'atom']),
+    )
+    .option(
+      '--cursor <file>',
+      'print what is new since the last run with this file, and note in it where this run ended',
     )
     .option('--follow', 'keep printing new entries, one line each, until a signal; with --json lines of JSON')
     .option(
@@ -95,6 +102,7 @@ Examples:
   incrawl changes --since yesterday
   incrawl changes --since 2026-03-01 --kind modified,gone --min-distance 4 --format csv > changes.csv
   incrawl changes --since 1841 --format jsonl
+  incrawl changes --cursor read.txt --format jsonl >> changes.jsonl
   incrawl changes --where "domain = example.org and title ~ price" --format atom > changes.atom
   incrawl crawl && ${SECRET_VARIABLE}=... incrawl changes --webhook https://example.org/hook
 
@@ -104,10 +112,11 @@ Examples:
 }
 
 async function changes(session: Session, flags: ChangesFlags): Promise<number> {
-  const { since, webhook, limit, format } = flags;
+  const { since, webhook, limit, format, cursor } = flags;
   const filter = filterOf(flags);
   if (webhook !== undefined) {
-    if (limit !== undefined || format !== undefined) return session.refuse('--limit and --format are for lists');
+    if (limit !== undefined || format !== undefined || cursor !== undefined)
+      return session.refuse('--limit, --format and --cursor are for lists');
     const { batch, timeout: timeoutMs } = flags;
     const more = { url: webhook, filter, batch, timeoutMs, ...(since === undefined ? {} : { since }) };
     const ends = flags.follow
@@ -119,12 +128,60 @@ async function changes(session: Session, flags: ChangesFlags): Promise<number> {
     if (limit !== undefined || (format !== undefined && format !== 'jsonl'))
       return session.refuse('--follow prints lines: it goes with --format jsonl only, and without --limit');
     // All of a crawl that begins later is new.
-    const startOf = async (): Promise<number> =>
-      hasCrawlDb(session.options.dir) ? session.withReader((feed) => startAt(session, feed, since)) : afterOf(since);
-    const reader: ChangeReaderOptions = { dir: session.options.dir, withFeed: (use) => session.withReader(use) };
-    return follow(session, reader, filter, startOf, session.json || format === 'jsonl');
+    const startOf = async (): Promise<FeedCursor> => {
+      const stored = cursor === undefined ? null : await knownCursor(session, cursor);
+      if (stored !== null) return stored;
+      return hasCrawlDb(session.options.dir)
+        ? session.withReader((feed) => startAt(session, feed, since))
+        : afterOf(since);
+    };
+    const onRead = (through: FeedCursor): void => {
+      if (cursor !== undefined) saveCursor(cursor, through);
+    };
+    return follow(session, readerOf(session), filter, { startOf, onRead }, session.json || format === 'jsonl');
   }
+  if (cursor !== undefined) return listNew(session, flags, cursor);
   return session.withReader((feed) => list(session, feed, flags));
+}
+
+const readerOf = (session: Session): ChangeReaderOptions => ({
+  dir: session.options.dir,
+  withFeed: (use) => session.withReader(use),
+});
+
+/** Prints what the file does not know yet; it is replaced once that is printed. */
+async function listNew(session: Session, flags: ChangesFlags, file: string): Promise<number> {
+  const { since, limit, format } = flags;
+  if (limit !== undefined || format === 'atom')
+    return session.refuse('--cursor goes without --limit and --format atom');
+  const { nextChanges } = await import('../../../operations/changes/change-reader.ts');
+  const from = since ?? { after: 0 };
+  let read = (await knownCursor(session, file)) ?? (await session.withReader((feed) => startAt(session, feed, from)));
+  const entries = async function* (): AsyncGenerator<ChangeView> {
+    for (let hasMore = true; hasMore; ) {
+      const window = await nextChanges(readerOf(session), filterOf(flags), read);
+      yield* window.changes;
+      ({ hasMore } = window);
+      read = window.through;
+    }
+  };
+  await writeList(session, entries(), CHANGE_COLUMNS, { format, empty: 'No changes.' });
+  await session.out.flush();
+  if (!session.out.closed) saveCursor(file, read);
+  return EXIT.done;
+}
+
+/** The cursor of a file. Refused where it names changes that the crawl does not have: later ones would be missed. */
+async function knownCursor(session: Session, file: string): Promise<FeedCursor | null> {
+  const cursor = loadCursor(file);
+  if (cursor === null || !hasCrawlDb(session.options.dir)) return cursor;
+  const end = await session.withReader(async (feed) => endOf(await feed.changeFeed()));
+  const own = typeof end === 'number' ? numberOf(cursor) : vectorOf(cursor, end.length);
+  if (!isBehind(end, own)) return own;
+  return session.refuse(
+    `the cursor in ${file} names changes that this crawl has not noted: it belongs to another crawl, or to a newer ` +
+      'copy of this one; remove the file to begin anew',
+  );
 }
 
 function filterOf({ kind, host, minDistance, where }: ChangesFlags): ChangesFilter {
@@ -160,22 +217,47 @@ async function writeAtom(session: Session, feed: ChangeSource, flags: ChangesFla
   return EXIT.done;
 }
 
-const afterOf = (since: FeedStart | undefined): number => (since !== undefined && 'after' in since ? since.after : 0);
+const afterOf = (since: FeedStart | undefined): FeedCursor =>
+  since !== undefined && 'after' in since ? since.after : 0;
 
-/** The entry number after which to follow: without `--since` the end of the feed. */
-async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<number> {
+/** The cursor after which to follow: without `--since` the end of the feed. */
+async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<FeedCursor> {
   await noteGap(session, feed, since);
-  const { last } = await feed.changeFeed();
-  if (since === undefined) return last;
+  const ends = await feed.changeFeed();
+  const end = endOf(ends);
+  if (since === undefined) return end;
   if ('after' in since) return since.after;
-  for await (const { seq } of feed.changes({ ...since, limit: 1 })) return seq - 1;
-  return last;
+  if (typeof end === 'number') {
+    for await (const { seq } of feed.changes({ ...since, limit: 1 })) return seq - 1;
+    return end;
+  }
+  // The first entry of each partition; one without any is read to its end.
+  const start: number[] = [...end];
+  const met = new Set<number>();
+  for await (const { seq, partition } of feed.changes(since)) {
+    const place = Number(partition);
+    if (met.has(place)) continue;
+    met.add(place);
+    start[place] = seq - 1;
+  }
+  return start;
 }
 
 /** Notes entries after the start that the feed does not hold any more, or never held. */
 async function noteGap(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
-  const { first, last } = await feed.changeFeed();
+  const { first, last, each } = await feed.changeFeed();
+  if (typeof from.after !== 'number') {
+    const after = from.after;
+    const gaps = (each ?? []).map((ends, i) => Math.max(0, ends.first - (after[i] ?? 0) - 1));
+    const lost = gaps.reduce((sum, gap) => sum + gap, 0);
+    if (lost > 0) session.note(`${count(lost)} entries are no longer kept (changes.keep, changes.max).`);
+    if (isBehind(endOf({ last, each: each ?? [] }), after))
+      session.note(
+        'The cursor names changes after the end: it belongs to another crawl, or to a newer copy of this one.',
+      );
+    return;
+  }
   const missed = (first ?? last + 1) - from.after - 1;
   if (missed > 0 && last > from.after) {
     session.note(`${count(missed)} entries after ${from.after} are no longer kept (changes.keep, changes.max).`);

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { PageVersion, VersionChoice } from '../../../crawler.ts';
+import type { Crawler, PageDiff, PageVersion, VersionChoice } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { diffHtml } from '../../render/html/diff-html.ts';
+import { diffHtml, type Pictures } from '../../render/html/diff-html.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { type Column, table } from '../../render/table.ts';
 import { diffText } from '../../render/text/diff-text.ts';
@@ -30,7 +30,7 @@ export function addDiff(program: Command, run: Run): void {
     .option('--to <version>', 'a segment, or a time; default: the newest version')
     .option('--list', 'list the stored versions')
     .option('--full', 'the whole text, not only the parts around changes')
-    .option('--html <file>', 'write both versions side by side as a page for a browser')
+    .option('--html <file>', 'write both versions side by side, with their screenshots, as a page for a browser')
     .addHelpText(
       'after',
       '\nExamples:\n  incrawl diff https://example.org/news/\n  incrawl diff https://example.org/news/ --from 2026-03-01 --html changes.html',
@@ -49,10 +49,10 @@ export function addDiff(program: Command, run: Run): void {
         const from = flags.from === undefined ? {} : { from: choiceOf(flags.from, known, '--from') };
         const to = flags.to === undefined ? {} : { to: choiceOf(flags.to, known, '--to') };
         const diff = await crawler.diff(url, { ...from, ...to });
-        if (flags.html !== undefined) await writeFile(flags.html, diffHtml(diff));
+        if (flags.html !== undefined) await writeFile(flags.html, diffHtml(diff, await picturesOf(crawler, diff)));
         await writeAnswer(session, diff, () => diffText(diff, { bold, color, full: flags.full === true }));
         return EXIT.done;
-      });
+      }, url);
     }),
   );
 
@@ -67,6 +67,12 @@ export function addDiff(program: Command, run: Run): void {
       );
     }
   }
+}
+
+async function picturesOf(crawler: Crawler, { url, from, to }: PageDiff): Promise<Pictures> {
+  const png = async ({ segment, hasScreenshot }: PageDiff['from']): Promise<Uint8Array | null> =>
+    hasScreenshot ? ((await crawler.screenshot(url, segment))?.png ?? null) : null;
+  return { from: await png(from), to: await png(to) };
 }
 
 const VERSION_COLUMNS: readonly Column<PageVersion>[] = [

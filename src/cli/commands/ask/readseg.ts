@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
@@ -12,6 +13,7 @@ interface ReadsegFlags {
   readonly list?: true;
   readonly get?: string;
   readonly dump?: true;
+  readonly screenshot?: string;
   readonly format?: Exclude<ListFormat, 'json'>;
 }
 
@@ -26,6 +28,7 @@ export function addReadseg(program: Command, run: Run): void {
     .option('--list', 'segments with their states and counts')
     .option('--get <url>', 'the stored record of one URL: outcome, response, parse output')
     .option('--dump', 'all records of a segment, without bodies')
+    .option('--screenshot <file>', 'with --get: write the screenshot of the page (render.screenshot), PNG')
     .addOption(listFormatOption())
     .addHelpText('after', '\nExamples:\n  incrawl readseg --list\n  incrawl readseg --get https://example.org/ --json');
   command.action((segment: string | undefined, flags: ReadsegFlags) =>
@@ -33,11 +36,20 @@ export function addReadseg(program: Command, run: Run): void {
       if ([flags.list, flags.get, flags.dump].filter((each) => each !== undefined).length > 1) {
         return session.refuse('--list, --get and --dump exclude each other');
       }
+      if (flags.screenshot !== undefined && flags.get === undefined) {
+        return session.refuse('--screenshot needs --get: the page whose screenshot is to be written');
+      }
       const { format } = flags;
       return session.withSegments(async (crawler) => {
         if (flags.get !== undefined) {
           const record = await crawler.segmentRecord(flags.get, segment);
           await writeAnswer(session, record, () => (record === null ? '' : segmentRecordText(record)));
+          if (flags.screenshot !== undefined) {
+            const found = await crawler.screenshot(flags.get, segment);
+            if (found !== null) await writeFile(flags.screenshot, found.png);
+            else session.note(`No screenshot is stored of ${safeText(flags.get)}: see render.screenshot.`);
+            return found === null ? EXIT.error : EXIT.done;
+          }
           if (record === null) session.note(`Not in ${segment ?? 'any segment'}: ${safeText(flags.get)}`);
           return record === null ? EXIT.error : EXIT.done;
         }
@@ -48,7 +60,7 @@ export function addReadseg(program: Command, run: Run): void {
           await writeList(session, await crawler.segments(), SEGMENT_COLUMNS, { format, empty: 'No segments yet.' });
         }
         return EXIT.done;
-      });
+      }, flags.get);
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { InjectSummary } from '../../../crawler.ts';
+import type { InjectSummary, SeedSource } from '../../../crawler.ts';
+import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
@@ -8,6 +9,7 @@ import { writeSummary } from '../../program/write-answer.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
 import { badLines } from '../../render/text/seeds-text.ts';
+import type { Session } from '../../session.ts';
 
 interface InjectOptions {
   readonly mode?: 'keep' | 'update' | 'overwrite';
@@ -50,6 +52,10 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or keys of your own.
       const sources = await seedSources(session, seeds);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
       const dryRun = options.dryRun === true;
+      if (isSpread(session.options.dir)) {
+        if (mode !== 'keep' || dryRun) return session.refuse(ONLY_KEPT);
+        return send(session, sources);
+      }
       const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
         mustExist: false,
       });
@@ -60,6 +66,20 @@ Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or keys of your own.
       return isFailed ? EXIT.error : EXIT.done;
     }),
   );
+}
+
+const ONLY_KEPT =
+  'seeds of a crawl in partitions are sent to the partitions, whose workers inject them: known URLs are kept ' +
+  '(--mode keep), and there is no dry run';
+
+async function send(session: Session, sources: readonly SeedSource[]): Promise<number> {
+  const { injectSpread } = await import('../../../crawler/open-spread.ts');
+  const { urls, refused, partitions } = await injectSpread(await session.stateOptions({}), sources);
+  const summary = { urls, refused, partitions: partitions.size };
+  const lines = refused === 0 ? '' : `; ${counted(refused, 'line')} refused`;
+  const text = `${counted(urls, 'URL')} sent to their partitions, for "incrawl work" to inject${lines}`;
+  await writeSummary(session, summary, () => `${text}\n`, false);
+  return urls === 0 && refused > 0 ? EXIT.error : EXIT.done;
 }
 
 export function injectText(summary: InjectSummary): string {

@@ -67,12 +67,11 @@ Examples:
   );
 }
 
-function workText({ jobs: { generate, fetch, update, turn }, totals, stoppedBy }: WorkSummary): string {
-  const rounds = `generate ${count(generate)}, fetch ${count(fetch)}, update ${count(update)}`;
+function workText({ turns, rounds, totals, stoppedBy }: WorkSummary): string {
   const lines = [
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
-    `jobs of this worker: ${turn > 0 ? `turns of partitions ${count(turn)}` : rounds}`,
+    `this worker: ${count(turns)} turns of partitions, ${count(rounds.length)} rounds`,
     stopReason(stoppedBy),
   ];
   return lines.map((line) => `${line}\n`).join('');

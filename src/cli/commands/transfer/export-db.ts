@@ -1,5 +1,6 @@
 // cli/commands/transfer/: commands that bring a crawl, or its pages, elsewhere.
 import type { Command } from 'commander';
+import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import type { Run } from '../../program/program.ts';
 import { safeJson } from '../../render/safe-text.ts';
 
@@ -16,7 +17,7 @@ export function addExportDb(program: Command, run: Run): void {
       const write = async (lines: AsyncIterable<string>): Promise<void> => {
         for await (const line of lines) await session.out.write(`${safeJson(line)}\n`);
       };
-      const { exportSpread, isSpread } = await import('../../../operations/cluster/partitions/spread-export.ts');
+      const { exportSpread } = await import('../../../operations/cluster/partitions/spread-export.ts');
       if (isSpread(session.options.dir)) return write(exportSpread(await session.stateOptions({})));
       await session.withSnapshot((crawler) => write(crawler.exportDb()));
     }),

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Crawler, CrawlState, ExportSummary } from '../../../crawler.ts';
+import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import { EXIT } from '../../exit.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
 import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/option-values.ts';
@@ -84,7 +85,8 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
     signal,
   };
   const exported = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
-  const summary = await (dryRun
+  // The partitions of a spread crawl are read where they are.
+  const summary = await (dryRun && !isSpread(session.options.dir)
     ? session.withDryRun(exported, { mustExist: true })
     : session.withSnapshot(exported)
   ).catch((error: unknown) => {

@@ -1,11 +1,20 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { isForPartitions } from '../../../operations/cluster/cluster-mark.ts';
 import { linesOf, linesOfFile } from '../../input/line-reader.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { counted } from '../../render/quantities.ts';
 import { transferText } from '../../render/text/transfer-text.ts';
+import type { Session } from '../../session.ts';
+
+const ONLY_WHOLE = 'a crawl is imported into partitions as a whole: --merge and --dry-run are for one crawl db';
+
+async function importSpread(session: Session, lines: AsyncIterable<string>) {
+  const { importSpread: imported } = await import('../../../operations/transfer/import-spread.ts');
+  return imported(await session.stateOptions({}), lines);
+}
 
 export function addImportDb(program: Command, run: Run): void {
   const command = program
@@ -28,7 +37,11 @@ export function addImportDb(program: Command, run: Run): void {
       const lines = isFile ? linesOfFile(file) : linesOf(session.surroundings.stdin());
       const { dryRun = false } = flags;
       const mode = flags.merge ? 'merge' : 'whole';
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false });
+      const isSpread = isForPartitions(session.options.dir, session.config);
+      if (isSpread && (dryRun || mode === 'merge')) return session.refuse(ONLY_WHOLE);
+      const summary = await (isSpread
+        ? importSpread(session, lines)
+        : asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false }));
       const { skipped } = summary;
       const left = skipped === 0 ? '' : `${counted(skipped, 'URL')} skipped: they cannot be crawled.\n`;
       await writeAnswer(session, summary, () => `${transferText(summary)}.\n${left}`, dryRun);

@@ -8,11 +8,17 @@ interface Row {
   isChanged: boolean;
 }
 
+/** Screenshots of the versions as PNG; `null`: there is none. */
+export interface Pictures {
+  readonly from: Uint8Array | null;
+  readonly to: Uint8Array | null;
+}
+
 /**
  * Two versions side by side as an HTML file: no script, no external resource. All text of the page is escaped, and a
  * content security policy forbids scripts and requests all the same.
  */
-export function diffHtml(diff: PageDiff): string {
+export function diffHtml(diff: PageDiff, pictures: Pictures): string {
   const { from, to } = diff;
   const head = (version: PageDiff['from']): string =>
     `<th scope="col"><bdi>${escaped(version.title ?? '(no title)')}</bdi><br><small>${escaped(version.at)}, segment ${escaped(version.segment)}</small></th>`;
@@ -20,6 +26,9 @@ export function diffHtml(diff: PageDiff): string {
     ({ left, right, isChanged }) =>
       `<tr${isChanged ? ' class="changed"' : ''}><td dir="auto">${left}</td><td dir="auto">${right}</td></tr>`,
   );
+  if (pictures.from !== null || pictures.to !== null) {
+    rows.unshift(`<tr><td>${imageOf(pictures.from)}</td><td>${imageOf(pictures.to)}</td></tr>`);
+  }
   const distance = diff.distance === null ? 'Signatures not comparable.' : `Signature distance ${diff.distance}.`;
   const where =
     diff.where.length > 0
@@ -29,7 +38,7 @@ export function diffHtml(diff: PageDiff): string {
         : SAME_TEXT;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Changes of ${escaped(to.title ?? diff.url)}</title>
 <style>
@@ -42,6 +51,7 @@ th { white-space: normal; }
 small, tr:not(.changed) td { color: var(--pale); }
 del { background: var(--gone); }
 ins { background: var(--new); }
+img { max-width: 100%; border: 1px solid var(--line); }
 </style></head><body>
 <h1><bdi>${escaped(diff.url)}</bdi></h1>
 <p>${diff.equal} words equal, ${diff.deleted} removed (<del>struck out</del>), ${diff.inserted} added (<ins>underlined</ins>). ${distance} ${where}</p>
@@ -51,6 +61,11 @@ ${rows.join('\n')}
 </body></html>
 `;
 }
+
+const imageOf = (png: Uint8Array | null): string =>
+  png === null
+    ? '(no screenshot)'
+    : `<img alt="Screenshot" src="data:image/png;base64,${Buffer.from(png).toString('base64')}">`;
 
 /** A row ends where both versions break the line. */
 function rowsOf({ edits }: PageDiff): Row[] {

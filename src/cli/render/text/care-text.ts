@@ -14,7 +14,10 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
     const { text, repair } = FINDINGS[kind as FindingKind];
     lines.push(`${bold(`${kind} (${count(found)})`)}  ${text}`);
     const shown = summary.findings.filter((finding) => finding.kind === kind);
-    for (const { subject, detail } of shown.slice(0, 5)) lines.push(`    ${safeText(subject)}: ${safeText(detail)}`);
+    for (const { subject, detail, partition } of shown.slice(0, 5)) {
+      const where = partition === undefined ? '' : `${partition} `;
+      lines.push(`    ${where}${safeText(subject)}: ${safeText(detail)}`);
+    }
     if (found > 5) lines.push(`    and ${count(found - 5)} more`);
     lines.push(`    "incrawl repair" ${repair}.`);
   }

@@ -31,6 +31,7 @@ export function recordText(record: RecordView, style: TextStyle): string {
     ['change signature', record.changeSignature === record.signature ? null : record.changeSignature],
     ['digest', record.digest],
     ['truncated', record.truncated],
+    ['rendered', record.rendered ? 'by a browser' : null],
     ['last change in', record.changedBlocks.join(', ')],
     ['volatile', record.volatileBlocks.join(', ')],
     ['failures', record.failures === 0 ? null : count(record.failures)],

@@ -29,7 +29,20 @@ ${facts([
   ['distance', distance === null ? null : `${distance} bits`],
 ])}
 ${versionForm(diff.url, versions, from.segment, to.segment)}
+${screenshots(diff)}
 <p class="difference" dir="auto">${text}</p>`;
+}
+
+function screenshots({ url, from, to }: PageDiff): Markup | null {
+  if (!from.hasScreenshot && !to.hasScreenshot) return null;
+  return markup`<div class="screenshots">${[from, to].map(({ segment, at, hasScreenshot }) => (hasScreenshot ? screenshot(url, segment, at) : markup`<p class="nothing">No screenshot of ${shortTime(at)} is stored.</p>`))}</div>`;
+}
+
+/** What a screen showed of a stored version. */
+export function screenshot(url: string, segment: string, at: string): Markup {
+  const source = `/screenshot?u=${encodeURIComponent(url)}&segment=${encodeURIComponent(segment)}`;
+  const when = shortTime(at);
+  return markup`<figure class="screenshot"><a href="${source}"><img src="${source}" alt="The page as a browser showed it, ${when}" width="1280" height="800" loading="lazy"></a><figcaption>${when}, segment ${segment}</figcaption></figure>`;
 }
 
 /** Keeps the ends that are next to an edit. */

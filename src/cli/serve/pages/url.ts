@@ -1,4 +1,4 @@
-import type { Explanation, RecordView } from '../../../crawler.ts';
+import type { Explanation, RecordView, Screenshot } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
@@ -6,15 +6,22 @@ import { termText } from '../../render/text/explanation-text.ts';
 import { visitTimeline } from '../charts/visit-timeline.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
+import { screenshot } from './difference.ts';
 
 /** All about one URL: why it is or is not fetched, its visits, how the next one was computed. */
-export function urlPage(explanation: Explanation, actions: Shown, now: number): Markup {
+export function urlPage(
+  explanation: Explanation,
+  actions: Shown,
+  now: number,
+  picture: Screenshot | null = null,
+): Markup {
   const { why, ifFound, sooner, record, schedule, url, skipped } = explanation;
   return markup`
 <ul class="why">${[...why, ...ifFound].map((sentence) => markup`<li>${sentence}</li>`)}</ul>
 ${record === null ? null : keyFacts(record, now)}
 ${record === null ? null : linksOf(record, actions)}
 ${record === null ? null : visitTimeline(record, now)}
+${picture === null ? null : screenshot(picture.url, picture.segment, picture.at)}
 <div class="halves uneven">
 ${record === null ? null : visitsSection(explanation, record)}
 ${

@@ -15,6 +15,8 @@ export interface FeedEnds {
   readonly last: number;
   /** Time of the newest entry; 0 without any. */
   readonly notedAt: number;
+  /** Of a spread crawl: the ends of each partition, in their order. */
+  readonly each?: readonly FeedEnds[];
 }
 
 export const NO_FEED: FeedEnds = Object.freeze({ first: 1, last: 0, notedAt: 0 });

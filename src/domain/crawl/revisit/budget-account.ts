@@ -12,6 +12,8 @@ export interface BudgetAccount {
   /** Days since the epoch, and the fetches made on that day. */
   readonly day: number;
   readonly spentToday: number;
+  /** Fetches made since the account was opened; it never decreases. Absent in accounts of 0.1.0. */
+  readonly spent?: number;
 }
 
 /**
@@ -20,13 +22,14 @@ export interface BudgetAccount {
  */
 export function accountAt(account: BudgetAccount | null, perDay: number, now: number): BudgetAccount {
   const day = Math.floor(now / DAY_MS);
-  if (account === null) return { at: now, saved: perDay, day, spentToday: 0 };
+  if (account === null) return { at: now, saved: perDay, day, spentToday: 0, spent: 0 };
   const earned = (Math.max(0, now - account.at) * perDay) / DAY_MS;
   return {
     at: now,
     saved: Math.min(perDay, account.saved + earned),
     day,
     spentToday: day === account.day ? account.spentToday : 0,
+    spent: account.spent ?? 0,
   };
 }
 
@@ -37,15 +40,16 @@ export function allowance({ saved, spentToday }: BudgetAccount, perDay: number):
 }
 
 export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
-  return { ...account, saved: Math.max(0, account.saved - fetches), spentToday: account.spentToday + fetches };
+  const { saved, spentToday, spent = 0 } = account;
+  return { ...account, saved: Math.max(0, saved - fetches), spentToday: spentToday + fetches, spent: spent + fetches };
 }
 
 /** Reads an account back from JSON; `null` for anything else. */
 export function parseAccount(text: string | undefined): BudgetAccount | null {
   if (text === undefined) return null;
   try {
-    const { at, saved, day, spentToday } = JSON.parse(text) as BudgetAccount;
-    return [at, saved, day, spentToday].every(Number.isFinite) ? { at, saved, day, spentToday } : null;
+    const { at, saved, day, spentToday, spent = 0 } = JSON.parse(text) as BudgetAccount;
+    return [at, saved, day, spentToday, spent].every(Number.isFinite) ? { at, saved, day, spentToday, spent } : null;
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@
 import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
 import type { BlockMemory } from '../change/block-memory.ts';
 import type { ChangeBelief } from '../change/change-belief.ts';
+import type { RenderedCopy } from '../rendering/rendered-copy.ts';
 import type { Truncation } from './truncation.ts';
 
 export const CRAWL_STATES = [
@@ -119,7 +120,7 @@ export interface CrawlDatum {
   /** `X-Robots-Tag` of the last full answer, as in {@link HeaderClaims}. */
   readonly robotsTag: string | null;
   readonly validators: Validators;
-  /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits. */
+  /** First 128 bits of the SHA-256 of the decoded body, 32 hex digits; of a rendered page, of what it shows. */
   readonly digest: string | null;
   /** Why the stored copy is not the whole page; `null`: it is, or no reason is known. */
   readonly truncated: Truncation | null;
@@ -138,6 +139,8 @@ export interface CrawlDatum {
   readonly stated: StatedFacts | null;
   /** Fingerprints of its blocks and how often each changes; `null` for a page without blocks. */
   readonly blocks: BlockMemory | null;
+  /** What the rendered copy was made from; `null`: the stored copy is the static page. */
+  readonly rendered: RenderedCopy | null;
   /** Target of the last redirect, or the representative of a duplicate. */
   readonly target: string | null;
   /** Newest last, at most {@link VISIT_RING_SIZE}. */
@@ -187,6 +190,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     textChars: null,
     stated: null,
     blocks: null,
+    rendered: null,
     target: null,
     visits: [],
     metadata: init.metadata ?? {},

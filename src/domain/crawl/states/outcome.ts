@@ -1,6 +1,7 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import type { PlacePrint } from '../../page/diff/page-places.ts';
 import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
+import type { RenderedCopy } from '../rendering/rendered-copy.ts';
 import type { Validators } from './datum.ts';
 import type { StoredTruncation } from './truncation.ts';
 
@@ -32,6 +33,8 @@ export interface FetchSuccess extends OutcomeBase {
   readonly validators: Validators;
   /** As {@link CrawlDatum.digest}. */
   readonly digest: string;
+  /** As {@link CrawlDatum.rendered}; absent where the page was not rendered. */
+  readonly rendered?: RenderedCopy;
   /** Why the body is not the whole page; `false`: it is. */
   readonly truncated: StoredTruncation;
   /** Result of an audit: whether "unchanged" by the headers was true; `null` without an audit. */
@@ -45,6 +48,8 @@ export interface FetchUnchanged extends OutcomeBase {
   /** The newest validators of the server (a 304 may renew them). */
   readonly validators: Validators;
   readonly audit: AuditVerdict | null;
+  /** Replaces {@link CrawlDatum.rendered}; absent: that stays. */
+  readonly rendered?: RenderedCopy;
 }
 
 /** `honest`: headers and body were both unchanged; `lied`: the body had changed. */

@@ -68,6 +68,7 @@ function recordAnswer(
     changedAt: isChanged ? now : datum.changedAt,
     validators: isPartial(outcome.truncated) ? NO_VALIDATORS : outcome.validators,
     digest: outcome.digest,
+    rendered: outcome.rendered ?? null,
     truncated: truncationOf(outcome.truncated),
     blocks,
     target: state === 'duplicate' ? datum.target : null,
@@ -160,6 +161,7 @@ function recordUnchanged(
     state: datum.state === 'parse_failed' || datum.state === 'duplicate' ? datum.state : 'notmodified',
     target: datum.state === 'duplicate' ? datum.target : null,
     validators: renewed(datum.validators, outcome.validators),
+    rendered: outcome.rendered ?? datum.rendered,
     lastError: datum.state === 'parse_failed' ? datum.lastError : null,
   };
   const visit = UNCHANGED_VISIT[outcome.rung];

@@ -91,6 +91,10 @@ export const SKIP_REASONS = {
     ERRORS['login-required'].text,
     'credentials or cookies of hosts:; "incrawl cookies import FILE" makes it due',
   ),
+  'render-failed': visited(
+    ERRORS['render-failed'].text,
+    'render.timeout, render.maxMemory; render: never for the page',
+  ),
   'parse-failed': visited(ERRORS['parse-failed'].text, NEXT_TIME),
   'parse-timeout': visited(ERRORS['parse-timeout'].text, 'parse.timeout'),
   'parse-unsupported': visited(ERRORS['parse-unsupported'].text, 'a parser plugin for its type'),

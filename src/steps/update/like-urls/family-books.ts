@@ -47,12 +47,12 @@ export class FamilyBooks {
   ): Promise<ReadonlyMap<string, HostBook>> {
     const hosts = [...new Set([...fresh.keys(), ...visited])];
     const rows = await this.#db.hostRows(hosts);
-    const large = hosts.filter((host, i) => (rows[i]?.urls ?? 0) + (fresh.get(host) ?? 0) > this.sharing.free);
-    const known = await this.#known(large);
+    const large = new Set(hosts.filter((host, i) => (rows[i]?.urls ?? 0) + (fresh.get(host) ?? 0) > this.sharing.free));
+    const known = await this.#known([...large]);
     const books = new Map<string, HostBook>();
     for (const [i, host] of hosts.entries()) {
       const book = known.get(host) ?? this.#books.get(host);
-      const isWanted = fresh.has(host) && (book === undefined ? large.includes(host) : book.isOutdated(rows[i]));
+      const isWanted = fresh.has(host) && (book === undefined ? large.has(host) : book.isOutdated(rows[i]));
       const opened = isWanted ? await this.read(host) : book;
       if (opened !== undefined) books.set(host, opened);
     }
