@@ -41,6 +41,7 @@ const FOLDERS = [
   ['postgres', ['src/adapters/postgres/']],
   ['s3', ['src/adapters/s3/']],
   ['bullmq', ['src/adapters/bullmq/']],
+  ['browser', ['src/adapters/browser/']],
   ['system', ['src/adapters/system/']],
   ['plugin-host', ['src/plugin-host/']],
   ['packages', ['src/packages/']],
@@ -56,7 +57,19 @@ type Folder = (typeof FOLDERS)[number][0];
 const folderOf = (file: string): Folder | undefined =>
   FOLDERS.find(([, starts]) => starts.some((start) => file.startsWith(start)))?.[0];
 
-const ADAPTERS = ['rows', 'leveldb', 'http', 'files', 'memory', 'redis', 'postgres', 'bullmq', 's3', 'system'] as const;
+const ADAPTERS = [
+  'rows',
+  'leveldb',
+  'http',
+  'files',
+  'memory',
+  'redis',
+  'postgres',
+  'bullmq',
+  's3',
+  'browser',
+  'system',
+] as const;
 
 /** What each folder may import of the others; src/ARCHITECTURE.md says why. */
 const ALLOWED: Record<Folder, readonly Folder[]> = {
@@ -72,6 +85,7 @@ const ALLOWED: Record<Folder, readonly Folder[]> = {
   postgres: ['packages', 'ports', 'domain'],
   s3: ['ports', 'domain'],
   bullmq: ['packages', 'ports', 'domain'],
+  browser: ['packages', 'ports', 'domain'],
   system: ['ports', 'domain'],
   'plugin-host': ['packages', 'config', 'ports', 'domain'],
   packages: ['domain'],

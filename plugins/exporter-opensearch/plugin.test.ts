@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ExportDocument, ExportSink, ExportTarget } from 'incrawl/plugin';
 import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { madeDocument } from '../../test/site/made-document.ts';
 import { idOf } from './bulk.ts';
 import plugin from './plugin.ts';
 
@@ -58,33 +59,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-const page = (url: string, text = 'text'): ExportDocument => ({
-  url,
-  state: 'fetched',
-  fetchedAt: null,
-  changedAt: null,
-  status: 200,
-  contentType: 'text/html',
-  title: null,
-  lang: null,
-  text,
-  signature: null,
-  digest: null,
-  outlinks: [],
-  metadata: {},
-  authors: [],
-  publishedAt: null,
-  modifiedAt: null,
-  description: null,
-  keywords: [],
-  topics: [],
-  siteName: null,
-  image: null,
-  textSource: null,
-  nextPage: null,
-  pageNumber: null,
-  depth: 0,
-});
+const page = (url: string, text = 'text'): ExportDocument => madeDocument(url, { text });
 const noContent = { response: async () => null, markdown: async () => null };
 
 async function open(

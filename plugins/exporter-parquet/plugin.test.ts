@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type ExportDocument, loadPackage } from 'incrawl/plugin';
 import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { madeDocument } from '../../test/site/made-document.ts';
 import { loadDuckDb } from './duckdb.ts';
 import plugin from './plugin.ts';
 
@@ -89,33 +90,8 @@ describe.skipIf(!isInstalled)('Parquet (skipped unless "incrawl packages install
   });
 });
 
-const pageOf = (number: number, chars: number): ExportDocument => ({
-  url: `http://example.org/${number}`,
-  state: 'fetched',
-  fetchedAt: null,
-  changedAt: null,
-  status: 200,
-  contentType: 'text/html',
-  title: null,
-  lang: null,
-  text: String.fromCharCode(97 + (number % 26)).repeat(chars),
-  signature: null,
-  digest: null,
-  outlinks: [],
-  metadata: {},
-  authors: [],
-  publishedAt: null,
-  modifiedAt: null,
-  description: null,
-  keywords: [],
-  topics: [],
-  siteName: null,
-  image: null,
-  textSource: null,
-  nextPage: null,
-  pageNumber: null,
-  depth: 0,
-});
+const pageOf = (number: number, chars: number): ExportDocument =>
+  madeDocument(`http://example.org/${number}`, { text: String.fromCharCode(97 + (number % 26)).repeat(chars) });
 
 it('says what is missing', async () => {
   await expect(testPlugin(plugin)).rejects.toThrow('a file is needed');

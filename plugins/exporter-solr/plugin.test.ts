@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ExportDocument, ExportSink, ExportTarget } from 'incrawl/plugin';
 import { testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { madeDocument } from '../../test/site/made-document.ts';
 import { documentOf } from './documents.ts';
 import plugin from './plugin.ts';
 
@@ -85,34 +86,8 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-const page = (url: string, more: Partial<ExportDocument> = {}): ExportDocument => ({
-  url,
-  state: 'fetched',
-  fetchedAt: '2026-03-01T08:00:00.000Z',
-  changedAt: null,
-  status: 200,
-  contentType: 'text/html',
-  title: null,
-  lang: null,
-  text: 'text',
-  signature: null,
-  digest: null,
-  outlinks: [],
-  metadata: {},
-  authors: [],
-  publishedAt: null,
-  modifiedAt: null,
-  description: null,
-  keywords: [],
-  topics: [],
-  siteName: null,
-  image: null,
-  textSource: null,
-  nextPage: null,
-  pageNumber: null,
-  depth: 0,
-  ...more,
-});
+const page = (url: string, more: Partial<ExportDocument> = {}): ExportDocument =>
+  madeDocument(url, { fetchedAt: '2026-03-01T08:00:00.000Z', text: 'text', ...more });
 const url = (name: string): string => `http://e.example/${name}`;
 const noContent = { response: async () => null, markdown: async () => null };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ExportDocument, ExportSink } from 'incrawl/plugin';
 import { testPlugin } from 'incrawl/plugin-testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { madeDocument } from '../../test/site/made-document.ts';
 import { loadSqlite, type OpenSqlite } from './engine.ts';
 import plugin, { openExport } from './plugin.ts';
 
@@ -23,34 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const page = (url: string, more: Partial<ExportDocument> = {}): ExportDocument => ({
-  url,
-  state: 'fetched',
-  fetchedAt: '2026-03-01T08:00:00.000Z',
-  changedAt: null,
-  status: 200,
-  contentType: 'text/html',
-  title: null,
-  lang: null,
-  text: `text of ${url}`,
-  signature: null,
-  digest: null,
-  outlinks: [],
-  metadata: {},
-  authors: [],
-  publishedAt: null,
-  modifiedAt: null,
-  description: null,
-  keywords: [],
-  topics: [],
-  siteName: null,
-  image: null,
-  textSource: null,
-  nextPage: null,
-  pageNumber: null,
-  depth: 0,
-  ...more,
-});
+const page = (url: string, more: Partial<ExportDocument> = {}): ExportDocument =>
+  madeDocument(url, { fetchedAt: '2026-03-01T08:00:00.000Z', text: `text of ${url}`, ...more });
 const url = (name: string): string => `http://e.example/${name}`;
 const noContent = { response: async () => null, markdown: async () => null };
 const removal = (name: string) => ({ url: url(name), state: 'gone', target: null, contentType: null });

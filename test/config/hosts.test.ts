@@ -148,6 +148,7 @@ describe('hosts: in the configuration', () => {
       /incrawl\.yaml:3:12 hosts\[1\]\.match: never decides: hosts\[0\] \(\*\.a\.org\) matches all its URLs first/,
     ],
     ['crossed bounds', 'hosts:\n  - match: a.org\n    minInterval: 2d\n    maxInterval: 1d', /at most maxInterval/],
+    ['HTTP/2 by got', 'hosts:\n  - match: a.org\n    protocol: got\n    http2: true', /expected protocol: undici/],
     [
       'a reserved header',
       'hosts:\n  - match: a.org\n    headers: { Host: b.org }',

@@ -202,6 +202,17 @@ describe('faults', () => {
     expect(lines[0]).toContain(message);
   });
 
+  it('quotes no more than the beginning of what it did not expect', async () => {
+    write('incrawl.yaml', `[a] ] ${'x'.repeat(100_000)}`);
+    const lines = await faults({});
+    expect(lines[1]).toMatch(/^incrawl\.yaml:1:7 Unexpected scalar.*"x+\.\.$/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(400);
+    write('incrawl.yaml', `*${'x'.repeat(100_000)}`);
+    const [alias] = await faults({});
+    expect(alias).toMatch(/there is no anchor &x+\.\.; text that begins with "\*" needs quotes$/);
+    expect(alias?.length).toBeLessThan(1_000);
+  });
+
   it('lists no more than twenty faults of the form', async () => {
     write('incrawl.yaml', Array.from({ length: 500 }, (_, i) => `fetch: ${i}`).join('\n'));
     const lines = await faults({});

@@ -31,6 +31,12 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     httpStatus: 200,
     contentType: 'text/html',
     truncated: 'length',
+    rendered: {
+      digest: 'ffeeddccbbaa99887766554433221100',
+      inputs: [
+        { url: 'https://a.example/api/1', etag: '"7"', lastModified: null, digest: '00112233445566778899aabbccddeeff' },
+      ],
+    },
     robotsTag: 'otherbot: noindex\nnofollow',
     validators: { etag: 'W/"x"', lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT', contentLength: 36_864 },
     digest: '00112233445566778899aabbccddeeff',

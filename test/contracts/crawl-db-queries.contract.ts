@@ -91,6 +91,7 @@ export function queriesContract(exam: CrawlDbExam): void {
       const row = { host: 'a.example', urls: 1, byState: { fetched: 1 }, facts };
       expect(await exam.db.hostRows(['a.example'])).toEqual([row]);
       const latency = { first: 30, counts: [2, 0, 7] };
+      const rendering = [{ pattern: '/items/*', renders: 3, gains: 2, misses: 1, at: 1.7e12 }];
       const traffic = {
         visits: 9,
         dnsFailures: 1,
@@ -99,7 +100,7 @@ export function queriesContract(exam: CrawlDbExam): void {
         receivedBytes: 2 ** 40,
         latency,
       };
-      const newer = { ...facts, distrustedUntil: null, restUntil: 1.8e12, traffic };
+      const newer = { ...facts, distrustedUntil: null, restUntil: 1.8e12, traffic, rendering };
       await exam.db.write({ hostFacts: [{ host: 'a.example', facts: newer }], deletes: await exam.present([A]) });
       expect(await listOf(exam.db.hosts())).toEqual([{ host: 'a.example', urls: 0, byState: {}, facts: newer }]);
       const nothing = { at: 1.7e12, signature: null, signatureName: null, textChars: 0 };

@@ -4,6 +4,7 @@ import { startRawServer } from '../site/raw-server.ts';
 import { ETAG, LAST_MODIFIED, PLAIN } from '../site/routes.ts';
 import {
   type CreateProtocol,
+  type ExamPlace,
   FINE,
   failure,
   protocolExam,
@@ -12,14 +13,15 @@ import {
 } from './fetch-protocol-exam.ts';
 
 /** Valid and malformed answers. */
-export function answersContract(create: CreateProtocol, skipped: SkippedQuestions = {}): void {
-  const exam = protocolExam(create);
+export function answersContract(create: CreateProtocol, skipped: SkippedQuestions = {}, place?: ExamPlace): void {
+  const exam = protocolExam(create, place);
+  const { httpVersion = '1.1' } = place ?? {};
   const { open, ask } = exam;
 
   describe('the plain exchange', () => {
     it('gives head, body and accounts', async () => {
       const { head, body, wireBody, truncated, bodyBytes, receivedBytes, ms } = await ask('/ok?bytes=5000');
-      expect(head).toMatchObject({ status: 200, statusText: 'OK', httpVersion: '1.1', remoteAddress: '127.0.0.1' });
+      expect(head).toMatchObject({ status: 200, statusText: 'OK', httpVersion, remoteAddress: '127.0.0.1' });
       expect(head.headers).toMatchObject({ 'content-type': 'text/html', 'content-length': '5000' });
       expect(head.rawHeaders.slice(0, 2)).toEqual(['content-type', 'text/html']);
       expect(textOf(body)).toBe('x'.repeat(5000));
@@ -39,7 +41,7 @@ export function answersContract(create: CreateProtocol, skipped: SkippedQuestion
 
     it('sends its own headers and those of the request, and no credentials', async () => {
       const { port } = exam.site;
-      const { body } = await ask(`http://user:secret@127.0.0.1:${port}/echo-headers#fragment`, {
+      const { body } = await ask(`${exam.site.origin.replace('//', '//user:secret@')}/echo-headers#fragment`, {
         headers: { 'if-none-match': ETAG },
       });
       const sent = JSON.parse(textOf(body)) as Record<string, string>;
@@ -58,7 +60,9 @@ export function answersContract(create: CreateProtocol, skipped: SkippedQuestion
     it('joins repeated fields', async () => {
       const { head } = await ask('/repeated-headers');
       expect(head.headers).toMatchObject({ 'set-cookie': 'a=1, b=2', 'x-twice': 'one, two' });
-      expect(head.rawHeaders.filter((each) => each === 'X-Twice')).toHaveLength(2);
+      // Names are in lower case by then.
+      const name = httpVersion === '2' ? 'x-twice' : 'X-Twice';
+      expect(head.rawHeaders.filter((each) => each === name)).toHaveLength(2);
     });
 
     it('keeps no cookies', async () => {
@@ -97,15 +101,24 @@ export function answersContract(create: CreateProtocol, skipped: SkippedQuestion
       expect([head.statusText, textOf(body)]).toEqual([reason, expected]);
     });
 
-    it.each([
+    const versions: [string, string, string, string][] = [
       ['/old', '1.0', 'Fine', 'old'],
-      ['/ok?bytes=2', '1.1', 'OK', 'xx'],
-    ])('%s: HTTP version %s, reason "%s"', async (path, version, reason, expected) => {
-      const { head, body, truncated } = await ask(path);
-      expect([head.httpVersion, head.statusText, textOf(body), truncated]).toEqual([version, reason, expected, false]);
-    });
+      ['/ok?bytes=2', httpVersion, 'OK', 'xx'],
+    ];
+    it.each(versions.filter(([path]) => !(path in skipped)))(
+      '%s: HTTP version %s, reason "%s"',
+      async (path, version, reason, expected) => {
+        const { head, body, truncated } = await ask(path);
+        expect([head.httpVersion, head.statusText, textOf(body), truncated]).toEqual([
+          version,
+          reason,
+          expected,
+          false,
+        ]);
+      },
+    );
 
-    it('reads fields as RFC 9110 has them', async () => {
+    it.skipIf('/odd-fields' in skipped)('reads fields as RFC 9110 has them', async () => {
       const { head } = await ask('/odd-fields');
       expect(head.headers).toMatchObject({
         etag: '"a"',

@@ -19,6 +19,14 @@ export type SkippedQuestions = Readonly<Record<string, string>>;
 
 export type CreateProtocol = (settings: ProtocolSettings) => FetchProtocol | Promise<FetchProtocol>;
 
+/** Where the servers of the exam are, and how they are spoken to. */
+export interface ExamPlace {
+  readonly httpVersion: string;
+  start(): Promise<HostileServer>;
+}
+
+const PLAIN_HTTP: ExamPlace = { httpVersion: '1.1', start: startHostileServer };
+
 export interface ProtocolExam {
   /** Only while a test runs. */
   readonly site: HostileServer;
@@ -29,12 +37,12 @@ export interface ProtocolExam {
 }
 
 /** Servers and requests shared by the contracts of a protocol; for use within `describe`. */
-export function protocolExam(create: CreateProtocol): ProtocolExam {
+export function protocolExam(create: CreateProtocol, place = PLAIN_HTTP): ProtocolExam {
   let site: HostileServer;
   const opened: FetchProtocol[] = [];
 
   beforeAll(async () => {
-    site = await startHostileServer();
+    site = await place.start();
   });
   afterEach(async () => {
     for (const protocol of opened.splice(0)) await protocol.close();

@@ -408,6 +408,19 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       await expect(lanes.run('slow', serve, undefined, latest)).rejects.toMatchObject(late);
     });
 
+    it.each(['rests', 'has tasks'])('a shorter pause takes nothing from a longer one (host that %s)', async (kind) => {
+      const { clock, lanes } = open({ defaultDelayMs: 1000 });
+      const start = clock.now();
+      const task = (): Promise<number> => lanes.run('a', async () => clock.now() - start);
+      const begun = kind === 'rests' ? [] : [task(), task()];
+      lanes.pauseUntil('a', start + 50_000);
+      lanes.pauseUntil('a', start + 20_000);
+      const last = task();
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all(begun);
+      expect(await last).toBeGreaterThanOrEqual(50_000);
+    });
+
     it('a pause that comes while a task waits makes its turn too late', async () => {
       const { clock, lanes } = open();
       const startedAt = clock.now();

@@ -10,9 +10,8 @@ export interface JobEngineUnderTest {
   readonly isShared: boolean;
 }
 
-const fetchOf = (segment: string): Job => ({ id: `fetch-${segment}`, kind: 'fetch', segments: [segment] });
-const updateOf = (...segments: string[]): Job => ({ id: `update-${segments[0]}`, kind: 'update', segments });
-const START: Job = { id: 'generate', kind: 'generate', segments: [] };
+const turnOf = (partition: number): Job => ({ id: `turn-${partition}`, partition });
+const FIRST = turnOf(0);
 
 /** Contract of every job engine. */
 export function jobEngineContract(name: string, { open, reset, isShared }: JobEngineUnderTest): void {
@@ -51,83 +50,75 @@ export function jobEngineContract(name: string, { open, reset, isShared }: JobEn
 
     it('gives a job as it was put', async () => {
       const one = await engine();
-      await one.put({ id: 'update-1', kind: 'update', segments: ['1', '2'] });
+      await one.put({ id: 'turn-255', partition: 255 });
       const seen: Job[] = [];
       await workOff([one], async (job) => {
         seen.push(job);
         return 'done';
       });
-      expect(seen).toEqual([{ id: 'update-1', kind: 'update', segments: ['1', '2'] }]);
+      expect(seen).toEqual([{ id: 'turn-255', partition: 255 }]);
       expect(await one.state()).toEqual({ open: 0, failed: [] });
     });
 
-    it('a job waits until all before it are done, whatever order they end in', async () => {
+    it('gives so many at a time as are asked for', async () => {
       const one = await engine();
-      await one.put(updateOf('a', 'b', 'c'), ['a', 'b', 'c'].map(fetchOf));
-      expect((await one.state()).open).toBe(4);
-      const delays: Record<string, number> = { 'fetch-a': 60, 'fetch-b': 5, 'fetch-c': 30 };
-      const ended = await workOff(
-        [one],
-        async ({ id }) => {
-          await new Promise((resolve) => setTimeout(resolve, delays[id] ?? 0));
-          return 'done';
-        },
-        3,
-      );
-      expect([...ended].sort()).toEqual(['fetch-a', 'fetch-b', 'fetch-c', 'update-a']);
-      expect(ended.at(-1)).toBe('update-a');
+      for (let partition = 0; partition < 7; partition++) await one.put(turnOf(partition));
+      expect((await one.state()).open).toBe(7);
+      let running = 0;
+      let most = 0;
+      const perform = async (): Promise<JobEnd> => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        running--;
+        return 'done';
+      };
+      expect(await workOff([one], perform, 3)).toHaveLength(7);
+      expect(most).toBe(3);
     });
 
     it('does a job once that is put twice while it waits or runs, and again when it is put after its end', async () => {
       const one = await engine();
-      await one.put(START);
-      await one.put(START);
-      await one.put(updateOf('a'), [fetchOf('a')]);
-      await one.put(updateOf('a'), [fetchOf('a')]);
+      for (const partition of [0, 0, 1, 1]) await one.put(turnOf(partition));
       const ended = await workOff([one], async (job) => {
         await one.put(job);
         return 'done';
       });
-      expect([...ended].sort()).toEqual(['fetch-a', 'generate', 'update-a']);
-      await one.put(START);
-      // What came before it stays done.
-      await one.put(updateOf('a'), [fetchOf('a'), fetchOf('b')]);
-      expect((await workOff([one], async () => 'done')).sort()).toEqual(['fetch-b', 'generate', 'update-a']);
+      expect([...ended].sort()).toEqual(['turn-0', 'turn-1']);
+      await one.put(FIRST);
+      expect(await workOff([one], async () => 'done')).toEqual(['turn-0']);
     });
 
     it('a job that is given back is taken again', async () => {
       const one = await engine();
-      await one.put(START);
+      await one.put(FIRST);
       let times = 0;
       await workOff([one], async () => (++times < 5 ? { laterMs: 1 } : 'done'));
       expect(times).toBe(5);
       expect((await one.state()).failed).toEqual([]);
     });
 
-    it('a failing job is retried, then fails for good with those behind it, until it is put again', async () => {
+    it('a failing job is retried, then fails for good while others go on, until it is put again', async () => {
       const one = await engine();
-      await one.put(updateOf('a', 'b'), [fetchOf('a'), fetchOf('b')]);
+      await one.put(turnOf(1));
+      await one.put(turnOf(2));
       let tries = 0;
       const performed = await workOff([one], async ({ id }) => {
-        if (id !== 'fetch-a') return 'done';
+        if (id !== 'turn-1') return 'done';
         tries++;
         throw new Error('disk-full: no space left');
       });
-      expect(performed).toEqual(['fetch-b']);
+      expect(performed).toEqual(['turn-2']);
       expect(tries).toBeGreaterThan(1);
-      const { open: left, failed } = await one.state();
-      expect(left).toBe(0);
-      expect(failed.map(({ id }) => id).sort()).toEqual(['fetch-a', 'update-a']);
-      expect(failed.find(({ id }) => id === 'fetch-a')?.reason).toBe('disk-full: no space left');
-      await one.put(updateOf('a', 'b'), [fetchOf('a'), fetchOf('b')]);
-      expect(await workOff([one], async () => 'done')).toEqual(['fetch-a', 'update-a']);
+      expect(await one.state()).toEqual({ open: 0, failed: [{ id: 'turn-1', reason: 'disk-full: no space left' }] });
+      await one.put(turnOf(1));
+      expect(await workOff([one], async () => 'done')).toEqual(['turn-1']);
       await one.forgetEnded();
       expect(await one.state()).toEqual({ open: 0, failed: [] });
     }, 20_000);
 
     it('aborts its jobs when it is to stop, and leaves released ones', async () => {
       const one = await engine();
-      await one.put(START);
+      await one.put(FIRST);
       const stop = new AbortController();
       const working = one.work(
         async (_, signal) => {
@@ -138,15 +129,15 @@ export function jobEngineContract(name: string, { open, reset, isShared }: JobEn
       );
       await working;
       expect((await one.state()).open).toBe(1);
-      expect(await workOff([one], async () => 'done')).toEqual(['generate']);
+      expect(await workOff([one], async () => 'done')).toEqual(['turn-0']);
     });
 
     it.skipIf(!isShared)(
       'several workers share the jobs, each of which is done once (not shared in memory)',
       async () => {
         const workers = [await engine(), await engine(), await engine()];
-        const segments = Array.from({ length: 12 }, (_, i) => String(i + 100));
-        await Promise.all(workers.map((each) => each.put(updateOf(...segments), segments.map(fetchOf))));
+        const jobs = Array.from({ length: 13 }, (_, i) => turnOf(i + 100));
+        await Promise.all(workers.flatMap((each) => jobs.map((job) => each.put(job))));
         const ended = await workOff(workers, async () => {
           await new Promise((resolve) => setTimeout(resolve, 10));
           return 'done';

@@ -162,13 +162,14 @@ describe('the files of the examples', () => {
     expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`[${name}](${name}/`);
     const seeds = readFileSync(join(ROOT, name, 'seeds.txt'), 'utf8');
     expect(seeds.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
-    expect(seeds).toMatch(/^# https:\/\/(?:example\.org|shop\.example)\//m);
+    expect(seeds).toMatch(/^# https:\/\/(?:(?:members\.)?example\.org|shop\.example)\//m);
   });
 
-  it.each(['docs-mirror', 'price-watch'])('the plugins of %s are the shipped ones and its own', (name) => {
+  it.each(['docs-mirror', 'price-watch', 'members'])('the plugins of %s are the shipped ones and its own', (name) => {
     const { plugins } = parse(readFileSync(join(ROOT, name, 'conf/plugins.yaml'), 'utf8')) as { plugins: unknown[] };
     const names = plugins.map((each) => (typeof each === 'string' ? each : Object.keys(each as object)[0]));
-    expect(names.filter((each) => each !== 'parsefilter-price')).toEqual(
+    const shipped = names.map((each) => (each === 'protocol-form-login' ? 'protocol-http' : each));
+    expect(shipped.filter((each) => each !== 'parsefilter-price')).toEqual(
       DEFAULT_PLUGIN_LIST.entries.map(({ use }) => use),
     );
   });

@@ -26,10 +26,10 @@ export interface Packed {
 }
 
 /**
- * Packs incrawl. One thing is not as users get it: the lock file of jieba has the digest of a stand-in for that
- * package, {@link STAND_IN}, since the archive of the real one is not on this machine.
+ * Packs incrawl. One thing is not as users get it, unless `isAsPublished`: the lock file of jieba has the digest of a
+ * stand-in for that package, {@link STAND_IN}, since the archive of the real one is not on this machine.
  */
-export async function packIncrawl(): Promise<Packed> {
+export async function packIncrawl(isAsPublished = false): Promise<Packed> {
   const root = mkdtempSync(join(tmpdir(), 'incrawl-packed-'));
   const registry = await startNpmRegistry();
   for (const folder of ownDependencies()) registry.add(folder);
@@ -61,7 +61,7 @@ export async function packIncrawl(): Promise<Packed> {
   const packedHere = join(root, `incrawl-${version}.tgz`);
   must('tar', ['-xzf', packedHere, '-C', root], root);
   const content = join(root, 'package');
-  pinTo(content, integrityOf(packed(standIn)));
+  if (!isAsPublished) pinTo(content, integrityOf(packed(standIn)));
   must('tar', ['-czf', packedHere, '-C', root, 'package'], root);
   return {
     archive: packedHere,
@@ -156,3 +156,14 @@ function must(command: string, args: readonly string[], cwd: string, env = proce
 
 /** Folder of the running Node, which is on the PATH of users. */
 export const NODE_FOLDER = dirname(process.execPath);
+
+/** The folder of programs of a machine that has Node and npm, and no git. */
+export function programs(packed: Packed): string {
+  const bin = packed.folder('bin');
+  for (const name of ['node', 'npm', 'npx']) symlinkSync(join(NODE_FOLDER, name), join(bin, name));
+  for (const name of ['sh', 'env']) {
+    const program = ['/bin', '/usr/bin'].map((each) => join(each, name)).find(existsSync);
+    if (program !== undefined) symlinkSync(program, join(bin, name));
+  }
+  return bin;
+}

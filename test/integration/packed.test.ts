@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NODE_FOLDER, type Packed, packIncrawl, sh } from './installed.ts';
+import { type Packed, packIncrawl, programs, sh } from './installed.ts';
 
 /** npm installs a hundred packages. */
 const PATIENCE_MS = 300_000;
@@ -26,16 +26,6 @@ const filesIn = (): string[] =>
   readdirSync(packed.content, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(packed.content.length + 1));
-
-/** The folder of programs of a machine that has Node and npm, and no git. */
-function programs(): string {
-  const bin = packed.folder('bin');
-  for (const name of ['node', 'npm', 'npx']) symlinkSync(join(NODE_FOLDER, name), join(bin, name));
-  for (const name of ['sh', 'env']) {
-    symlinkSync(['/bin', '/usr/bin'].map((each) => join(each, name)).find(existsSync)!, join(bin, name));
-  }
-  return bin;
-}
 
 describe('the archive that npm publishes', () => {
   it('has what users need, and neither tests nor maps to sources that are not in it', () => {
@@ -88,7 +78,7 @@ describe('the archive that npm publishes', () => {
 
 describe('an empty folder, an empty home, no git', { timeout: PATIENCE_MS }, () => {
   it('npm install ARCHIVE, then npx incrawl demo', async () => {
-    const [cwd, env] = [packed.folder('empty'), { ...packed.env(), PATH: programs() }];
+    const [cwd, env] = [packed.folder('empty'), { ...packed.env(), PATH: programs(packed) }];
     const done = async (command: string): Promise<string> => {
       const { code, output } = await sh(command, cwd, env);
       expect(code, `${command}: ${output}`).toBe(0);

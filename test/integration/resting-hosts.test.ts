@@ -47,6 +47,32 @@ it('a host that asked for an hour of rest as the crawl was stopped has it when t
   expect(asked).toHaveLength(1);
 });
 
+it('the rest that a sitemap asks for holds for a list made before, and an older one that is applied later does not end it', async () => {
+  const stop = new AbortController();
+  let seconds = 120;
+  const { crawler, origin, asked, askedAt, now, pass, reopen } = await visiting((_request, response) => {
+    stop.abort();
+    throttle(response, seconds);
+  });
+  const start = seed(`${origin}/a`, `${origin}/b`, `${origin}/c`);
+  await crawler.crawl({ ...start, signal: stop.signal });
+  pass(HOUR / 10);
+  seconds = 3600;
+  const next = await reopen();
+  await next.sitemaps([origin]);
+  const restUntil = now() + HOUR;
+  const before = asked.length;
+  // The segment of the first run, with the pause that it has met, is gone on with and applied.
+  await next.crawl();
+  expect(asked).toHaveLength(before);
+  pass(HOUR / 2);
+  await next.crawl();
+  expect(asked).toHaveLength(before);
+  pass(HOUR / 2 + 1);
+  await next.crawl({ rounds: 1 });
+  expect(askedAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
+});
+
 it('a rest that is short enough to wait for lies between two sitemaps', async () => {
   const { crawler, origin, robots, asked, askedAt } = await visiting((_request, response) => throttle(response, 30));
   robots((_request, response) => response.end(`Sitemap: ${origin}/a.xml\nSitemap: ${origin}/b.xml\n`));

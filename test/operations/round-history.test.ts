@@ -9,6 +9,7 @@ import { roundHistory } from '../../src/operations/reports/round-history.ts';
 import { type KeptDb, roundKeeper, roundLog } from '../../src/operations/reports/round-log.ts';
 import type { CrawlDb, DueQuery } from '../../src/ports/crawl-db.ts';
 import { type RoundSummary, roundSummary } from '../../src/steps/round-summary.ts';
+import type { UpdateSummary } from '../../src/steps/summaries.ts';
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
@@ -31,12 +32,18 @@ const FETCHED = {
   followed: 0,
   failures: [],
 };
+const NO_UPDATE: UpdateSummary = {
+  ...{ segment: '', applied: 0, new: 0, modified: 0, meanDistance: null, unchanged: 0, gone: 0, redirected: 0 },
+  ...{ failed: 0, outlinks: 0, newUrls: 0, filteredUrls: 0, filteredBy: {}, demotedBy: {}, purged: 0, duplicates: 0 },
+  ...{ restored: 0, orphans: 0, released: 0, failures: [], layers: [], hosts: { busiest: [], failing: [] } },
+};
 const round = (number: number): RoundSummary => {
   const hosts = {
     busiest: [{ host: 'a.test', visits: 4 }],
     failing: [{ host: 'b.test', code: 'dns-failed', visits: 1 }],
   };
-  const summary = roundSummary({ round: number, generated: 4, fetch: FETCHED, updates: [], ms: 30_000, cpuMs: 10 });
+  const steps = { fetch: FETCHED, update: NO_UPDATE };
+  const summary = roundSummary({ round: number, generated: 4, ...steps, ms: 30_000, cpuMs: 10 });
   return { ...summary, new: 1, modified: 2, hosts };
 };
 

@@ -2,16 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { domainOf } from '../../src/adapters/system/domain-of.ts';
+import { cursorText, parseCursor } from '../../src/domain/crawl/change/feed-cursor.ts';
 import { LINKED_ELSEWHERE_KEY } from '../../src/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
-import { changeViews } from '../../src/operations/changes/changes.ts';
+import { nextChanges } from '../../src/operations/changes/change-reader.ts';
+import { changeViews, feedView } from '../../src/operations/changes/changes.ts';
 import { SpreadCrawlDb } from '../../src/operations/cluster/partitions/spread-db.ts';
 import { asOneCrawlDb } from '../../src/operations/cluster/partitions/spread-export.ts';
 import { dumpTexts, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
+import { importPartitioned } from '../../src/operations/transfer/partition-lines.ts';
 import type { CrawlDb, CrawlDbBatch } from '../../src/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
+import type { FingerprintTables } from '../../src/ports/fingerprint-tables.ts';
 import { changeOf, contentOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
 
@@ -19,6 +23,9 @@ const NOW = 1_800_000_000_000;
 const PARTITIONS = 4;
 const HOSTS = ['a.example', 'www.a.example', 'b.example:8080', 'c.test', 'd.org', 'e.net', '192.0.2.7', 'f.co.uk'];
 const placeOf = (url: string): number => partitionAmong(domainOf(hostOf(url)), PARTITIONS);
+
+const lastOf = (seen: ReadonlyMap<string, number>, partition: number): number =>
+  seen.get(String(partition).padStart(3, '0')) ?? 0;
 
 /** Partitions that hold what is theirs, and one crawl db that holds all; some partitions may be unknown. */
 async function bothOf(data: readonly CrawlDatum[], more: (own: readonly string[]) => CrawlDbBatch = () => ({})) {
@@ -116,8 +123,84 @@ describe('the partitions of a spread crawl as one crawl db', () => {
     expect(newest).toEqual(all.slice(-5));
     expect(await listOf(changeViews(spread, { notedFrom: NOW + 20 }, env))).toEqual(all.slice(20));
     await expect(listOf(changeViews(spread, { after: 3 }, env))).rejects.toMatchObject({ code: 'usage-invalid' });
-    await expect(spread.feedEnds()).rejects.toMatchObject({ code: 'usage-invalid' });
+    await expect(listOf(changeViews(spread, { after: [1, 2] }, env))).rejects.toMatchObject({ code: 'usage-invalid' });
+    const ends = await spread.feedEnds();
+    expect(ends).toMatchObject({ first: 1, last: 24, notedAt: NOW + 23 });
+    expect(ends.each?.map(({ last }) => last)).toEqual(Array.from({ length: PARTITIONS }, (_, i) => lastOf(seen, i)));
     await expect(spread.write()).rejects.toMatchObject({ code: 'db-readonly' });
+  });
+
+  it('give each change once to a reader with a cursor, whatever is noted, begun and trimmed between its runs', async () => {
+    const urls = HOSTS.map((host) => `https://${host}/`);
+    const runs = fc.array(fc.array(fc.nat({ max: HOSTS.length - 1 }), { maxLength: 8 }), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(runs, fc.integer({ min: 0, max: 2 }), async (noted, trimmed) => {
+        const dbs = new Map<number, CrawlDb>();
+        let now = NOW;
+        let cursor = '0';
+        const read: string[] = [];
+        const written: string[] = [];
+        for (const places of noted) {
+          for (const place of places) {
+            const url = urls[place]!;
+            const db = dbs.get(placeOf(url)) ?? createMemoryCrawlDb();
+            dbs.set(placeOf(url), db);
+            // Clocks of holders differ: what is noted later may bear an earlier time.
+            now += place % 2 === 0 ? 5 : -3;
+            await db.write({ feed: { add: { notedAt: now, changes: [changeOf(url)] } } });
+            written.push(`${placeOf(url)} ${(await db.feedEnds()).last}`);
+          }
+          const spread = new SpreadCrawlDb(dbs, PARTITIONS);
+          const source = {
+            changes: (query = {}) => changeViews(spread, query, { now, domainOf }),
+            changeFeed: () => feedView(spread),
+          };
+          const options = { dir: '/nowhere', withFeed: <V>(use: (of: typeof source) => Promise<V>) => use(source) };
+          const window = await nextChanges(options, {}, parseCursor(cursor)!);
+          expect(window.hasMore).toBe(false);
+          for (const { partition, seq } of window.changes) read.push(`${Number(partition)} ${seq}`);
+          cursor = cursorText(window.through);
+          // What was read may be trimmed.
+          for (const db of dbs.values()) {
+            const { last } = await db.feedEnds();
+            await db.write({ feed: { trimThrough: last - trimmed } });
+          }
+        }
+        expect(read.sort()).toEqual(written.sort());
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('answer from their tables of signatures as one crawl db does', async () => {
+    const near = (distance: number, url: string) => ({ url, distance, textChars: 900, isDuplicate: false });
+    const table = (scope: 'host' | 'all', pages: ReturnType<typeof near>[], complete = true): FingerprintTables => ({
+      scope,
+      minChars: 100,
+      near: async (asked) => asked.map(() => ({ pages, complete })),
+      async *duplicatesOf() {
+        for (const { url } of pages) yield url;
+      },
+    });
+    const question = { url: 'https://c.test/', distance: 3, signature: '0', signatureName: 'x', textChars: 900 };
+    const own = placeOf(question.url);
+    const other = (own + 1) % PARTITIONS;
+    const of = (scope: 'host' | 'all', complete = true): FingerprintTables | null =>
+      new SpreadCrawlDb(
+        new Map(
+          [own, other].map((place, i) => {
+            const pages = [near(2 - i, `https://${i}.test/`)];
+            const fingerprints = table(scope, pages, i === 0 || complete);
+            return [place, Object.assign(createMemoryCrawlDb(), { fingerprints })] as const;
+          }),
+        ),
+        PARTITIONS,
+      ).fingerprints;
+    expect(await of('host')?.near([question as never])).toMatchObject([{ pages: [{ distance: 2 }], complete: true }]);
+    const everywhere = await of('all', false)?.near([question as never]);
+    expect(everywhere).toMatchObject([{ pages: [{ distance: 1 }, { distance: 2 }], complete: false }]);
+    expect(await listOf(of('all')!.duplicatesOf(question.url, 1))).toHaveLength(1);
+    expect(new SpreadCrawlDb(new Map(), PARTITIONS).fingerprints).toBe(null);
   });
 
   it('sum up facts of the whole crawl, and leave out those of rounds', async () => {
@@ -166,6 +249,43 @@ describe('the partitions of a spread crawl as one crawl db', () => {
         const summary = await importLines(copy, readDump(each(lines)), 'whole');
         expect(summary.records).toBe(data.length);
         expect(await contentOf(copy)).toEqual(await contentOf(whole));
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+
+  it('take one crawl db in, and give it back as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRecords, async (data) => {
+        const { whole } = await bothOf(data, (own) => ({
+          ...linksAndFacts(own),
+          // Each page links to itself and to all pages of other sites.
+          links: own.map((url) => ({ url, targets: data.map((other) => other.url) })),
+          meta: { seedHosts: '["a.example"]', 'schedule.changes': '7 1001', 'sitemapsReadAt:https://c.test': '5' },
+        }));
+        for (const [at, { url }] of data.entries()) {
+          await whole.write({ feed: { add: { notedAt: NOW + at, changes: [changeOf(url)] } } });
+        }
+        const lines = await listOf(dumpTexts(whole, NOW));
+        const dbs = Array.from({ length: PARTITIONS }, () => createMemoryCrawlDb());
+        const summary = await importPartitioned(dbs, readDump(each(lines)));
+        expect(summary).toMatchObject({ records: data.length, changes: data.length, merged: 0 });
+        for (const [partition, db] of dbs.entries()) {
+          for (const { url, metadata } of await listOf(db.scan())) {
+            expect(placeOf(url)).toBe(partition);
+            const isLinked = data.some((other) => placeOf(other.url) !== partition);
+            expect(LINKED_ELSEWHERE_KEY in metadata, url).toBe(isLinked);
+          }
+          expect(await db.meta('seedHosts')).toBe('["a.example"]');
+        }
+        const spread = new SpreadCrawlDb(new Map(dbs.entries()), PARTITIONS);
+        expect(await listOf(dumpTexts(asOneCrawlDb(spread), NOW))).toEqual(lines);
+        const again = importPartitioned(dbs, readDump(each(lines)));
+        if (data.length > 0) await expect(again).rejects.toMatchObject({ code: 'usage-invalid' });
+        else await again;
+        const fresh = Array.from({ length: PARTITIONS }, () => createMemoryCrawlDb());
+        const short = importPartitioned(fresh, readDump(each(lines.slice(0, -1))));
+        await expect(short).rejects.toThrow('the export is incomplete: it has no last line');
       }),
       { numRuns: 30 },
     );

@@ -4,7 +4,7 @@ import { openCrawler } from '../../src/crawler/open-crawler.ts';
 import { openReader } from '../../src/crawler/open-reader.ts';
 import { openWorker } from '../../src/crawler/open-worker.ts';
 import { openSharedDb } from '../../src/operations/cluster/open-shared-db.ts';
-import { partitionDir } from '../../src/operations/cluster/partitions/open-partition.ts';
+import { partitionDir } from '../../src/operations/cluster/partitions/partition-dir.ts';
 import { partitionName } from '../../src/operations/cluster/partitions/shared-partitions.ts';
 import { exportSpread } from '../../src/operations/cluster/partitions/spread-export.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
@@ -98,8 +98,8 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl${NO_BULLMQ === null ? '' : `
     const changes = await listOf(reader.changes());
     expect(changes).toHaveLength(noted);
     expect(changes.map(({ notedAt }) => notedAt)).toEqual(changes.map(({ notedAt }) => notedAt).sort());
-    await expect(reader.changeFeed()).rejects.toMatchObject({ code: 'usage-invalid' });
-    await expect(listOf(reader.inlinks(some))).rejects.toMatchObject({ code: 'usage-invalid' });
+    expect((await reader.changeFeed()).each).toHaveLength(PARTITIONS);
+    expect((await listOf(reader.inlinks(some))).length).toBeGreaterThan(0);
     await reader.close();
 
     const copy = await openCrawler({ config: defaultConfig(network), dir: workDir(), log });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, type Caps, inParts, interleaveHosts, Selection } from '../../src/steps/generate/fetch-list.ts';
+import { type Candidate, type Caps, interleaveHosts, Selection } from '../../src/steps/generate/fetch-list.ts';
 
 function candidate(url: string, host: string, rank: number): Candidate {
   const entry = {
@@ -74,17 +74,5 @@ describe('interleaving hosts', () => {
     const items = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map((name) => ({ name, host: name.slice(0, 1) }));
     expect(interleaveHosts(items).map((item) => item.name)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
     expect(interleaveHosts([])).toEqual([]);
-  });
-});
-
-describe('parts of a fetch list', () => {
-  const items = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5].map((host, i) => ({ host: `h${host}`, i }));
-  const partitionOf = (host: string): number => Number(host.slice(1));
-
-  it('each host is in one part, in its order, and none is empty', () => {
-    const parts = inParts(items, 4, partitionOf);
-    expect(parts.map((part) => part.map(({ i }) => i))).toEqual([[2], [1, 3, 4, 5, 8, 10], [6, 7], [0, 9]]);
-    expect(inParts(items, 100, partitionOf)).toHaveLength(7);
-    expect(inParts(items, 1, partitionOf)).toEqual([items]);
   });
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The checkout, from its sources as from what is built of them. */
 export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
-const BINARY = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+export const BINARY = join(ROOT, 'dist', 'src', 'cli', 'main.js');
 
 export interface Ended {
   /** Absent when a signal ended it. */

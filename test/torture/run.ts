@@ -1,10 +1,11 @@
 /**
- * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--hostile] [--soak]`: what this program promises,
- * tried for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1 when
- * anything was lost or wrong.
+ * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--hostile] [--soak] [--spread]`: what this program
+ * promises, tried for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1
+ * when anything was lost or wrong.
  *
  * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
- * - `--count N`: processes to kill.
+ * - `--count N`: processes to kill, 1,000 by default; of the calls that fail so many, drawn, in place of all; crawls by
+ *   several workers under blows, 50 by default.
  * - `--minutes M`, `--hosts N`, `--svg FILE`: of the soak.
  * - `--seed N`: of everything.
  */
@@ -19,9 +20,10 @@ import { hostile } from './hostile/hostile.ts';
 import { kills } from './kills/kills.ts';
 import { simulate } from './simulation/simulate.ts';
 import { soak } from './soak/soak.ts';
+import { NO_SPREAD, spread, withSpread } from './spread/spread.ts';
 
 const HOUR_MS = 3_600_000;
-const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak'] as const;
+const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak', 'spread'] as const;
 const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({
   options: {
@@ -31,8 +33,9 @@ const { values } = parseArgs({
     kills: flag,
     hostile: flag,
     soak: flag,
+    spread: flag,
     hours: { type: 'string', default: '0.25' },
-    count: { type: 'string', default: '1000' },
+    count: { type: 'string' },
     minutes: { type: 'string', default: '60' },
     hosts: { type: 'string', default: '2000' },
     svg: { type: 'string' },
@@ -41,7 +44,9 @@ const { values } = parseArgs({
 });
 const seed = wholeNumber('--seed', values.seed ?? '1');
 const milliseconds = HOUR_MS * above0('--hours', values.hours);
-const count = wholeNumber('--count', values.count);
+const count = values.count === undefined ? undefined : wholeNumber('--count', values.count);
+const KILLS = 1_000;
+const CRAWLS = 50;
 const soaking = {
   minutes: above0('--minutes', values.minutes),
   hosts: wholeNumber('--hosts', values.hosts),
@@ -71,13 +76,18 @@ function run(part: (typeof PARTS)[number]): Promise<{ readonly failures: number 
     case 'fuzz':
       return fuzz(say, { seed, milliseconds });
     case 'faults':
-      return withBench(folder, (bench) => faults(say, bench, { seed }));
+      return withBench(folder, (bench) =>
+        faults(say, bench, { seed, ...(count === undefined ? {} : { faults: count }) }),
+      );
     case 'kills':
-      return withBench(folder, (bench) => kills(say, bench, { seed, kills: count }));
+      return withBench(folder, (bench) => kills(say, bench, { seed, kills: count ?? KILLS }));
     case 'hostile':
       return hostile(say, { seed });
     case 'soak':
       return soak(say, soaking);
+    case 'spread':
+      if (NO_SPREAD !== null) throw new Error(`spread crawls cannot be tried: ${NO_SPREAD}`);
+      return withSpread(folder, (bench) => spread(say, bench, { seed, count: count ?? CRAWLS }));
   }
 }
 

@@ -34,7 +34,7 @@ export interface Task {
 
 const dir = (places: Places): string[] => ['--dir', places.dir];
 const redis = (places: Places): string[] =>
-  Object.entries({ redis: places.redis, lease: '1s', parts: '4' }).flatMap(([key, value]) => [
+  Object.entries({ redis: places.redis, lease: '1s', partitions: '1' }).flatMap(([key, value]) => [
     '-D',
     `cluster.${key}=${value}`,
   ]);

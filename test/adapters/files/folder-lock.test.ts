@@ -1,6 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +41,22 @@ describe('the lock of a segment', () => {
     // A second release must not take the lock of another.
     lock.release();
     expect(existsSync(join(folder, 'writer.lock'))).toBe(true);
+    next.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is taken again by a process that could not read it when it gave it back', () => {
+    const folder = newFolder();
+    const [file, aside] = [join(folder, 'writer.lock'), join(folder, 'aside')];
+    const lock = lockFolder(folder, 'the segment');
+    renameSync(file, aside);
+    // Reading it fails, as it does on a bad disk.
+    mkdirSync(file);
+    expect(lock.release()).toBe(false);
+    rmdirSync(file);
+    renameSync(aside, file);
+    const next = lockFolder(folder, 'the segment');
+    expect(() => lockFolder(folder, 'the segment')).toThrow(expect.objectContaining({ code: 'db-locked' }));
     next.release();
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -267,5 +267,30 @@ describe('a segment after an interruption', () => {
     );
     expect(readdirSync(join(dir, ID)).filter((name) => /fresh|new/.test(name))).toEqual([]);
     await checkRepaired(dir);
+  });
+});
+
+describe('a writer that stood still while another process took its segment over', () => {
+  it.each([
+    ['its first response', async (segment: Segment) => void (await segment.addFetched(fetchedRecord(0), response(0)))],
+    ['items that join the list', (segment: Segment) => segment.addItems([fetchItem(URLS)], {})],
+  ])('is refused %s, and harms nothing of what the other has written', async (_, goOn) => {
+    const dir = newFolder();
+    await storeIn(dir).create({ id: ID, createdAt: START, hosts: {} }, fetchItems(URLS));
+    const paused = await storeIn(dir).open(ID, 'write');
+    // As the lock of a process that is gone: the other one takes it over.
+    writeFileSync(join(dir, ID, 'writer.lock'), JSON.stringify({ pid: 1, host: 'other', startedAt: 1 }));
+    utimesSync(join(dir, ID, 'writer.lock'), new Date(0), new Date(0));
+    const other = await storeIn(dir).open(ID, 'write');
+    await other.addFetched(fetchedRecord(0), response(0));
+    await other.setState('generated');
+    // Both are of this process, which the lock names.
+    const held = readFileSync(join(dir, ID, 'writer.lock'));
+    writeFileSync(join(dir, ID, 'writer.lock'), JSON.stringify({ pid: 1, host: 'other', startedAt: 2 }));
+    await expect(goOn(paused)).rejects.toMatchObject({ code: 'lease-lost' });
+    await paused.close().catch(() => {});
+    writeFileSync(join(dir, ID, 'writer.lock'), held);
+    await other.close();
+    expect((await checkRepaired(dir)).fetched).toEqual([0]);
   });
 });

@@ -66,6 +66,19 @@ describe('WARC files', () => {
     expect(offsets.slice(1)).toEqual(pointers.map(({ offset }) => offset));
   });
 
+  it('write HTTP/2 as readers know it, and name it', async () => {
+    const sent = { ...response(0), httpVersion: '2' };
+    const { folder, pointers } = await stored([sent, response(1)]);
+    const [record = '', plain = ''] = pointers.map((pointer) => textOf(folder, pointer));
+    expect([field(record, 'WARC-Protocol'), field(plain, 'WARC-Protocol')]).toEqual(['h2', undefined]);
+    expect(record).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
+    const read = pointers.map(({ file, offset, length }) =>
+      readWarcMember(readFileSync(join(folder, file)).subarray(offset, offset + length), 'here'),
+    );
+    expect(read.map(({ httpVersion }) => httpVersion)).toEqual(['2', '1.1']);
+    expect((await verifyWarc(join(folder, 'data-00000.warc.gz'))).faults).toEqual([]);
+  });
+
   it('hold the fields that WARC 1.1 asks for', async () => {
     const body = Buffer.from('same');
     const { folder, pointers } = await stored([

@@ -42,6 +42,15 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   httpStatus: maybe(fc.integer({ min: 100, max: 599 })),
   contentType: maybe(fc.string()),
   truncated: fc.constantFrom(null, ...TRUNCATIONS),
+  rendered: maybe(
+    fc.record({
+      digest: hex(32),
+      inputs: fc.array(
+        fc.record({ url: fc.webUrl(), etag: maybe(fc.string()), lastModified: maybe(fc.string()), digest: hex(32) }),
+        { maxLength: 8 },
+      ),
+    }),
+  ),
   robotsTag: maybe(fc.string()),
   validators: fc.record({
     etag: maybe(fc.string()),

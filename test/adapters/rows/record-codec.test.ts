@@ -49,6 +49,7 @@ describe('the record codec', () => {
         stated: null,
         blocks: null,
         truncated: null,
+        rendered: null,
         robotsTag: null,
         changeSignature: null,
       }),

@@ -14,6 +14,8 @@ export interface SeenRequest {
   readonly path: string;
   readonly range: string | null;
   readonly authorization: string;
+  /** What the server answered; `null`: nothing. */
+  status: number | null;
   bytesUp: number;
   bytesDown: number;
 }
@@ -32,7 +34,7 @@ export async function startFaultyS3(upstream: string): Promise<FaultyS3> {
   const server = createServer((asked, answer) => {
     const { method = '', url: path = '', headers } = asked;
     const [range = null, authorization = ''] = [headers.range, headers.authorization];
-    const entry: SeenRequest = { method, path, range, authorization, bytesUp: 0, bytesDown: 0 };
+    const entry: SeenRequest = { method, path, range, authorization, status: null, bytesUp: 0, bytesDown: 0 };
     proxy.seen.push(entry);
     const fault = proxy.fault(entry);
     // The signature holds the name by which the client asked.
@@ -82,6 +84,7 @@ function handle(
     const passed = forward();
     passed.on('error', () => asked.socket.destroy());
     passed.once('response', (response) => {
+      entry.status = response.statusCode ?? null;
       if (fault === 'lost') {
         response.resume().once('end', () => asked.socket.destroy());
         return;

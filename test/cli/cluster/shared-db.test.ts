@@ -72,7 +72,7 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
       [['generate', ...within(workDir())], 'has its segments in another folder'],
       [['generate', ...within(dir, 'elsewhere')], 'belongs to the crawl "shared"'],
       [['generate', ...within(own, 'fresh')], 'holds a crawl db of its own'],
-      [['verify', ...within(dir)], 'in Redis; this command works on'],
+      [['backup', join(workDir(), 'copy'), ...within(dir)], 'in Redis; a backup works on'],
     ];
     const done = await Promise.all(refused.map(([args], i) => (i === 0 ? run : runStaying)(args)));
     expect(done.map(({ code, stderr }) => [code, stderr])).toEqual(

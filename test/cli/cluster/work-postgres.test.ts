@@ -14,7 +14,7 @@ const DELAY_MS = 40;
 /** Of each host its first page, six others, six that the host before links to, and one that is gone. */
 const URLS = 6 * 14;
 
-describe.skipIf(NO_JOBS !== null)(`workers of one crawl on PostgreSQL${SKIPPED}`, () => {
+describe.skipIf(NO_JOBS !== null)(`workers of one crawl db on PostgreSQL${SKIPPED}`, () => {
   let server: PostgresServer;
   let hosts: WatchedHosts;
   beforeAll(async () => {
@@ -26,9 +26,9 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl on PostgreSQL${SKIPPED}`
     await server?.stop();
   });
 
-  const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '--quiet'];
+  const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
   const within = (dir: string, name: string, more: Readonly<Record<string, string>> = {}): string[] => {
-    const keys = { store: server.url, name, lease: '2s', parts: '4', partsAtOnce: '2', ...more };
+    const keys = { store: server.url, name, lease: '2s', partitions: '1', partitionsAtOnce: '2', ...more };
     return ['--dir', dir, ...Object.entries(keys).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`])];
   };
   const seeds = (): string => {

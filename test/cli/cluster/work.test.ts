@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { hashTag } from '../../../src/adapters/redis/hash-tag.ts';
 import type { SeenView } from '../../../src/crawler.ts';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
 import {
@@ -18,12 +19,13 @@ import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 
 const DELAY_MS = 40;
+const PARTITIONS = 4;
 /** Of each host its first page, six others, six that the host before links to, and one that is gone. */
 const URLS = 6 * 14;
 
 interface Work {
   readonly stoppedBy: string;
-  readonly jobs: Readonly<Record<string, number>>;
+  readonly turns: number;
 }
 
 describe.skipIf(NO_BULLMQ !== null)(
@@ -40,9 +42,10 @@ describe.skipIf(NO_BULLMQ !== null)(
       await server.stop();
     });
 
-    const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '--quiet'];
-    const within = (dir: string, name: string): string[] => {
-      const keys = { redis: server.url, name, lease: '1s', parts: '4', partsAtOnce: '2' };
+    // A host of a worker that died rests for the longest delay, so that one is short here.
+    const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
+    const within = (dir: string, name: string, partitions = PARTITIONS): string[] => {
+      const keys = { redis: server.url, name, lease: '1s', partitions: `${partitions}`, partitionsAtOnce: '2' };
       return ['--dir', dir, ...Object.entries(keys).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`])];
     };
     const seeds = (): string => {
@@ -69,20 +72,39 @@ describe.skipIf(NO_BULLMQ !== null)(
       }));
     }
 
-    /** The process that writes the crawl db once it is one of these. */
-    async function writerAmong(name: string, workers: readonly Running[]): Promise<Running> {
-      const redis = await connectRedis(server.url);
+    /** Names of the crawl dbs of a crawl. */
+    const namesOf = (name: string, partitions: number): readonly string[] =>
+      partitions === 1 ? [name] : Array.from({ length: partitions }, (_, i) => `${name}:${String(i).padStart(3, '0')}`);
+
+    /** The process that holds one of the crawl dbs once it is one of these. */
+    async function writerAmong(
+      names: readonly string[],
+      workers: readonly Running[],
+      url = server.url,
+    ): Promise<Running> {
+      const redis = await connectRedis(url);
       try {
         for (;;) {
-          const lease = await redis.get(`{${name}}:db:lease`);
-          const pid = lease === null ? null : (JSON.parse(lease) as { pid: number }).pid;
-          const writer = workers.find(({ child }) => child.pid === pid);
-          if (writer !== undefined) return writer;
+          for (const name of names) {
+            const lease = await redis.get(`${hashTag(name)}:db:lease`);
+            const pid = lease === null ? null : (JSON.parse(lease) as { pid: number }).pid;
+            const writer = workers.find(({ child }) => child.pid === pid);
+            if (writer !== undefined) return writer;
+          }
           await new Promise((resolve) => setTimeout(resolve, 2));
         }
       } finally {
         redis.disconnect();
       }
+    }
+
+    /** The first one brings the seeds; one that came before them would find nothing to do. */
+    async function startWorkers(count: number, where: readonly string[], file: string): Promise<readonly Running[]> {
+      const before = hosts.asked.length;
+      const first = start(['work', file, '--json', ...where, ...network]);
+      await hosts.seen(before + 1);
+      const others = Array.from({ length: count - 1 }, () => start(['work', '--json', ...where, ...network]));
+      return [first, ...others];
     }
 
     async function requireDone(workers: readonly Running[]): Promise<void> {
@@ -98,47 +120,53 @@ describe.skipIf(NO_BULLMQ !== null)(
       expect(shortestPause(hosts.asked.slice(from))).toBeGreaterThanOrEqual(DELAY_MS - 1);
     }
 
-    it('any of them may be killed: the rest end the crawl as one process would have, and no host is asked too often', async () => {
-      const own = join(workDir(), 'own');
-      const file = seeds();
-      await prepare(['crawl', file, '--dir', own, ...network]);
-      const expected = await endOf(['--dir', own]);
-      expect(expected).toHaveLength(URLS);
-      const before = hosts.asked.length;
+    it.each([
+      [1, 'one partition'],
+      [PARTITIONS, 'several partitions'],
+    ])(
+      'any of them may be killed: the rest end the crawl as one process would have, and no host is asked too often (%i: %s)',
+      async (partitions) => {
+        const own = join(workDir(), 'own');
+        const file = seeds();
+        await prepare(['crawl', file, '--dir', own, ...network]);
+        const expected = await endOf(['--dir', own]);
+        expect(expected).toHaveLength(URLS);
+        const before = hosts.asked.length;
 
-      const dir = join(workDir(), 'shared');
-      const where = within(dir, 'killed');
-      await prepare(['inject', file, ...where]);
-      let alive = Array.from({ length: 4 }, () => start(['work', '--json', ...where, ...network]));
-      const kill = async (victim: Running): Promise<void> => {
-        alive = alive.filter((each) => each !== victim);
-        victim.child.kill('SIGKILL');
-        await victim.finished;
-      };
-      // The worker that writes the crawl db, first for generate.
-      await kill(await writerAmong('killed', alive));
-      // In the midst of fetching.
-      await hosts.seen(before + 10);
-      await kill(alive[0] as Running);
-      // The worker that writes next, for updatedb or generate again.
-      await kill(await writerAmong('killed', alive));
-      await requireDone(alive);
-      expect(await endOf(where)).toEqual(expected);
-      requirePolite(before);
-      // A page is asked for again only where its worker died over it.
-      expect(hosts.asked.length - before).toBeLessThan(expected.length + 30);
-    }, 120_000);
+        const name = `killed-${partitions}`;
+        const where = within(join(workDir(), 'shared'), name, partitions);
+        let alive = await startWorkers(4, where, file);
+        const kill = async (victim: Running): Promise<void> => {
+          alive = alive.filter((each) => each !== victim);
+          victim.child.kill('SIGKILL');
+          await victim.finished;
+        };
+        const names = namesOf(name, partitions);
+        // A worker that holds a crawl db.
+        await kill(await writerAmong(names, alive));
+        // In the midst of fetching.
+        await hosts.seen(before + 10);
+        await kill(alive[0] as Running);
+        // The worker that writes next.
+        await kill(await writerAmong(names, alive));
+        await requireDone(alive);
+        expect(await endOf(where)).toEqual(expected);
+        requirePolite(before);
+        // A page is asked for again only where its worker died over it.
+        expect(hosts.asked.length - before).toBeLessThan(expected.length + 30);
+      },
+      180_000,
+    );
 
     it('one that was paused for longer than its lease changes nothing when it goes on', async () => {
       const before = hosts.asked.length;
       const where = within(join(workDir(), 'shared'), 'paused');
-      await prepare(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 3 }, () => start(['work', '--json', ...where, ...network]));
+      const workers = await startWorkers(3, where, seeds());
       const [fetching] = workers;
       await hosts.seen(before + 10);
       fetching?.child.kill('SIGSTOP');
       const others = workers.filter((each) => each !== fetching);
-      const writing = await writerAmong('paused', others);
+      const writing = await writerAmong(namesOf('paused', PARTITIONS), others);
       writing.child.kill('SIGSTOP');
       await requireDone(others.filter((each) => each !== writing));
       const end = await endOf(where);
@@ -147,7 +175,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       await requireDone([fetching as Running, writing]);
       expect(await endOf(where)).toEqual(end);
       requirePolite(before);
-    }, 120_000);
+    }, 180_000);
 
     it('one that is asked to stop gives its jobs back, and another one goes on', async () => {
       const where = within(join(workDir(), 'stopped'), 'stopped');
@@ -169,8 +197,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       const dir = join(workDir(), 'losing');
       const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
       const before = hosts.asked.length;
-      await prepare(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
+      const workers = await startWorkers(2, where, seeds());
       await hosts.seen(before + 20);
       const redis = await connectRedis(losing.url);
       await redis.flushall();
@@ -180,7 +207,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       }
       for (const [start, reading] of [
         [run, ['readdb', '--stats']],
-        [runStaying, ['export', '--format', 'jsonl']],
+        [runStaying, ['export-db']],
       ] as const) {
         const { code, stderr } = await start([...reading, ...where]);
         expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
@@ -192,9 +219,8 @@ describe.skipIf(NO_BULLMQ !== null)(
       const cluster = await startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']);
       const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
       const before = hosts.asked.length;
-      await prepare(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 2 }, () => start(['work', '--json', ...where, ...network]));
-      await hosts.seen(before + 20);
+      const workers = await startWorkers(2, where, seeds());
+      for (const each of workers) await writerAmong(namesOf('waiting', PARTITIONS), [each], cluster.url);
       await cluster.kill();
       // Longer than a command waits.
       await new Promise((resolve) => setTimeout(resolve, 12_000));
@@ -209,10 +235,9 @@ describe.skipIf(NO_BULLMQ !== null)(
       const cluster = await startReplicatedCluster();
       const where = [...within(join(workDir(), 'failing-over'), 'failing-over'), '-D', `cluster.redis=${cluster.url}`];
       const before = hosts.asked.length;
-      await prepare(['inject', seeds(), ...where]);
-      const workers = Array.from({ length: 4 }, () => start(['work', '--json', ...where, ...network]));
+      const workers = await startWorkers(4, where, seeds());
       await hosts.seen(before + 20);
-      await cluster.failOver('{failing-over}:db:id');
+      await cluster.failOver(`${hashTag('failing-over:001')}:db:id`);
       await requireDone(workers);
       expect(await endOf(where)).toHaveLength(URLS);
       await cluster.stop();
@@ -229,7 +254,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       }).listen(0, '127.0.0.1');
       await once(row, 'listening');
       const origin = `http://127.0.0.1:${(row.address() as AddressInfo).port}`;
-      const where = within(join(workDir(), 'hot'), 'hot');
+      const where = within(join(workDir(), 'hot'), 'hot', 1);
       await prepare(['inject', `${origin}/row/0`, ...where]);
       await requireDone([start(['work', '--json', ...where, ...network])]);
       row.close();
@@ -240,6 +265,22 @@ describe.skipIf(NO_BULLMQ !== null)(
       const text = (await runStaying(['readdb', '--seen', ...where])).stdout;
       expect(text).toMatch(/^cache +weighted, up to 65,536 URLs, \d+ hits? \(/m);
       expect(text).toMatch(/^filter +on \(memory\); open in the process that writes, not here$/m);
+    }, 60_000);
+
+    it('one without a contact says so and ends, and fails no job: others go on', async () => {
+      const where = within(join(workDir(), 'contact'), 'contact');
+      const file = seeds();
+      appendFileSync(file, 'http://host.invalid/\n');
+      const contact = ['--contact', 'me@example.org'];
+      const before = hosts.asked.length;
+      const first = start(['work', file, '--json', ...where, ...network, ...contact]);
+      await hosts.seen(before + 4);
+      first.child.kill('SIGTERM');
+      expect((await first.finished).code).toBe(11);
+      const { code, stderr } = await run(['work', ...where, ...network]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('set agent.contact')]);
+      await requireDone([start(['work', '--json', ...where, ...network, ...contact])]);
+      expect(await endOf(where)).toHaveLength(URLS + 1);
     }, 60_000);
 
     it('refuses to work without a server', async () => {

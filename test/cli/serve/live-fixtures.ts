@@ -190,6 +190,7 @@ export function record(change: Partial<RecordView> = {}): RecordView {
     contentType: 'text/html',
     robotsTag: null,
     truncated: null,
+    rendered: false,
     etag: '"5f3a-61c"',
     lastModified: 'Thu, 26 Feb 2026 17:01:00 GMT',
     contentLength: 14_200,

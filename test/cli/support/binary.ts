@@ -22,7 +22,8 @@ export interface Running {
 
 export interface RunOptions {
   readonly cwd?: string;
-  readonly input?: string;
+  /** `null`: stdin stays open. */
+  readonly input?: string | null;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +43,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     stderr += text;
   });
   child.stdin.on('error', () => {});
-  child.stdin.end(options.input ?? '');
+  if (options.input !== null) child.stdin.end(options.input ?? '');
   const finished = new Promise<Finished>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));

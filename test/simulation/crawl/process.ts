@@ -95,6 +95,7 @@ export async function openProcess(
       lanes,
       robots,
       robotsStore,
+      rendering: null,
       isOwnHost: () => false,
       noteHosts: () => {},
     },

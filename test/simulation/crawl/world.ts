@@ -195,8 +195,7 @@ export class SimulatedWorld {
     const number = kind === '' ? 0 : Number(key);
     if (!(number >= 0 && number < pages)) return null;
     const version = this.#version(host, number, at);
-    const text =
-      version === 0 ? `${name}/${kind === 'private' ? kind : 'p'}/${number}` : `${name}/p/${number}/v${version}`;
+    const text = `${name}/${kind === 'private' ? kind : 'p'}/${number}${version === 0 ? '' : `/v${version}`}`;
     const links = this.#links(host, number).map((link) => (link.startsWith('/') ? own(link) : link));
     // Versions bring pages of their own, which are linked no more by the next one.
     if (version > 0) links.push(own(`/late/${number}-${version % 5}`));

@@ -1,8 +1,10 @@
 import { inboxWrites } from '../../../src/adapters/rows/forwarding/forwarding-rows.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
+import { partitionDir } from '../../../src/operations/cluster/partitions/partition-dir.ts';
 import type { PartitionHold, PartitionStores } from '../../../src/operations/cluster/partitions/partition-stores.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/ports/ordered-rows.ts';
 import { Fate } from '../crawl/fate.ts';
+import { STATE_DIR } from '../crawl/process.ts';
 import { SimulatedRows } from '../crawl/rows.ts';
 import type { VirtualClock } from '../crawl/virtual-clock.ts';
 import type { WorkerLife } from './worker-life.ts';
@@ -21,6 +23,7 @@ export class SimulatedStores {
   readonly #random: () => number;
   readonly #rows: readonly SimulatedRows[];
   readonly #leases: readonly Lease[];
+  readonly #shared = new Map<string, string>();
   takeOvers = 0;
 
   constructor(partitions: number, clock: VirtualClock, random: () => number) {
@@ -39,6 +42,7 @@ export class SimulatedStores {
   of(life: WorkerLife): PartitionStores {
     return {
       partitions: this.#rows.length,
+      dirOf: (partition) => partitionDir(STATE_DIR, partition),
       hold: (partition) => this.#hold(partition, life),
       look: (partition) => this.#gated(partition, life, () => refuse('db-locked')),
       inboxOf: (partition) => ({
@@ -52,6 +56,13 @@ export class SimulatedStores {
           await life.gate();
         },
       }),
+      changeShared: async (key, change) => {
+        await life.gate();
+        const { text, answer } = change(this.#shared.get(key) ?? null);
+        if (text !== null) this.#shared.set(key, text);
+        await life.gate();
+        return answer;
+      },
     };
   }
 
@@ -76,9 +87,11 @@ export class SimulatedStores {
       }
     });
     return {
+      token,
       rows: this.#gated(partition, life, () => lease.token === token || refuse('lease-lost')),
       isHeld: () => !lost.signal.aborted && clock.now() - keptAt < LEASE_MS,
       lost: lost.signal,
+      begun: async () => {},
       release: async () => {
         await life.gate();
         end();

@@ -1,6 +1,9 @@
 import parseOffice from '../../../plugins/parse-office/plugin.ts';
+import { findPdfjs } from '../../../plugins/parse-pdf/pdfjs.ts';
+import parsePdf from '../../../plugins/parse-pdf/plugin.ts';
 import type { Parser } from '../../../src/plugin-host/api/plugin-api.ts';
 import { samplePage, testHost } from '../../../src/plugin-host/api/plugin-testing.ts';
+import { madePdf } from '../../site/made-pdf.ts';
 import { madeZip } from '../../site/made-zip.ts';
 import { type FuzzTarget, holds } from './target.ts';
 
@@ -41,20 +44,69 @@ const office: FuzzTarget = {
   ],
   runs: 60,
   async check(input) {
-    for (const body of packages(input)) {
-      const page = samplePage(body, { contentType: 'application/epub+zip' });
-      try {
-        await parser.parse(page);
-      } catch (error) {
-        holds(error instanceof Error && error.message !== '', 'refusals say why', String(error));
-        continue;
-      }
-      const { text, mainText, outlinks } = page.result;
-      holds(text.replaceAll('\n', '').length <= MAX_TEXT, 'no more text than the limit', text.length);
-      holds(mainText === null || mainText === text, 'all text is content', text);
-      for (const { url } of outlinks) holds(URL.canParse(url), 'absolute URLs', url);
-    }
+    for (const body of packages(input)) await checkDocument(parser, body, 'application/epub+zip');
   },
 };
 
-export const DOCUMENT_TARGETS: readonly FuzzTarget[] = [office];
+async function checkDocument(parser: Parser, body: Buffer, contentType: string): Promise<void> {
+  const page = samplePage(body, { contentType });
+  try {
+    await parser.parse(page);
+  } catch (error) {
+    holds(error instanceof Error && error.message !== '', 'refusals say why', String(error));
+    return;
+  }
+  const { text, mainText, outlinks } = page.result;
+  holds(text.replaceAll('\n', '').length <= MAX_TEXT, 'no more text than the limit', text.length);
+  holds(mainText === null || mainText === text, 'all text is content', text);
+  for (const { url } of outlinks) holds(URL.canParse(url), 'absolute URLs', url);
+}
+
+/** The input as a file, as one with a lost table of objects, and as the drawing of a page. */
+function pdfTarget(): FuzzTarget {
+  const parser = parsePdf.setup(testHost, parsePdf.options!.parse({ maxText: MAX_TEXT, maxPages: 20 })) as Parser;
+  return {
+    name: 'pdf',
+    words: [
+      ...['%PDF-1.7\n', '%%EOF\n', '1 0 obj\n', 'endobj\n', 'stream\n', 'endstream\n', 'xref\n', 'trailer\n', '1 0 R '],
+      ...[
+        '<</Type/Catalog/Pages 2 0 R>>',
+        '<</Type/Pages/Count 9999999/Kids[2 0 R]>>',
+        '/Length 99999999',
+        '/Filter[/FlateDecode]',
+      ],
+      ...['/URI(http://a.example/)', '/Prev 0', '/Root 1 0 R', '<<', '>>', '[', ']', '(', ')', '<feff0041>', '\0'],
+      ...[
+        'BT ',
+        'ET ',
+        '/F1 12 Tf ',
+        '1 0 0 1 50 700 Tm ',
+        '(words) Tj ',
+        '[(a)-9999(b)] TJ ',
+        'T* ',
+        "(x) ' ",
+        'q ',
+        'Q ',
+        '/X1 Do ',
+      ],
+    ],
+    runs: 40,
+    async check(input) {
+      const drawn = { lines: [], content: { data: input, filters: [] } };
+      for (const body of [input, Buffer.concat([Buffer.from('%PDF-1.4\n'), input]), madePdf({ pages: [drawn, drawn] })])
+        await checkDocument(parser, body, 'application/pdf');
+    },
+  };
+}
+
+/** The package that reads PDF is optional. */
+function hasPdfjs(): boolean {
+  try {
+    findPdfjs();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const DOCUMENT_TARGETS: readonly FuzzTarget[] = [office, ...(hasPdfjs() ? [pdfTarget()] : [])];

@@ -149,7 +149,7 @@ const warc: FuzzTarget = {
       }
     }
     const lines = input.toString('latin1').split(/\r?\n/).slice(0, 40);
-    // Names are tokens, and values without line ends and surrounding spaces, as in what node:http gives.
+    // Names are tokens, and values without control characters and surrounding spaces, as in what node:http gives.
     const rawHeaders = lines.flatMap((line) => {
       const [name = '', ...value] = line.split(':');
       return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !CONTENT.test(name)
@@ -157,7 +157,7 @@ const warc: FuzzTarget = {
             name,
             value
               .join(':')
-              .replace(/[\0-\x1f]/g, '')
+              .replace(/[\0-\x1f\x7f]/g, '')
               .trim(),
           ]
         : [];

@@ -7,6 +7,7 @@ const sample = (i: number, change: Partial<Sample> = {}): Sample => ({
   rss: 320 * MB,
   anonymous: 300 * MB,
   heap: 60 * MB,
+  threads: 40 * MB,
   descriptors: 200,
   timers: 40,
   handles: 300,
@@ -17,7 +18,7 @@ const growing = (samples: readonly Sample[]): string[] =>
 
 it('what fills in warm-up, and what a round holds while it works, is no growth', () => {
   const samples = Array.from({ length: 240 }, (_, i) =>
-    sample(i, { anonymous: Math.min(300, 100 + 10 * i) * MB, handles: i % 5 === 0 ? 5_000 : 300 + (i % 7) }),
+    sample(i, { anonymous: Math.min(300, 100 + 10 * i) * MB, handles: i > 150 && i % 5 > 0 ? 5_000 : 300 + (i % 7) }),
   );
   expect(growing(samples)).toEqual([]);
 });
@@ -25,6 +26,7 @@ it('what fills in warm-up, and what a round holds while it works, is no growth',
 it.each<[string, (i: number) => Partial<Sample>]>([
   ['anonymous', (i) => ({ anonymous: (300 + i / 4) * MB })],
   ['heap', (i) => ({ heap: (60 + i / 20) * MB })],
+  ['threads', (i) => ({ threads: (40 + i / 20) * MB })],
   ['descriptors', (i) => ({ descriptors: 200 + Math.floor(i / 6) })],
   ['timers', (i) => ({ timers: 40 + Math.floor(i / 4) })],
   ['handles', (i) => ({ handles: 300 + Math.floor(i / 4) })],

@@ -2,7 +2,7 @@ import { type Axis, linePlot } from '../../../bench/plots/line-plot.ts';
 import type { Sample, Series } from './samples.ts';
 
 const MB = 1024 ** 2;
-const isBytes = (series: Series): boolean => ['rss', 'anonymous', 'heap'].includes(series);
+const isBytes = (series: Series): boolean => ['rss', 'anonymous', 'heap', 'threads'].includes(series);
 
 export const brief = (series: Series, value: number): string =>
   isBytes(series) ? `${(value / MB).toFixed(1)} MB` : String(Math.round(value));
@@ -28,6 +28,7 @@ export function soakPlots(samples: readonly Sample[], hosts: number): string[] {
         ['rss', 'resident, with mapped tables', '#999'],
         ['anonymous', 'resident without them', '#06c'],
         ['heap', 'heap after a collection', '#0a7'],
+        ['threads', 'heaps of worker threads', '#c60'],
       ],
       MB,
     ),

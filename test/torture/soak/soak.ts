@@ -37,7 +37,7 @@ const SETTINGS = [
 
 /**
  * The built crawler under a schedule over many hosts whose pages change all the time: what it holds must be flat after
- * warm-up. At the end it is stopped, and its state verified.
+ * warm-up. At the end it is stopped, and its state verified. Its malloc has two pools, as in `deploy/`.
  */
 export async function soak(
   say: (line: string) => void,
@@ -56,7 +56,7 @@ export async function soak(
     const everyMs = Math.max(500, Math.round((60_000 * minutes) / SAMPLES));
     const args = ['schedule', seeds, '--cron', '*/5 * * * * *', '--dir', dir, ...SETTINGS];
     const child = spawn(process.execPath, ['--import', PROBE, MAIN, ...args], {
-      env: { ...process.env, SOAK_SAMPLES: file, SOAK_EVERY_MS: String(everyMs) },
+      env: { ...process.env, MALLOC_ARENA_MAX: '2', SOAK_SAMPLES: file, SOAK_EVERY_MS: String(everyMs) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const errors: string[] = [];

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
+import { type PostgresServer, programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { json, start, workDir } from '../support/binary.ts';
+import { prepare } from '../support/staying.ts';
+import { startHosts, type WatchedHosts } from './watched-hosts.ts';
+
+const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
+const PARTITIONS = 4;
+const HOSTS = 6;
+const URLS = HOSTS * 14;
+
+function program(name: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(programOf(name), args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  expect([name, status, stderr]).toEqual([name, 0, '']);
+  return stdout;
+}
+
+describe.skipIf(NO_JOBS !== null)(`a dump of PostgreSQL, taken beside the workers of a crawl${SKIPPED}`, () => {
+  let server: PostgresServer;
+  let hosts: WatchedHosts;
+  beforeAll(async () => {
+    server = await startPostgres();
+    hosts = await startHosts(HOSTS, 20);
+  }, 60_000);
+  afterAll(async () => {
+    await hosts?.close();
+    await server?.stop();
+  });
+
+  const network = ['--allow', '127.0.0.1', '--delay', '40ms', '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
+  const within = (dir: string, url: string): string[] => [
+    ...['--dir', dir, '-D', `cluster.store=${url}`, '-D', 'cluster.name=dumped'],
+    ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${PARTITIONS}`],
+  ];
+  const pagesOf = async (where: readonly string[]): Promise<readonly unknown[]> =>
+    (await prepare(['readdb', '--dump', '--format', 'jsonl', ...where])).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const { url, state, depth, httpStatus, title, digest, signature, target } = JSON.parse(line);
+        return { url, state, depth, httpStatus, title, digest, signature, target };
+      });
+
+  it('is a crawl that goes on from there, and ends as the first one did', { timeout: 180_000 }, async () => {
+    const dir = join(workDir(), 'crawl');
+    const seeds = join(workDir(), 'seeds.txt');
+    writeFileSync(seeds, hosts.origins.map((origin) => `${origin}/\n`).join(''));
+    const workers = [seeds, null].map((file) =>
+      start(['work', ...(file === null ? [] : [file]), ...within(dir, server.url), ...network]),
+    );
+    await hosts.seen(30);
+    const dump = program('pg_dump', server.url);
+    expect(hosts.asked.length).toBeLessThan(URLS);
+    for (const { finished } of workers) expect(await finished).toMatchObject({ code: 0, stderr: '' });
+    const first = await pagesOf(within(dir, server.url));
+    expect(first).toHaveLength(URLS);
+
+    const restored = new URL(server.url);
+    restored.pathname = '/restored';
+    const file = join(workDir(), 'dump.sql');
+    writeFileSync(file, dump);
+    program('psql', server.url, '--quiet', '--command', 'CREATE DATABASE restored');
+    program('psql', restored.href, '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file);
+    const where = within(dir, restored.href);
+    const before = await pagesOf(where);
+    expect(before).not.toEqual(first);
+    expect(await start(['work', ...where, ...network]).finished).toMatchObject({ code: 0, stderr: '' });
+    expect(await pagesOf(where)).toEqual(first);
+    expect(await json(['verify', ...where])).toMatchObject({ sound: true, rows: { records: URLS, leases: 0 } });
+    expect(hosts.overlaps).toEqual([]);
+  });
+});

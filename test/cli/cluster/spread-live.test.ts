@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
+import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { json, type Running, run, start, workDir } from '../support/binary.ts';
+import { prepare } from '../support/staying.ts';
+import { startHosts, type WatchedHosts } from './watched-hosts.ts';
+
+const SKIPPED = NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`;
+const PARTITIONS = 4;
+const HOSTS = 6;
+const URLS = HOSTS * 14;
+
+interface Change {
+  readonly url: string;
+  readonly seq: number;
+  readonly partition: string;
+}
+
+describe.skipIf(NO_BULLMQ !== null)(`a spread crawl in Redis, while its workers run${SKIPPED}`, () => {
+  let server: RedisServer;
+  let hosts: WatchedHosts;
+  beforeAll(async () => {
+    server = await startRedis();
+    hosts = await startHosts(HOSTS, 20);
+  }, 60_000);
+  afterAll(async () => {
+    await hosts?.close();
+    await server?.stop();
+  });
+
+  const network = ['--allow', '127.0.0.1', '--delay', '40ms', '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
+  const within = (dir: string): string[] => [
+    ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', 'cluster.name=live'],
+    ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${PARTITIONS}`],
+  ];
+
+  function linesOf({ child }: Running): { readonly lines: readonly string[] } {
+    const read = { lines: [] as string[] };
+    let rest = '';
+    child.stdout?.on('data', (text: string) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      read.lines.push(...parts);
+    });
+    return read;
+  }
+
+  it('is followed with a cursor, each change once, and answers as one crawl db does', {
+    timeout: 180_000,
+  }, async () => {
+    const own = ['--dir', join(workDir(), 'own')];
+    const seeds = join(workDir(), 'seeds.txt');
+    writeFileSync(seeds, hosts.origins.map((origin) => `${origin}/\n`).join(''));
+    await prepare(['crawl', seeds, ...own, ...network]);
+    const before = hosts.asked.length;
+
+    const dir = join(workDir(), 'spread');
+    const cursor = join(workDir(), 'cursor.txt');
+    const worker = start(['work', seeds, ...within(dir), ...network]);
+    await hosts.seen(before + 10);
+    const follow = ['changes', '--follow', '--since', '1h', '--cursor', cursor, '--json', ...within(dir)];
+    const first = start(follow);
+    const seen = linesOf(first);
+    const top = await run(['top', '--json', ...within(dir)]);
+    expect(JSON.parse(top.stdout)).toMatchObject({ run: { command: 'work', pid: worker.child.pid } });
+    // The reader ends amid the crawl, and another one goes on with its cursor.
+    while (seen.lines.length === 0) await delay(20);
+    first.child.kill('SIGTERM');
+    expect((await first.finished).code).toBe(0);
+    const second = start(follow);
+    const more = linesOf(second);
+    expect(await worker.finished).toMatchObject({ code: 0, stderr: '' });
+    const expected = (await json<Change[]>(['changes', '--since', '1h', ...own])).map(({ url }) => url).sort();
+    while (seen.lines.length + more.lines.length < expected.length) await delay(50);
+    await delay(3_000);
+    second.child.kill('SIGTERM');
+    await second.finished;
+    const changes = [...seen.lines, ...more.lines].map((line) => JSON.parse(line) as Change);
+    expect(changes.map(({ url }) => url).sort()).toEqual(expected);
+    expect(new Set(changes.map(({ partition, seq }) => `${partition}:${seq}`)).size).toBe(changes.length);
+    expect(new Set(changes.map(({ partition }) => partition)).size).toBeGreaterThan(1);
+    expect(readFileSync(cursor, 'utf8')).toMatch(/^v4(\.[0-9a-z]+){4}\n$/);
+    expect((await run(['changes', '--cursor', cursor, '--format', 'jsonl', ...within(dir)])).stdout).toBe('');
+
+    for (const command of [
+      ['readdb', '--stats'],
+      ['readdb', '--hosts'],
+      ['readdb', '--by', 'host'],
+      ['readdb', '--where', 'state = gone'],
+      ['readdb', '--where', 'depth = 1', '--sort', 'url', '--limit', '7'],
+      ['plan', '--days', '400'],
+    ]) {
+      const answers = [own, within(dir)].map((where) => json<object>([...command, ...where]));
+      const [alone, spread] = (await Promise.all(answers)).map(shapeOf);
+      expect(spread, command.join(' ')).toEqual(alone);
+    }
+    const [origin = ''] = hosts.origins;
+    const explained = await run(['explain', `${origin}/page/1`, ...within(dir)]);
+    const alone = await run(['explain', `${origin}/page/1`, ...own]);
+    expect(withoutTimes(explained.stdout)).toBe(withoutTimes(alone.stdout));
+    expect(await json(['verify', ...within(dir)])).toMatchObject({ sound: true, rows: { records: URLS } });
+  });
+});
+
+/** An answer without times, sizes of intervals and what each crawl measures for itself. */
+function shapeOf(answer: unknown): unknown {
+  const text = JSON.stringify(answer, (key, value) =>
+    /(?:At|Ms|intervals?|delay|day|from|traffic|latencyP\d+)$/i.test(key) ? 0 : value,
+  );
+  return JSON.parse(text);
+}
+
+const withoutTimes = (text: string): string =>
+  text.replaceAll(/\d{4}-\d\d-\d\d[T ]?[\d:.]*Z?|\b\d+(\.\d+)? ?(ms|s|minutes?|hours?|days?)\b/g, '');

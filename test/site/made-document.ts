@@ -1,0 +1,31 @@
+import type { ExportDocument } from '../../src/plugin-host/api/plugin-api.ts';
+
+/** A page as an exporter gets it, with nothing known of it but what is given. */
+export const madeDocument = (url: string, given: Partial<ExportDocument> = {}): ExportDocument => ({
+  url,
+  state: 'fetched',
+  fetchedAt: null,
+  changedAt: null,
+  status: 200,
+  contentType: 'text/html',
+  title: null,
+  lang: null,
+  text: null,
+  signature: null,
+  digest: null,
+  outlinks: [],
+  metadata: {},
+  authors: [],
+  publishedAt: null,
+  modifiedAt: null,
+  description: null,
+  keywords: [],
+  topics: [],
+  siteName: null,
+  image: null,
+  textSource: null,
+  nextPage: null,
+  pageNumber: null,
+  depth: 0,
+  ...given,
+});
