@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { benchChanges } from './changes/changes.ts';
 import { benchCluster } from './cluster/cluster.ts';
 import { benchPostgres } from './cluster/postgres.ts';
+import { benchWorkers } from './cluster/workers.ts';
 import { benchDocuments } from './content/documents.ts';
 import { ENCODINGS, type Encoding } from './crawl/coded-bodies.ts';
 import { benchCrawl, benchReadmit, type TwoCrawls } from './crawl/crawls.ts';
@@ -32,6 +33,7 @@ import { benchObjects } from './objects/objects.ts';
 import { benchPeers } from './peers/peers.ts';
 import { benchLiveView } from './questions/live-view.ts';
 import { benchQuestions } from './questions/questions.ts';
+import { benchRendering } from './rendering/rendering.ts';
 import { benchTraps } from './traps/traps.ts';
 import { benchSeen } from './urls/seen.ts';
 import { benchSeenFp } from './urls/seen-fp.ts';
@@ -135,7 +137,9 @@ if (values.only === 'revisions') {
   await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });
 }
 if (values.only === 'cluster') await benchCluster(say);
+if (values.only === 'workers') await benchWorkers(say, { store: values.store, pages, rounds });
 if (values.only === 'postgres') await benchPostgres(say, values.store, values.sizes.split(',').map(Number));
+if (values.only === 'rendering') await benchRendering(say, verdict, { pages, rounds, crawlee: values.crawlee });
 if (values.only === 'objects') await benchObjects(say, site);
 if (isAsked('changes')) await benchChanges(say, verdict);
 if (isAsked('questions')) await benchQuestions(say, verdict);

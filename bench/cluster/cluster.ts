@@ -4,24 +4,19 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHostLanes } from '../../src/adapters/http/lanes/host-lanes.ts';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { connectRedis, type RedisClient } from '../../src/adapters/redis/connect.ts';
 import { openRedisStore } from '../../src/adapters/redis/shared-store.ts';
 import { openCrawlDbOn } from '../../src/adapters/rows/open-crawl-db.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { createSharedLanes } from '../../src/operations/cluster/shared-lanes.ts';
 import { WriteLease } from '../../src/operations/cluster/write-lease.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import type { HostLanes } from '../../src/ports/host-lanes.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const URLS = 50_000;
 const CHUNK = 500;
 const PORT = 16_379;
-const TASKS = 20_000;
-const HOSTS = 200;
 
 const urlOf = (n: number): string => `https://www.site${n % 500}.example/section/${n % 13}/article-${n}.html`;
 const visited = (datum: CrawlDatum, n: number): CrawlDatum => ({
@@ -89,10 +84,6 @@ async function measure(db: CrawlDb, meter: Meter): Promise<Readonly<Record<strin
   };
 }
 
-async function askedHosts(lanes: HostLanes): Promise<void> {
-  await Promise.all(Array.from({ length: TASKS }, (_, i) => lanes.run(`host${i % HOSTS}`, async () => {})));
-}
-
 export async function benchCluster(say: (text: string) => void): Promise<void> {
   if (spawnSync('redis-server', ['--version']).error !== undefined)
     return say('cluster: redis-server is not installed');
@@ -115,12 +106,6 @@ export async function benchCluster(say: (text: string) => void): Promise<void> {
     say(`memory of Redis: ${Math.round(used / URLS)} bytes a URL, with the outlinks of every second page`);
     await db.close();
     await lease.release();
-    const settings = { clock: { now: () => Date.now(), sleep: async () => {} }, defaultDelayMs: 0 };
-    const lanes = createHostLanes({ ...settings, concurrency: 50, connectionsPerHost: 1 });
-    say(`a task of a lane: ${await meterOf(null)(TASKS, () => askedHosts(lanes))}`);
-    const both = createSharedLanes({ ...settings, hosts: store.hosts('bench'), lanes, leaseMs: 30_000 });
-    say(`a task of a shared lane: ${await meterOf(redis)(TASKS, () => askedHosts(both))}`);
-    await both.close();
     await store.close();
     redis.disconnect();
   } finally {
