@@ -16,7 +16,8 @@ RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund /archive/incraw
 FROM ${NODE_IMAGE}
 # Packages that only some users need: docker build --build-arg PACKAGES="duckdb jieba"
 ARG PACKAGES=""
-ENV NODE_ENV=production INCRAWL_PACKAGES=/opt/incrawl-packages
+# Two pools of malloc: with one or more a thread, as is usual, the freed memory of threads piles up.
+ENV NODE_ENV=production INCRAWL_PACKAGES=/opt/incrawl-packages MALLOC_ARENA_MAX=2
 COPY --from=program /opt/incrawl /opt/incrawl
 RUN ln -s /opt/incrawl/node_modules/.bin/incrawl /usr/local/bin/incrawl
 RUN mkdir -p /opt/incrawl-packages && if [ -n "$PACKAGES" ]; then incrawl packages install $PACKAGES; fi
