@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { CrawlError } from '../../domain/errors.ts';
 import type { LoadPackage } from '../../packages/load-package.ts';
-import { loadPg, type PgOptions, type PgPool, type PgPoolClient, type PgQuery, type PgResult } from './pg.ts';
+import { openPool, type PgOptions, type PgPool, type PgPoolClient, type PgQuery, type PgResult } from './pg.ts';
 import { isAway, isStarting, postgresError } from './postgres-errors.ts';
 
 /** The oldest version, as `server_version_num`: earlier ones are not tested. */
@@ -42,7 +42,6 @@ export class Database {
 
   /** Throws `CrawlError('package-missing')` where the optional package is not installed. */
   constructor(url: string, load?: LoadPackage) {
-    const { Pool } = loadPg(load);
     const options: PgOptions = {
       connectionString: url,
       max: CALLS,
@@ -54,10 +53,8 @@ export class Database {
       statement_timeout: STATEMENT_MS,
       allowExitOnIdle: true,
     };
-    this.#calls = new Pool(options);
-    this.#snapshots = new Pool({ ...options, max: SNAPSHOTS });
-    // An idle connection that breaks is replaced; calls report what concerns them.
-    for (const pool of [this.#calls, this.#snapshots]) pool.on('error', () => {});
+    this.#calls = openPool(options, load);
+    this.#snapshots = openPool({ ...options, max: SNAPSHOTS }, load);
   }
 
   /** Runs a statement that may be repeated; waits some seconds for a server that is away. */
@@ -122,7 +119,6 @@ export class Database {
   async #connect(pool: PgPool): Promise<PgPoolClient> {
     const client = await pool.connect();
     if (this.#ready.has(client)) return client;
-    client.on('error', () => {});
     try {
       const { rows } = await client.query({ text: SETTINGS, rowMode: 'array' });
       const version = Number(rows[0]?.[5]);

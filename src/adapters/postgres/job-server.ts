@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../packages/load-package.ts';
-import { loadPg, type PgPool } from './pg.ts';
+import { openPool, type PgPool } from './pg.ts';
 import { isAway, postgresError } from './postgres-errors.ts';
 
 /** Connections of a worker for its jobs; one of them waits for notifications. */
@@ -20,18 +20,19 @@ export interface PostgresJobServer {
  * server that is away.
  */
 export function postgresJobServer(url: string, name: string, load?: LoadPackage): PostgresJobServer {
-  const { Pool } = loadPg(load);
-  const pool = new Pool({
-    connectionString: url,
-    max: CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    application_name: 'incrawl jobs',
-    options: '-c search_path=bullmq',
-    allowExitOnIdle: true,
-  });
-  pool.on('error', () => {});
+  const pool = openPool(
+    {
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      application_name: 'incrawl jobs',
+      options: '-c search_path=bullmq',
+      allowExitOnIdle: true,
+    },
+    load,
+  );
   let isClosed = false;
   return {
     connection: { connection: pool },

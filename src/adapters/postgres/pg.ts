@@ -29,6 +29,7 @@ export interface PgPool {
   connect(): Promise<PgPoolClient>;
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (client: PgClient) => void): unknown;
 }
 
 export interface PgOptions {
@@ -45,11 +46,15 @@ export interface PgOptions {
   readonly allowExitOnIdle: boolean;
 }
 
-export interface Pg {
-  readonly Pool: new (options: PgOptions) => PgPool;
-}
-
-/** Throws `CrawlError('package-missing')` where the optional package is not installed. */
-export function loadPg(load: LoadPackage = loadPackage): Pg {
-  return load('pg', 'PostgreSQL').module as Pg;
+/**
+ * A connection that breaks while it is idle is replaced; calls report what concerns them. A server may also end a
+ * connection in the same breath as it says that it is ready, before a call has it.
+ * Throws `CrawlError('package-missing')` where the optional package is not installed.
+ */
+export function openPool(options: PgOptions, load: LoadPackage = loadPackage): PgPool {
+  const { Pool } = load('pg', 'PostgreSQL').module as { Pool: new (options: PgOptions) => PgPool };
+  const pool = new Pool(options);
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }

@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadPg } from '../../../src/adapters/postgres/pg.ts';
+import { loadPackage } from '../../../src/packages/load-package.ts';
 
 /** Debian keeps the programs of the server out of the path, in a folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -26,7 +26,7 @@ export const programOf = (name: string): string => join(BIN ?? '', name);
 
 function isInstalled(): boolean {
   try {
-    loadPg();
+    loadPackage('pg', 'PostgreSQL');
     return true;
   } catch {
     return false;

@@ -91,6 +91,38 @@ describe.skipIf(NO_POSTGRES !== null)(`a PostgreSQL that dies${SKIPPED}`, () => 
     await db.close();
     await relay.close();
   }, 60_000);
+
+  it('as it says that a connection is ready is asked again', async () => {
+    const message = (type: string, body: Buffer): Buffer => {
+      const head = Buffer.from(`${type}0000`);
+      head.writeInt32BE(body.length + 4, 1);
+      return Buffer.concat([head, body]);
+    };
+    const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+    const readyThenFatal = Buffer.concat([
+      message('R', Buffer.alloc(4)),
+      message('Z', Buffer.from('I')),
+      message('E', Buffer.from(fields)),
+    ]);
+    let ended = 0;
+    const front = createServer((client) => {
+      client.on('error', () => {});
+      if (ended === 0) {
+        client.once('data', () => client.end(readyThenFatal));
+        ended++;
+        return;
+      }
+      const behind = connect(server.port, '127.0.0.1').on('error', () => client.destroy());
+      client.pipe(behind).pipe(client);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => front.once('listening', resolve));
+    const port = (front.address() as { port: number }).port;
+    const db = new Database(server.url.replace(String(server.port), String(port)));
+    expect((await db.query({ text: 'SELECT 1' })).rows).toEqual([[1]]);
+    expect(ended).toBe(1);
+    await db.close();
+    front.close();
+  }, 60_000);
 });
 
 interface Relay {
