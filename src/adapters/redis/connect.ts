@@ -78,6 +78,9 @@ function openCluster(
   const cluster = new ClusterClient([...nodes], {
     lazyConnect: true,
     redisOptions,
+    // A connect() of ioredis whose check of the cluster fails, as in a failover, never settles. Commands to a cluster
+    // that is down are sent again in any case.
+    enableReadyCheck: false,
     retryDelayOnFailover: NODE_PAUSE_MS,
     retryDelayOnClusterDown: NODE_PAUSE_MS,
     retryDelayOnMoved: NODE_PAUSE_MS,

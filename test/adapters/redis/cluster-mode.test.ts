@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { crawlDbId } from '../../../src/adapters/redis/crawl-db-id.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
@@ -86,6 +87,24 @@ describe.skipIf(NO_REDIS !== null)(`a Redis Cluster${NO_REDIS === null ? '' : ` 
       }
     },
     20_000,
+  );
+
+  it.skipIf(NO_BULLMQ !== null)(
+    'that is down as jobs are first asked for, as in a failover, is waited for',
+    async () => {
+      const nodes = await Promise.all(server.url.split(',').map((url) => connectRedis(url)));
+      for (const node of nodes) await node.call('CLUSTER', 'DELSLOTS', 0);
+      for (const node of nodes)
+        await vi.waitUntil(async () => String(await node.cluster('INFO')).includes('state:fail'));
+      const engine = await openJobEngine({ url: server.url, name: 'down', leaseMs: 10_000, log: SILENT });
+      const state = engine.state();
+      await pause(500);
+      await nodes[0]?.call('CLUSTER', 'ADDSLOTS', 0);
+      expect(await state).toEqual({ open: 0, failed: [] });
+      await engine.close();
+      for (const node of nodes) node.disconnect();
+    },
+    30_000,
   );
 
   it('that was away for longer than anybody waits is found again by the same client', async () => {
