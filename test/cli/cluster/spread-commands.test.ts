@@ -39,6 +39,7 @@ describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in 
     ['changes --since 2h', 0],
     ['changes --since v4.0.0.0.0', 0],
     ['plan', 0],
+    ['simulate', 1],
     ['skipped', 0],
     ['export --format jsonl', 0],
     [`near ${PAGE}`, 1],
@@ -58,7 +59,11 @@ describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in 
     `touch ${PAGE}`,
     'retry --status gone',
     'generate',
+    'fetch',
+    'parse',
     'updatedb',
+    `sitemap ${PAGE}sitemap.xml`,
+    'merge segments',
     'crawl',
     'segments prune --keep-days 1',
     'readseg --list',
@@ -67,6 +72,16 @@ describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in 
     const { code, stderr } = await asked(command);
     expect([code, stderr]).toEqual([2, expect.stringContaining('is spread over 4 partitions, 000 to 003')]);
     expect(stderr).toContain(`--dir ${join(dir, 'partitions', '000')} -D cluster.name=empty:000`);
+  });
+
+  it('diff finds no version of a page that is not there, and repair --clock leaves the clock to the server', async () => {
+    const difference = await asked(`diff ${PAGE}`);
+    expect([difference.code, difference.stderr]).toEqual([1, expect.stringContaining(`no segment holds a content of`)]);
+    const clock = await asked('repair --clock');
+    expect([clock.code, clock.stderr]).toEqual([
+      2,
+      expect.stringContaining('works on a crawl db in the state directory'),
+    ]);
   });
 
   it('backup says that the store has backups of its own', async () => {
