@@ -46,8 +46,8 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
   hosts(query?: { prefix?: string; limit?: number }): AsyncIterable<HostRow>;
   /** Host rows in the order asked; `undefined` for a host without URLs and facts. */
   hostRows(hosts: readonly string[]): Promise<(HostRow | undefined)[]>;
-  /** Canonical outlinks stored at the last full parse; empty without any. */
-  links(url: string): Promise<readonly string[]>;
+  /** Canonical outlinks stored at the last full parse of each page, in the order asked; empty without any. */
+  linksOf(urls: readonly string[]): Promise<(readonly string[])[]>;
   /** Every page with stored outlinks, in key order. A consistent snapshot. */
   scanLinks(): AsyncIterable<StoredLinks>;
   /** Families of URLs per registrable domain, in the order asked; `undefined` for a domain without any. */

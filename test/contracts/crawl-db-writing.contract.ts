@@ -37,7 +37,7 @@ export function writingContract(exam: CrawlDbExam): void {
       await exam.db.write({ deletes: [await exam.lookedUp(A), await exam.lookedUp(B)] });
       expect(await exam.db.hasMany([A, B])).toEqual([false, false]);
       expect(await exam.due()).toEqual([]);
-      expect(await exam.db.links(A)).toEqual([]);
+      expect(await exam.db.linksOf([A])).toEqual([[]]);
       expect(await listOf(exam.db.scanLeases())).toEqual([]);
       expect(await listOf(exam.db.hosts())).toEqual([]);
       expect(await exam.db.counters()).toEqual({ urls: 0, byState: {}, hosts: 0, leased: 0 });

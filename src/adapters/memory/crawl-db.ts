@@ -194,8 +194,8 @@ class MemoryCrawlDb implements CrawlDb {
     });
   }
 
-  async links(url: string): Promise<readonly string[]> {
-    return this.#links.get(url) ?? [];
+  async linksOf(urls: readonly string[]): Promise<(readonly string[])[]> {
+    return urls.map((url) => this.#links.get(url) ?? []);
   }
 
   async *scanLinks(): AsyncGenerator<StoredLinks> {

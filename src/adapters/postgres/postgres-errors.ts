@@ -46,6 +46,9 @@ export const isAway = (error: unknown): boolean => (postgresError(error) as Craw
 /** Whether the server says that it starts: after a crash it takes no connections before it has recovered. */
 export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03';
 
+/** Whether a table that was asked is not there. */
+export const isNoTable = (error: unknown): boolean => codeOf(error) === '42P01';
+
 const codeOf = (error: unknown): string => {
   const cause = error instanceof CrawlError ? error.cause : error;
   return cause === undefined ? '' : ((firstOf(cause) as { code?: string }).code ?? '');

@@ -9,7 +9,7 @@ import type { PgQuery, PgResult } from './pg.ts';
 import { KeysetRows } from './row-iterator.ts';
 import { PostgresSnapshot } from './row-snapshot.ts';
 import { type RowStatements, rowStatements } from './row-statements.ts';
-import { partOf, tableOf } from './schema.ts';
+import { knownPart, tableOf } from './schema.ts';
 
 export interface PostgresRowsOptions {
   readonly db: Database;
@@ -221,7 +221,7 @@ export class PostgresRows implements StoredRows {
   }
 
   async #find(): Promise<Table | null> {
-    const part = await partOf(this.#db, this.#name);
+    const part = await knownPart(this.#db, this.#name);
     return part === null ? null : { part, statements: rowStatements(tableOf(part)) };
   }
 }

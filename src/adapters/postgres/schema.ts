@@ -1,6 +1,7 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { Database } from './database.ts';
 import type { PgQuery, PgResult } from './pg.ts';
+import { isNoTable } from './postgres-errors.ts';
 
 type Run = (query: PgQuery) => Promise<PgResult>;
 
@@ -26,6 +27,9 @@ const STEPS: readonly (readonly string[])[] = [
   ['DROP TABLE IF EXISTS incrawl.hosts'],
 ];
 
+/** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
+const FIRST_PART = `SELECT setval(pg_get_serial_sequence('incrawl.names', 'part'), 1 + floor(random() * 1e9)::bigint)`;
+
 /** Rows lie under the codes of their keys since. No release wrote version 1, with the keys themselves. */
 const OLDEST = 2;
 const NEWEST = OLDEST + STEPS.length - 1;
@@ -41,6 +45,7 @@ export async function upgradeSchema(db: Database): Promise<void> {
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
       const from = Number(rows[0]?.[0] ?? 0);
       for (const step of STEPS.slice(from === 0 ? 0 : from - OLDEST + 1)) for (const text of step) await run({ text });
+      if (from === 0) await run({ text: FIRST_PART });
       await run({ text: 'DELETE FROM incrawl.format' });
       await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [NEWEST] });
     }),
@@ -72,9 +77,9 @@ export async function schemaVersion(db: Database): Promise<number> {
 /** The table of the rows of a part. */
 export const tableOf = (part: number): string => `incrawl.rows_${part}`;
 
-/** Makes the table of a name where there is none; resolves with its part. */
+/** Makes the table of a name where none is known; resolves with its part. */
 export async function ensurePart(db: Database, name: string): Promise<number> {
-  const known = await partOf(db, name);
+  const known = await knownPart(db, name);
   if (known !== null) return known;
   await upgradeSchema(db);
   return db.patiently(() =>
@@ -90,11 +95,34 @@ export async function ensurePart(db: Database, name: string): Promise<number> {
   );
 }
 
+/** Databases whose schema has been seen at the version of this program. It does not go back, but may be removed. */
+const upToDate = new WeakSet<Database>();
+
+const partsOf = new WeakMap<Database, Map<string, number>>();
+
+/** As {@link partOf}, from memory where the name has been asked for before. */
+export async function knownPart(db: Database, name: string): Promise<number | null> {
+  return partsOf.get(db)?.get(name) ?? partOf(db, name);
+}
+
 /** `null`: nothing has been stored under the name. */
 export async function partOf(db: Database, name: string): Promise<number | null> {
-  if ((await schemaVersion(db)) === 0) return null;
-  const { rows } = await db.query({ text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] });
+  if (!upToDate.has(db)) {
+    const version = await schemaVersion(db);
+    if (version === 0) return null;
+    if (version === NEWEST) upToDate.add(db);
+  }
+  const asked = { text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] };
+  const { rows } = await db.query(asked).catch((error: unknown) => {
+    if (!isNoTable(error)) throw error;
+    upToDate.delete(db);
+    return { rows: [] };
+  });
+  const parts = partsOf.get(db) ?? new Map<string, number>();
+  partsOf.set(db, parts);
   const part = rows[0]?.[0];
+  if (part === undefined) parts.delete(name);
+  else parts.set(name, Number(part));
   return part === undefined ? null : Number(part);
 }
 

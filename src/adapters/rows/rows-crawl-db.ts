@@ -45,7 +45,7 @@ import { spreadView } from './indexes/spread-cells.ts';
 import { hostView } from './indexes/tallies.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
 import { scanRange } from './scan-range.ts';
-import type { BatchWriter } from './writing/batch-writer.ts';
+import { type BatchWriter, storedFact } from './writing/batch-writer.ts';
 import { readChanges } from './writing/change-log.ts';
 
 export interface CrawlDbParts {
@@ -203,9 +203,9 @@ export class RowsCrawlDb implements CrawlDb {
     return rows.map((row, i) => (row === undefined ? undefined : hostView(hosts[i]!, row)));
   }
 
-  async links(url: string): Promise<readonly string[]> {
-    const [bytes] = await readMany(this.#rows, [linksKey(url)]);
-    return bytes === undefined ? [] : decodeLinks(url, bytes);
+  async linksOf(urls: readonly string[]): Promise<(readonly string[])[]> {
+    const rows = await readMany(this.#rows, urls.map(linksKey));
+    return rows.map((bytes, i) => (bytes === undefined ? [] : decodeLinks(urls[i]!, bytes)));
   }
 
   async *scanLinks(): AsyncGenerator<StoredLinks, void, undefined> {
@@ -252,8 +252,8 @@ export class RowsCrawlDb implements CrawlDb {
     return segments.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  async meta(name: string): Promise<string | undefined> {
-    return (await readMany(this.#rows, [ROW.meta + name]))[0]?.toString();
+  meta(name: string): Promise<string | undefined> {
+    return this.#isReadOnly ? storedFact(this.#rows, name) : this.#writer.fact(name);
   }
 
   async metas(): Promise<Record<string, string>> {

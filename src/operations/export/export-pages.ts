@@ -220,7 +220,7 @@ async function documentOf(db: CrawlDb, { datum, parsed }: StoredPage): Promise<E
     text: parsed === null || parsed.text === '' ? null : parsed.text,
     signature: datum.signature,
     digest: datum.digest,
-    outlinks: await db.links(datum.url),
+    outlinks: (await db.linksOf([datum.url]))[0] ?? [],
     metadata: datum.metadata,
     authors: datum.stated?.authors ?? [],
     publishedAt: isoTimeOrNull(datum.stated?.publishedAt ?? null),

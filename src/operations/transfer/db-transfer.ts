@@ -202,9 +202,8 @@ export class ImportSink {
   /** A page with stored outlinks keeps them: they are of the last parse by its own crawl. */
   async #newLinks(): Promise<StoredLinks[]> {
     if (this.#mode === 'whole') return this.#links;
-    const fresh: StoredLinks[] = [];
-    for (const links of this.#links) if ((await this.#db.links(links.url)).length === 0) fresh.push(links);
-    return fresh;
+    const stored = await this.#db.linksOf(this.#links.map(({ url }) => url));
+    return this.#links.filter((_, i) => stored[i]?.length === 0);
   }
 
   async #newFacts(): Promise<{ host: string; facts: HostFacts }[]> {

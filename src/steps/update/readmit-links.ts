@@ -53,9 +53,10 @@ export async function readmitLinks(
     const found = new Map<string, Found>();
     const moved: StoredLinks[] = [];
     const linking: { readonly datum: CrawlDatum; readonly all: readonly string[] }[] = [];
-    for (const { datum, parsed } of batch) {
+    const before = await deps.db.linksOf(batch.map(({ datum }) => datum.url));
+    for (const [i, { datum, parsed }] of batch.entries()) {
       const targets = outlinkTargets(counted, parsed, { page: datum, at: deps.clock.now() }, options, found, tally);
-      const stored = await deps.db.links(datum.url);
+      const stored = before[i] ?? [];
       const all = [...new Set([...stored, ...targets])];
       linking.push({ datum, all });
       if (all.length > stored.length) moved.push({ url: datum.url, targets: all });

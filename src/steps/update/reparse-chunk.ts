@@ -160,7 +160,7 @@ async function linkDifference(
   const tally = { outlinks: 0, filteredUrls: 0 };
   const source = { page, at: clock.now() };
   const targets = isPassedOver ? [] : outlinkTargets(links, parsed, source, options, found, tally);
-  const stored = await db.links(page.url);
+  const [stored = []] = await db.linksOf([page.url]);
   const [now, before] = [new Set(targets), new Set(stored)];
   const added = targets.filter((url) => !before.has(url));
   const removed = stored.filter((url) => !now.has(url));

@@ -79,4 +79,23 @@ describe.skipIf(NO_POSTGRES !== null)(`rows in PostgreSQL${SKIPPED}`, () => {
     }
     await rows.close();
   });
+
+  it('tables that are removed while a process runs are missed, and new ones are not taken for them', async () => {
+    const store = openPostgresStore(server.url);
+    const other = openPostgresStore(server.url);
+    await store.append('gone', [{ key: 'a', value: Buffer.from('1') }]);
+    expect(await store.isWhole('gone')).toBe(true);
+    const db = new Database(server.url);
+    await db.query({ text: 'DROP SCHEMA incrawl CASCADE' });
+    await db.close();
+    await other.append('another crawl', [{ key: 'b', value: Buffer.from('2') }]);
+    await expect(store.append('gone', [{ key: 'c', value: Buffer.from('3') }])).rejects.toThrow('does not exist');
+    expect(await store.isWhole('gone')).toBe(false);
+    expect(await store.rows('gone', null).get('a')).toBeUndefined();
+    expect(await other.rows('another crawl', null).keys({}).all()).toEqual(['b']);
+    await store.append('gone', [{ key: 'd', value: Buffer.from('4') }]);
+    expect(await store.rows('gone', null).keys({}).all()).toEqual(['d']);
+    await store.close();
+    await other.close();
+  });
 });

@@ -23,7 +23,7 @@ async function caredFor(meta: Readonly<Record<string, string>>) {
     async () => {},
     () => {},
   );
-  return { found, links: await db.links('http://a.example/sitemap.xml') };
+  return { found, links: (await db.linksOf(['http://a.example/sitemap.xml']))[0] };
 }
 
 const dbWith = async (meta: Readonly<Record<string, string>>) => {

@@ -211,7 +211,7 @@ async function pagesOf(db: CrawlDb, world: SimulatedWorld): Promise<Map<string, 
   for await (const datum of db.scan()) {
     const { url } = datum;
     const isUnique = world.isUnique(url);
-    const links = [...(await db.links(url))].sort();
+    const links = [...((await db.linksOf([url]))[0] ?? [])].sort();
     pages.set(url, JSON.stringify([finalState(datum, isUnique), links, isUnique ? changes.get(url) : null]));
   }
   return pages;

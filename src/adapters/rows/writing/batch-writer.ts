@@ -4,7 +4,7 @@ import { CrawlError } from '../../../domain/errors.ts';
 import { Lru } from '../../../domain/lru.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../../ports/crawl-db.ts';
 import type { ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
-import { COUNTERS_KEY, hostKey } from '../codecs/keys.ts';
+import { COUNTERS_KEY, hostKey, ROW, rowRange } from '../codecs/keys.ts';
 import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
 import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
 import { voidShares } from '../codecs/share-rows.ts';
@@ -12,7 +12,7 @@ import { lastSent, stageForwarding } from '../forwarding/forwarding-rows.ts';
 import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
 import { countersView } from '../indexes/tallies.ts';
 import { rowFault } from '../row-fault.ts';
-import { type Rows, readMany } from '../rows.ts';
+import { type Rows, readMany, readRange } from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
 import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
 import type { NewUrlWatcher, RecordWatcher, RowSink } from './row-watchers.ts';
@@ -20,6 +20,8 @@ import { readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Host rows kept between batches; about half a kilobyte each. */
 const CACHED_HOSTS = 8_192;
+/** Characters of a fact that is kept in memory, at most. */
+const KEPT_FACT = 65_536;
 
 /**
  * Writes batches one after the other, in the order of the calls. Counters in memory move only after the storage has
@@ -31,6 +33,8 @@ export class BatchWriter {
   /** `null`: known to have no row. */
   readonly #hosts = new Lru<StoredHost | null>({ entries: CACHED_HOSTS });
   #counters: StoredCounters;
+  /** Read when first needed; `null`: a long one, which is read each time. */
+  #facts: Promise<Map<string, string | null>> | null = null;
   /** Read when first needed. */
   #spread: Promise<Cells> | null = null;
   #feed: FeedEnds;
@@ -116,6 +120,22 @@ export class BatchWriter {
     });
   }
 
+  /** The value of a fact. */
+  async fact(name: string): Promise<string | undefined> {
+    // After a failure it is not known which value is stored.
+    const value = this.#failure === null ? (await this.#knownFacts()).get(name) : null;
+    return value === null ? storedFact(this.#rows, name) : value;
+  }
+
+  async #knownFacts(): Promise<Map<string, string | null>> {
+    this.#facts ??= storedFacts(this.#rows);
+    const facts = this.#facts;
+    return facts.catch((error: unknown) => {
+      if (this.#facts === facts) this.#facts = null;
+      throw error;
+    });
+  }
+
   async #apply(batch: CrawlDbBatch, durable: boolean): Promise<void> {
     if (this.#failure !== null) {
       const { code, message } = this.#failure;
@@ -153,6 +173,8 @@ export class BatchWriter {
       const feed = batch.feed === undefined ? this.#feed : await stageFeed(this.#rows, native, this.#feed, batch.feed);
       const sent = batch.forwarding === undefined ? null : await this.#stageForwarding(native, batch.forwarding);
       await this.#commit(() => native.write({ sync: durable }));
+      const facts = await this.#facts?.catch(() => null);
+      for (const [name, value] of Object.entries(batch.meta ?? {})) facts?.set(name, keptFact(value));
       this.#counters = counters;
       this.#feed = feed;
       this.#lastSent = sent ?? this.#lastSent;
@@ -180,6 +202,21 @@ export class BatchWriter {
       throw failure;
     }
   }
+}
+
+const keptFact = (value: string): string | null => (value.length > KEPT_FACT ? null : value);
+
+async function storedFacts(rows: Rows): Promise<Map<string, string | null>> {
+  const facts = new Map<string, string | null>();
+  for await (const batch of readRange(rows, rowRange(ROW.meta))) {
+    for (const [key, bytes] of batch) facts.set(key.slice(ROW.meta.length), keptFact(bytes.toString()));
+  }
+  return facts;
+}
+
+/** The value of a fact as it is stored. */
+export async function storedFact(rows: Rows, name: string): Promise<string | undefined> {
+  return (await readMany(rows, [ROW.meta + name]))[0]?.toString();
 }
 
 async function storedCounters(rows: Rows): Promise<StoredCounters> {

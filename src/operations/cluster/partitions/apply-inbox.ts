@@ -13,9 +13,10 @@ const PAGE = 1_000;
 /**
  * Applies all rows of the inbox: links as if they had been found here, seeds, and hosts of seeds, which come first, as
  * links are judged by them. A batch of seeds is written before their rows are removed: seeds that are injected again
- * change nothing. Resolves with the number of rows.
+ * change nothing. Rows that come meanwhile may be left. Resolves with the number of rows.
+ * @param onMail called before the first row is applied
  */
-export async function applyInbox(deps: CrawlDeps, signal: AbortSignal): Promise<number> {
+export async function applyInbox(deps: CrawlDeps, signal: AbortSignal, onMail: () => Promise<void>): Promise<number> {
   const { config, runtime, plugins } = deps;
   const { db } = deps.store();
   const options = {
@@ -28,10 +29,12 @@ export async function applyInbox(deps: CrawlDeps, signal: AbortSignal): Promise<
     const rows: ReceivedRow[] = [];
     for await (const row of db.forwarding.inbox(PAGE)) rows.push(row);
     if (rows.length === 0) break;
+    if (applied === 0) await onMail();
     await addSeeds(deps, rows);
     const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
     await applyForwarded({ db, clock: runtime.clock, links }, rows, options);
     applied += rows.length;
+    if (rows.length < PAGE) break;
   }
   return applied;
 }

@@ -29,6 +29,7 @@ export async function handOver({ db, partition, inboxOf }: HandOverDeps): Promis
       receivers.add(to);
     }
     await db.write({ forwarding: { handedOver: rows.map(({ to, number }) => ({ to, number })) } });
+    if (rows.length < PAGE) return receivers;
   }
 }
 

@@ -154,8 +154,9 @@ export class SpreadCrawlDb implements CrawlDb {
     return this.#each(hosts, itself, (db, own) => db.hostRows(own));
   }
 
-  async links(url: string): Promise<readonly string[]> {
-    return (await this.#ofHost(hostOf(url))?.links(url)) ?? [];
+  async linksOf(urls: readonly string[]): Promise<(readonly string[])[]> {
+    const links = await this.#each(urls, hostOf, (db, own) => db.linksOf(own));
+    return links.map((each) => each ?? []);
   }
 
   scanLinks(): AsyncGenerator<StoredLinks, void, undefined> {

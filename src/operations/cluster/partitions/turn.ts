@@ -105,8 +105,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, signal: AbortSignal):
   const { db } = deps.store();
   return {
     inject: async () => {
-      if (await hasAny(db.forwarding.inbox(1))) await budget.announce();
-      await applyInbox(deps, signal);
+      await applyInbox(deps, signal, () => budget.announce());
       const { seedHosts } = deps.store();
       requireContact(deps.config.agent.contact, seedHosts, deps.web.isOwnHost);
       deps.web.noteHosts(seedHosts);

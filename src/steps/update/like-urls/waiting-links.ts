@@ -138,30 +138,36 @@ async function admitOfPages(
 }
 
 async function admitBatch(deps: WaitingDeps, pages: readonly string[], options: WaitingOptions): Promise<void> {
-  const { db, links } = deps;
+  const { db } = deps;
   const found = new Map<string, Found>();
   const stored: { readonly page: CrawlDatum; readonly targets: readonly string[] }[] = [];
   const known = await db.getMany(pages);
-  const elsewhere = links.admission.forwarding === null ? [] : pages.filter((_, i) => known[i] === undefined);
+  const elsewhere = deps.links.admission.forwarding === null ? [] : pages.filter((_, i) => known[i] === undefined);
   for (const link of await db.forwarding.waiting(elsewhere))
     if (link !== undefined) meet(found, link.url, foundOf(link));
   const asked = [...found.keys()];
-  for (const page of known) {
-    if (page === undefined) continue;
+  const here = known.filter((page) => page !== undefined);
+  const links = await db.linksOf(here.map(({ url }) => url));
+  for (const [i, page] of here.entries()) {
     const isRedirect = page.state.startsWith('redir') && page.target !== null;
-    const targets = isRedirect ? [page.target] : await db.links(page.url);
+    const targets = isRedirect ? [page.target] : (links[i] ?? []);
     stored.push({ page, targets });
     if (isRedirect) meetRedirect(found, page, page.target, deps.clock.now());
     else meetLinks(found, page, targets, deps.clock.now(), options);
   }
-  const { added, waiting, forward, waitingLinks } = await additions(links, found, options, options.initialIntervalMs);
+  const { added, waiting, forward, waitingLinks } = await additions(
+    deps.links,
+    found,
+    options,
+    options.initialIntervalMs,
+  );
   const puts = added.map((datum): CrawlDbPut => ({ datum, previous: null }));
   for (const { page, targets } of stored) puts.push(...waitingPut(page, targets, waiting));
   const still = new Set(waitingLinks.map(({ url }) => url));
   const boxes = forwardingPart({ forward, waited: asked.filter((url) => !still.has(url)) });
   if (puts.length > 0 || boxes.forwarding !== undefined) await db.write({ puts, ...boxes });
-  links.admission.forwarding?.note(forward);
-  links.seen.add(added.map(({ url }) => url));
+  deps.links.admission.forwarding?.note(forward);
+  deps.links.seen.add(added.map(({ url }) => url));
   options.onAdded?.(added);
 }
 
