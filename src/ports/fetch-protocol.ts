@@ -29,6 +29,11 @@ export interface ExchangeRequest {
   /** Deadline for the whole exchange, ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /**
+   * Called once the connection stands, just before the request goes out over it. Where the signal is aborted there,
+   * nothing is sent. A request that is sent again, over another connection, calls it again.
+   */
+  readonly onSend?: () => void;
 }
 
 export interface ResponseHead {

@@ -57,6 +57,27 @@ export function answersContract(create: CreateProtocol, skipped: SkippedQuestion
       expect(exam.site.seen.at(-1)?.path).toBe('/echo-headers');
     });
 
+    it.each([['a new'], ['a kept']])(
+      'is not sent where it is aborted once %s connection stands',
+      async (connection) => {
+        const protocol = open();
+        if (connection === 'a kept') await ask('/ok?bytes=100', {}, protocol);
+        const before = exam.site.seen.length;
+        const stop = new AbortController();
+        let sends = 0;
+        const onSend = (): void => {
+          sends++;
+          stop.abort();
+        };
+        expect(await failure(ask('/ok?bytes=200', { signal: stop.signal, onSend }, protocol))).toBe('fetch-aborted');
+        expect(sends).toBe(1);
+        const next = ask('/ok?bytes=300', { onSend: () => sends++ }, protocol);
+        expect(await failure(next)).toMatchObject({ status: 200, bodyBytes: 300 });
+        expect(sends).toBe(2);
+        expect(exam.site.seen.length).toBe(before + 1);
+      },
+    );
+
     it('joins repeated fields', async () => {
       const { head } = await ask('/repeated-headers');
       expect(head.headers).toMatchObject({ 'set-cookie': 'a=1, b=2', 'x-twice': 'one, two' });

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/adapters/redis/connect.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -164,6 +166,28 @@ describe.skipIf(NO_REDIS !== null)(
       await ask(next, 'a.example');
       await next.close();
       await partition.close();
+    });
+
+    it('a request whose connection stands after the lease is over is not sent', async () => {
+      let asked = 0;
+      const host = createServer((_, response) => {
+        asked++;
+        response.end('a page');
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => host.once('listening', resolve));
+      const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`;
+      const [cut, other] = (await processes([0, 0])) as [Holder, Holder];
+      const partition = await cut.open();
+      const request = { url, method: 'GET', headers: {}, maxBodyBytes: 1_000, timeoutMs: 5_000 } as const;
+      const send = () => partition.deps.web.protocols.get('http')?.exchange({ ...request, signal: partition.lost });
+      expect(await send()).toMatchObject({ head: { status: 200 } });
+      await cut.cutOff();
+      const next = await other.take();
+      await expect(send()).rejects.toMatchObject({ code: 'fetch-aborted' });
+      expect([asked, partition.lost.aborted]).toEqual([1, true]);
+      await next.close();
+      await partition.close();
+      host.close();
     });
 
     it('rows that the store has lost are missed by the next process', async () => {

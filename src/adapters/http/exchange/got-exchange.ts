@@ -44,8 +44,11 @@ export class GotExchange {
     this.stream = stream;
     stream.once('request', (native: ClientRequest) => {
       this.native = native;
-      native.once('socket', ({ bytesRead }) => {
-        this.bytesBefore = bytesRead;
+      native.once('socket', (socket) => {
+        this.bytesBefore = socket.bytesRead;
+        // The request is written by listeners of the event that Node adds later.
+        if (socket.connecting) socket.prependOnceListener('connect', () => this.incoming.onSend());
+        else this.incoming.onSend();
       });
       native.once('error', (error) => this.onError(stream, error));
     });

@@ -53,6 +53,12 @@ export class IncomingResponse {
     });
   }
 
+  /** The request is about to be sent. False: it must not be, as the exchange has ended. */
+  onSend(): boolean {
+    if (!this.isSettled) this.request.onSend?.();
+    return !this.isSettled;
+  }
+
   /** The request was sent: the head must come within `timeoutMs`. */
   awaitHead(timeoutMs: number): void {
     this.enterPhase(timeoutMs, 'no answer');

@@ -64,7 +64,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   /** The request is about to be written. */
   onConnect(abort: () => void): void {
     this.abort = abort;
-    this.incoming.awaitHead(this.settings.headTimeoutMs);
+    if (this.incoming.onSend()) this.incoming.awaitHead(this.settings.headTimeoutMs);
   }
 
   onHeaders(status: number, fields: readonly Buffer[], _resume: () => void, reason: string): boolean {

@@ -65,6 +65,7 @@ export class Http2Exchange {
   private sendOn(connection: Http2Connection): void {
     const { settings } = this.deps;
     this.connection = connection;
+    if (!this.incoming.onSend()) return;
     const fields = { ...settings.headers, ...this.request.headers };
     let stream: ClientHttp2Stream;
     try {

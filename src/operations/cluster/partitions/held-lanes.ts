@@ -1,5 +1,6 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../../ports/host-lanes.ts';
 import type { PartitionHold } from './partition-stores.ts';
 
@@ -60,3 +61,25 @@ const heldTurn = (turn: LaneTurn, requireHeld: () => void): LaneTurn => ({
     requireHeld();
   },
 });
+
+type Protocols = ReadonlyMap<string, FetchProtocol>;
+
+/**
+ * The protocols of a process for one partition. A process that stands still between the turn of a host and its request
+ * may have lost the partition by then: so it is asked again as the request goes out.
+ * @param onLost aborts the signal of the request
+ */
+export function heldProtocols(
+  protocols: Protocols,
+  { hold, onLost }: Pick<HeldLanesDeps, 'hold' | 'onLost'>,
+): Protocols {
+  const onSend = (): void => {
+    if (!hold.isHeld()) onLost();
+  };
+  const heldOf = (inner: FetchProtocol): FetchProtocol => ({
+    schemes: inner.schemes,
+    exchange: (request) => inner.exchange({ ...request, onSend }),
+    close: () => inner.close(),
+  });
+  return new Map([...protocols].map(([scheme, inner]) => [scheme, heldOf(inner)]));
+}
