@@ -2,9 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExportDocument, loadPackage } from 'incrawl/plugin';
-import { testHost, testPlugin } from 'incrawl/plugin-testing';
+import { madeDocument, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { madeDocument } from '../../test/site/made-document.ts';
 import { loadDuckDb } from './duckdb.ts';
 import plugin from './plugin.ts';
 

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExportDocument, ExportSink, ExportTarget } from 'incrawl/plugin';
-import { testHost, testPlugin } from 'incrawl/plugin-testing';
+import { madeDocument, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { madeDocument } from '../../test/site/made-document.ts';
 import { documentOf } from './documents.ts';
 import plugin from './plugin.ts';
 

@@ -2,9 +2,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExportDocument, ExportSink } from 'incrawl/plugin';
-import { testPlugin } from 'incrawl/plugin-testing';
+import { madeDocument, testPlugin } from 'incrawl/plugin-testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { madeDocument } from '../../test/site/made-document.ts';
 import { loadSqlite, type OpenSqlite } from './engine.ts';
 import plugin, { openExport } from './plugin.ts';
 

@@ -5,14 +5,15 @@ import type { ExportDocument, Exporter, ExportTarget, PageContent } from './expo
 /** Throws unless the condition holds. */
 export type Check = (condition: boolean, expected: string, found: unknown) => void;
 
-const DOCUMENT: ExportDocument = {
-  url: 'http://example.org/',
+/** A page as an exporter gets it, with nothing known of it but what is given. */
+export const madeDocument = (url: string, given: Partial<ExportDocument> = {}): ExportDocument => ({
+  url,
   state: 'fetched',
-  fetchedAt: '2026-01-01T00:00:00.000Z',
+  fetchedAt: null,
   changedAt: null,
   status: 200,
   contentType: 'text/html',
-  title: 'A "title",\nwith\ttroubles',
+  title: null,
   lang: null,
   text: null,
   signature: null,
@@ -31,7 +32,13 @@ const DOCUMENT: ExportDocument = {
   nextPage: null,
   pageNumber: null,
   depth: 0,
-};
+  ...given,
+});
+
+const DOCUMENT = madeDocument('http://example.org/', {
+  fetchedAt: '2026-01-01T00:00:00.000Z',
+  title: 'A "title",\nwith\ttroubles',
+});
 
 /** Hostile content: markup, quotes, line ends, lone surrogates, formulas, reserved file names. */
 const DOCUMENTS: readonly ExportDocument[] = [

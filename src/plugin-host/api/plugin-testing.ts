@@ -26,6 +26,8 @@ import {
   signaturePair,
 } from './plugin-api.ts';
 
+export { madeDocument } from './exporter-exam.ts';
+
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const noNetwork: FetchProtocol = {

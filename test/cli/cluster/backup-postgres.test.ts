@@ -1,17 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { json, start, workDir } from '../support/binary.ts';
 import { prepare } from '../support/staying.ts';
-import { startHosts, type WatchedHosts } from './watched-hosts.ts';
+import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 
 const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
-const PARTITIONS = 4;
-const HOSTS = 6;
-const URLS = HOSTS * 14;
 
 function program(name: string, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(programOf(name), args, { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -20,22 +17,8 @@ function program(name: string, ...args: readonly string[]): string {
 }
 
 describe.skipIf(NO_JOBS !== null)(`a dump of PostgreSQL, taken beside the workers of a crawl${SKIPPED}`, () => {
-  let server: PostgresServer;
-  let hosts: WatchedHosts;
-  beforeAll(async () => {
-    server = await startPostgres();
-    hosts = await startHosts(HOSTS, 20);
-  }, 60_000);
-  afterAll(async () => {
-    await hosts?.close();
-    await server?.stop();
-  });
-
-  const network = ['--allow', '127.0.0.1', '--delay', '40ms', '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
-  const within = (dir: string, url: string): string[] => [
-    ...['--dir', dir, '-D', `cluster.store=${url}`, '-D', 'cluster.name=dumped'],
-    ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${PARTITIONS}`],
-  ];
+  const place = spreadPlace(startPostgres);
+  const within = (dir: string, url: string): string[] => spreadAt(dir, url, 'dumped');
   const pagesOf = async (where: readonly string[]): Promise<readonly unknown[]> =>
     (await prepare(['readdb', '--dump', '--format', 'jsonl', ...where])).stdout
       .split('\n')
@@ -47,30 +30,28 @@ describe.skipIf(NO_JOBS !== null)(`a dump of PostgreSQL, taken beside the worker
 
   it('is a crawl that goes on from there, and ends as the first one did', { timeout: 180_000 }, async () => {
     const dir = join(workDir(), 'crawl');
-    const seeds = join(workDir(), 'seeds.txt');
-    writeFileSync(seeds, hosts.origins.map((origin) => `${origin}/\n`).join(''));
-    const workers = [seeds, null].map((file) =>
-      start(['work', ...(file === null ? [] : [file]), ...within(dir, server.url), ...network]),
+    const workers = [place.seeds(), null].map((file) =>
+      start(['work', ...(file === null ? [] : [file]), ...within(dir, place.url), ...NETWORK]),
     );
-    await hosts.seen(30);
-    const dump = program('pg_dump', server.url);
-    expect(hosts.asked.length).toBeLessThan(URLS);
+    await place.hosts.seen(30);
+    const dump = program('pg_dump', place.url);
+    expect(place.hosts.asked.length).toBeLessThan(URLS);
     for (const { finished } of workers) expect(await finished).toMatchObject({ code: 0, stderr: '' });
-    const first = await pagesOf(within(dir, server.url));
+    const first = await pagesOf(within(dir, place.url));
     expect(first).toHaveLength(URLS);
 
-    const restored = new URL(server.url);
+    const restored = new URL(place.url);
     restored.pathname = '/restored';
     const file = join(workDir(), 'dump.sql');
     writeFileSync(file, dump);
-    program('psql', server.url, '--quiet', '--command', 'CREATE DATABASE restored');
+    program('psql', place.url, '--quiet', '--command', 'CREATE DATABASE restored');
     program('psql', restored.href, '--quiet', '--set', 'ON_ERROR_STOP=1', '--file', file);
     const where = within(dir, restored.href);
     const before = await pagesOf(where);
     expect(before).not.toEqual(first);
-    expect(await start(['work', ...where, ...network]).finished).toMatchObject({ code: 0, stderr: '' });
+    expect(await start(['work', ...where, ...NETWORK]).finished).toMatchObject({ code: 0, stderr: '' });
     expect(await pagesOf(where)).toEqual(first);
     expect(await json(['verify', ...where])).toMatchObject({ sound: true, rows: { records: URLS, leases: 0 } });
-    expect(hosts.overlaps).toEqual([]);
+    expect(place.hosts.overlaps).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROW, rowRange } from '../../../src/adapters/rows/codecs/keys.ts';
 import type { RepairSummary, VerifySummary } from '../../../src/crawler.ts';
 import { connectStore } from '../../../src/operations/cluster/connect-store.ts';
@@ -11,11 +11,8 @@ import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
 import { startRedis } from '../../adapters/redis/redis-server.ts';
 import { json, run, start, workDir } from '../support/binary.ts';
 import { prepare } from '../support/staying.ts';
-import { startHosts, type WatchedHosts } from './watched-hosts.ts';
+import { NETWORK, PARTITIONS, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 
-const PARTITIONS = 4;
-const HOSTS = 6;
-const URLS = HOSTS * 14;
 const STORES = [
   { product: 'PostgreSQL', missing: NO_JOBS, open: () => startPostgres() },
   { product: 'Redis', missing: NO_BULLMQ, open: () => startRedis() },
@@ -23,22 +20,8 @@ const STORES = [
 
 describe.each(STORES)('a spread crawl in $product', ({ missing, open }) => {
   describe.skipIf(missing !== null)(missing === null ? 'is cared for' : `(skipped: ${missing})`, () => {
-    let server: { readonly url: string; stop(): Promise<unknown> };
-    let hosts: WatchedHosts;
-    beforeAll(async () => {
-      server = await open();
-      hosts = await startHosts(HOSTS, 20);
-    }, 60_000);
-    afterAll(async () => {
-      await hosts?.close();
-      await server?.stop();
-    });
-
-    const network = ['--allow', '127.0.0.1', '--delay', '20ms', '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
-    const within = (dir: string): string[] => [
-      ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', 'cluster.name=care'],
-      ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${PARTITIONS}`],
-    ];
+    const place = spreadPlace(open);
+    const within = (dir: string): string[] => spreadAt(dir, place.url, 'care');
     const nameOf = (partition: number): string => `care:${String(partition).padStart(3, '0')}`;
 
     /** Writes rows of the first partition with records, as a fault of the server might. */
@@ -52,7 +35,7 @@ describe.each(STORES)('a spread crawl in $product', ({ missing, open }) => {
     }
 
     async function holding<Value>(use: (store: SharedStore, token: string, name: string) => Promise<Value>) {
-      const store = await connectStore(server.url);
+      const store = await connectStore(place.url);
       try {
         for (let partition = 0; partition < PARTITIONS; partition++) {
           const look = store.rows(nameOf(partition), null);
@@ -76,10 +59,8 @@ describe.each(STORES)('a spread crawl in $product', ({ missing, open }) => {
       timeout: 180_000,
     }, async () => {
       const dir = join(workDir(), 'spread');
-      const seeds = join(workDir(), 'seeds.txt');
-      writeFileSync(seeds, hosts.origins.map((origin) => `${origin}/\n`).join(''));
-      const worker = start(['work', seeds, ...within(dir), ...network]);
-      await hosts.seen(20);
+      const worker = start(['work', place.seeds(), ...within(dir), ...NETWORK]);
+      await place.hosts.seen(20);
       const beside = await json<VerifySummary>(['verify', ...within(dir)]);
       expect(beside).toMatchObject({ sound: true, findings: [] });
       expect(await worker.finished).toMatchObject({ code: 0, stderr: '' });
@@ -116,7 +97,7 @@ describe.each(STORES)('a spread crawl in $product', ({ missing, open }) => {
       const kept = join(repaired.quarantine, partition ?? '', 'rows.jsonl');
       expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('"why"');
       expect(await dump()).toBe(before);
-      const again = start(['work', ...within(dir), ...network]);
+      const again = start(['work', ...within(dir), ...NETWORK]);
       expect(await again.finished).toMatchObject({ code: 0, stderr: '' });
     });
   });

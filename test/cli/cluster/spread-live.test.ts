@@ -1,17 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { startRedis } from '../../adapters/redis/redis-server.ts';
 import { json, type Running, run, start, workDir } from '../support/binary.ts';
 import { prepare } from '../support/staying.ts';
-import { startHosts, type WatchedHosts } from './watched-hosts.ts';
+import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 
 const SKIPPED = NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`;
-const PARTITIONS = 4;
-const HOSTS = 6;
-const URLS = HOSTS * 14;
 
 interface Change {
   readonly url: string;
@@ -20,22 +17,8 @@ interface Change {
 }
 
 describe.skipIf(NO_BULLMQ !== null)(`a spread crawl in Redis, while its workers run${SKIPPED}`, () => {
-  let server: RedisServer;
-  let hosts: WatchedHosts;
-  beforeAll(async () => {
-    server = await startRedis();
-    hosts = await startHosts(HOSTS, 20);
-  }, 60_000);
-  afterAll(async () => {
-    await hosts?.close();
-    await server?.stop();
-  });
-
-  const network = ['--allow', '127.0.0.1', '--delay', '40ms', '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
-  const within = (dir: string): string[] => [
-    ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', 'cluster.name=live'],
-    ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${PARTITIONS}`],
-  ];
+  const place = spreadPlace(startRedis);
+  const within = (dir: string): string[] => spreadAt(dir, place.url, 'live');
 
   function linesOf({ child }: Running): { readonly lines: readonly string[] } {
     const read = { lines: [] as string[] };
@@ -52,15 +35,13 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl in Redis, while its workers 
     timeout: 180_000,
   }, async () => {
     const own = ['--dir', join(workDir(), 'own')];
-    const seeds = join(workDir(), 'seeds.txt');
-    writeFileSync(seeds, hosts.origins.map((origin) => `${origin}/\n`).join(''));
-    await prepare(['crawl', seeds, ...own, ...network]);
-    const before = hosts.asked.length;
+    await prepare(['crawl', place.seeds(), ...own, ...NETWORK]);
+    const before = place.hosts.asked.length;
 
     const dir = join(workDir(), 'spread');
     const cursor = join(workDir(), 'cursor.txt');
-    const worker = start(['work', seeds, ...within(dir), ...network]);
-    await hosts.seen(before + 10);
+    const worker = start(['work', place.seeds(), ...within(dir), ...NETWORK]);
+    await place.hosts.seen(before + 10);
     const follow = ['changes', '--follow', '--since', '1h', '--cursor', cursor, '--json', ...within(dir)];
     const first = start(follow);
     const seen = linesOf(first);
@@ -97,7 +78,7 @@ describe.skipIf(NO_BULLMQ !== null)(`a spread crawl in Redis, while its workers 
       const [alone, spread] = (await Promise.all(answers)).map(shapeOf);
       expect(spread, command.join(' ')).toEqual(alone);
     }
-    const [origin = ''] = hosts.origins;
+    const [origin = ''] = place.hosts.origins;
     const explained = await run(['explain', `${origin}/page/1`, ...within(dir)]);
     const alone = await run(['explain', `${origin}/page/1`, ...own]);
     expect(withoutTimes(explained.stdout)).toBe(withoutTimes(alone.stdout));
