@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../../../src/adapters/postgres/database.ts';
 import { parseCursor } from '../../../src/domain/crawl/change/feed-cursor.ts';
 import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
 import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
@@ -315,5 +316,39 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('has its segments elsewhere than in') });
     const local = await run(['work', '--dir', dir, ...ofCrawl('faults'), ...network, '-D', 'segments.store='], {});
     expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining('or segments.store the place') });
+  });
+
+  it('tokens of an older database are refused by manifests until they are raised as the documentation says', {
+    timeout: 120_000,
+  }, async () => {
+    const dir = join(workDir(), 'older');
+    const before = hosts.asked.length;
+    const db = new Database(postgres.url);
+    const killedWhileWriting = async (seen: number, ...args: readonly string[]): Promise<void> => {
+      const worker = work(0, dir, 'older', ...args);
+      await running([worker], hosts.seen(before + seen));
+      const isWriting = async (): Promise<boolean> => (await manifests('older')).some(({ writer }) => writer !== null);
+      while (!(await running([worker], isWriting()))) await delay(20);
+      worker.child.kill('SIGKILL');
+      await worker.finished;
+    };
+    await killedWhileWriting(15, seeds());
+    await db.query({ text: 'UPDATE incrawl.names SET token = token + 50' });
+    await killedWhileWriting(30);
+    expect(Math.max(...(await manifests('older')).map(({ token }) => token))).toBeGreaterThan(50);
+    await db.query({ text: 'UPDATE incrawl.names SET token = 0' });
+    const other = join(workDir(), 'another');
+    const loud = network.filter((option) => option !== '--quiet');
+    const where = ['--dir', other, ...ofCrawl('older')];
+    const waiting = start(['work', ...where, ...loud, '--json'], { env: envOf(1) });
+    const warned = new Promise((resolve) =>
+      waiting.child.stderr?.on('data', (line) => /again and again/.test(line) && resolve(line)),
+    );
+    await running([waiting], warned);
+    const [text = ''] = /UPDATE incrawl[^`]*/.exec(readFileSync('docs/object-store.md', 'utf8')) ?? [];
+    await db.query({ text });
+    await db.close();
+    expect(await waiting.finished).toMatchObject({ code: 0 });
+    expect(await pagesOf(where)).toHaveLength(URLS);
   });
 });

@@ -39,6 +39,8 @@ const RECENT_URLS = 32_768;
 /** Pause before a turn is tried again that another worker, or a server that is away, holds up, ms. */
 const LATER_MS = 500;
 const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_AWAY]);
+/** Turns of a partition in a row that lose its lease before there is a warning. */
+const LOST_TURNS = 5;
 /**
  * Longest pause of a job whose hosts may not be asked yet, ms: it takes up a place of the worker, and other partitions
  * may have something to do.
@@ -127,11 +129,22 @@ function turnsOf(
   { wake, onTurn }: TurnCalls,
 ) {
   const { wiring, stores } = partitions;
-  const { clock } = wiring.runtime;
+  const { clock, log } = wiring.runtime;
   const memoryOf = memories(wiring.config, stores.partitions);
   const progress = new SpreadProgress(onProgress);
   const see = sightOf({ partitions });
   let rounds = 0;
+  /** Turns in a row that have lost the lease, by partition. */
+  const lost = new Map<number, number>();
+  const noteLost = (partition: number, message: string): void => {
+    const turns = (lost.get(partition) ?? 0) + 1;
+    lost.set(partition, turns);
+    if (turns !== LOST_TURNS) return;
+    log.warn('the lease on a partition is lost again and again, as it is after the restore of an older database', {
+      partition,
+      error: message,
+    });
+  };
   /** Partitions all of whose hosts rest, until when, ms since the epoch: as this worker saw them last. */
   const resting = new Map<number, number>();
   const waitOf = (notBefore: number): JobEnd => ({ laterMs: Math.min(WAIT_MS, Math.max(0, notBefore - clock.now())) });
@@ -156,6 +169,7 @@ function turnsOf(
           });
           if (end !== 'more') await budget.giveBack();
           onTurn();
+          lost.delete(partition);
           if (end === 'idle') return 'done';
           if (end === 'more') return { laterMs: GIVE_WAY_MS };
           if (end === 'cut') return { laterMs: 0 };
@@ -167,7 +181,10 @@ function turnsOf(
         }
       } catch (error) {
         if (signal.aborted) return { laterMs: 0 };
-        if (error instanceof CrawlError && LATER.has(error.code)) return { laterMs: LATER_MS };
+        if (error instanceof CrawlError && LATER.has(error.code)) {
+          if (error.code === 'lease-lost') noteLost(partition, error.message);
+          return { laterMs: LATER_MS };
+        }
         throw error;
       }
     };
