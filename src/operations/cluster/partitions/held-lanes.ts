@@ -66,19 +66,24 @@ type Protocols = ReadonlyMap<string, FetchProtocol>;
 
 /**
  * The protocols of a process for one partition. A process that stands still between the turn of a host and its request
- * may have lost the partition by then: so it is asked again as the request goes out.
- * @param onLost aborts the signal of the request
+ * may have lost the partition by then: so it is asked again as the request goes out, which is not sent then.
  */
 export function heldProtocols(
   protocols: Protocols,
   { hold, onLost }: Pick<HeldLanesDeps, 'hold' | 'onLost'>,
 ): Protocols {
-  const onSend = (): void => {
-    if (!hold.isHeld()) onLost();
-  };
   const heldOf = (inner: FetchProtocol): FetchProtocol => ({
     schemes: inner.schemes,
-    exchange: (request) => inner.exchange({ ...request, onSend }),
+    exchange(request) {
+      const own = new AbortController();
+      const onSend = (): void => {
+        if (hold.isHeld()) return;
+        onLost();
+        own.abort();
+      };
+      const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
+      return inner.exchange({ ...request, onSend, signal });
+    },
     close: () => inner.close(),
   });
   return new Map([...protocols].map(([scheme, inner]) => [scheme, heldOf(inner)]));
