@@ -184,7 +184,7 @@ describe.skipIf(NO_REDIS !== null)(
       expect(await send()).toMatchObject({ head: { status: 200 } });
       await cut.cutOff();
       const next = await other.take();
-      await expect(send()).rejects.toMatchObject({ code: 'fetch-aborted' });
+      await expect(send()).rejects.toMatchObject({ code: 'lease-lost' });
       expect([asked, partition.lost.aborted]).toEqual([1, true]);
       await next.close();
       await partition.close();

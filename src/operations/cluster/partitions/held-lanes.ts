@@ -26,7 +26,7 @@ export function heldLanes(lanes: HostLanes, { isOwn, hold, clock, rest, onLost }
   const requireHeld = (): void => {
     if (hold.isHeld()) return;
     onLost();
-    throw new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
+    throw leaseLost();
   };
   return {
     run(host, task, signal, latest) {
@@ -62,11 +62,15 @@ const heldTurn = (turn: LaneTurn, requireHeld: () => void): LaneTurn => ({
   },
 });
 
+const leaseLost = (): CrawlError =>
+  new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
+
 type Protocols = ReadonlyMap<string, FetchProtocol>;
 
 /**
  * The protocols of a process for one partition. A process that stands still between the turn of a host and its request
- * may have lost the partition by then: so it is asked again as the request goes out, which is not sent then.
+ * may have lost the partition by then: so it is asked again as the request goes out. Then nothing is sent, and the
+ * exchange rejects with `lease-lost`, which is no fault of the page.
  */
 export function heldProtocols(
   protocols: Protocols,
@@ -74,15 +78,19 @@ export function heldProtocols(
 ): Protocols {
   const heldOf = (inner: FetchProtocol): FetchProtocol => ({
     schemes: inner.schemes,
-    exchange(request) {
+    async exchange(request) {
       const own = new AbortController();
       const onSend = (): void => {
         if (hold.isHeld()) return;
         onLost();
-        own.abort();
+        own.abort(leaseLost());
       };
       const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
-      return inner.exchange({ ...request, onSend, signal });
+      try {
+        return await inner.exchange({ ...request, onSend, signal });
+      } catch (error) {
+        throw own.signal.aborted ? own.signal.reason : error;
+      }
     },
     close: () => inner.close(),
   });
