@@ -12,7 +12,7 @@ import type { FetchProtocol } from '../ports/fetch-protocol.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageParser, PageToParse } from '../ports/page-parser.ts';
-import type { Robots, RobotsStore } from '../ports/robots.ts';
+import type { RobotsStore, SharedRobots } from '../ports/robots.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { OnWork } from '../ports/work-progress.ts';
@@ -65,7 +65,7 @@ export interface WebAccess {
   /** By URL scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
   readonly lanes: HostLanes;
-  readonly robots: Robots;
+  readonly robots: SharedRobots;
   readonly robotsStore: RobotsStore;
   /** `null`: no page is rendered. */
   readonly rendering: Rendering | null;

@@ -1,4 +1,5 @@
 import type { UnreachedCode } from '../domain/errors.ts';
+import type { FetchProtocol } from './fetch-protocol.ts';
 
 /** Why robots.txt was not requested: its origin could not be reached, or must not be. */
 export type NotAskedCode = UnreachedCode | 'address-blocked';
@@ -17,6 +18,15 @@ export interface Robots {
   cachedVerdict(url: string): RobotsVerdict | undefined;
   /** Requests sent and bytes received so far, for the counters of a round. */
   stats(): { requests: number; receivedBytes: number };
+}
+
+/** The rules of a process, of which each user may have its own way to send requests. */
+export interface SharedRobots extends Robots {
+  /**
+   * The same rules, copies and counters, for a user whose requests go through what `wrap` makes of the protocol. Its
+   * calls share no fetch with those of other users.
+   */
+  through(wrap: (protocol: FetchProtocol) => FetchProtocol): SharedRobots;
 }
 
 export interface RobotsVerdict {

@@ -181,10 +181,12 @@ describe.skipIf(NO_REDIS !== null)(
       const request = { url, method: 'GET', headers: {}, maxBodyBytes: 1_000, timeoutMs: 5_000 } as const;
       // As a fetch run does, which lets requests under way end.
       const send = () => partition.deps.web.protocols.get('http')?.exchange(request);
+      const askRobots = () => partition.deps.web.robots.verdict(url);
       expect(await send()).toMatchObject({ head: { status: 200 } });
       await cut.cutOff();
       const next = await other.take();
       await expect(send()).rejects.toMatchObject({ code: 'lease-lost' });
+      await expect(askRobots()).rejects.toMatchObject({ code: 'lease-lost' });
       expect([asked, partition.lost.aborted]).toEqual([1, true]);
       await next.close();
       await partition.close();

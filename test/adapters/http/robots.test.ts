@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGotProtocol } from '../../../src/adapters/http/exchange/got-protocol.ts';
 import { createRobots, type RobotsOptions } from '../../../src/adapters/http/robots/robots.ts';
+import { CrawlError } from '../../../src/domain/errors.ts';
 import type { FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import type { Log } from '../../../src/ports/log.ts';
-import type { Robots, RobotsStore, StoredRobots } from '../../../src/ports/robots.ts';
+import type { RobotsStore, SharedRobots, StoredRobots } from '../../../src/ports/robots.ts';
 import { type RobotsServer, startRobotsServer } from './robots-server.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +29,7 @@ describe('createRobots', () => {
     await site.close();
   });
 
-  const open = (change: Partial<RobotsOptions> = {}): Robots =>
+  const open = (change: Partial<RobotsOptions> = {}): SharedRobots =>
     createRobots({
       protocol,
       clock,
@@ -51,6 +52,31 @@ describe('createRobots', () => {
     (body: string, status = 200) =>
     (_request: unknown, response: ServerResponse) =>
       void response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
+
+  it('a user with its own way to send requests shares rules and counters, and no fetch that is under way', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const robots = open();
+    const asked: string[] = [];
+    const own = robots.through((inner) => ({
+      ...inner,
+      exchange(request) {
+        asked.push(request.url);
+        if (asked.length === 1) throw new CrawlError('lease-lost', 'another worker asks');
+        return inner.exchange(request);
+      },
+    }));
+    const url = `${site.origin}/private/a`;
+    const [refused, common] = await Promise.allSettled([own.verdict(url), robots.verdict(url)]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'lease-lost' } });
+    expect(common).toMatchObject({ status: 'fulfilled', value: { allowed: false } });
+    expect(await own.verdict(url)).toMatchObject({ allowed: false });
+    now += 2 * DAY;
+    expect(await own.verdict(url)).toMatchObject({ allowed: false });
+    expect(robots.cachedVerdict(url)).toMatchObject({ allowed: false });
+    expect(asked).toEqual([`${site.origin}/robots.txt`, `${site.origin}/robots.txt`]);
+    expect(robots.stats()).toEqual(own.stats());
+    expect(robots.stats().requests).toBe(3);
+  });
 
   it('gives a verdict with rule, delay and sitemaps', async () => {
     site.answer(text(DENY_PRIVATE));

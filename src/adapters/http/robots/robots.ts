@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { Robots, RobotsStore, RobotsVerdict, StoredRobots } from '../../../ports/robots.ts';
+import type { RobotsStore, RobotsVerdict, SharedRobots, StoredRobots } from '../../../ports/robots.ts';
 import { fetchRobots, type NextTurn, type RobotsAccess } from './robots-fetch.ts';
 import { createDenial, createOriginRules, type OriginRules } from './robots-verdicts.ts';
 
@@ -43,13 +43,12 @@ interface CachedOrigin {
 }
 
 /**
- * {@link Robots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in memory. An
- * origin that was not asked has no verdict that is kept.
+ * {@link SharedRobots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in
+ * memory. An origin that was not asked has no verdict that is kept.
  */
-export function createRobots(options: RobotsOptions): Robots {
-  const { protocol, store, clock, log } = options;
+export function createRobots(options: RobotsOptions): SharedRobots {
+  const { store, clock, log } = options;
   const cache = new Lru<CachedOrigin>(MEMORY);
-  const underWay = new Map<string, Promise<OriginRules>>();
   const traffic = { requests: 0, receivedBytes: 0 };
 
   function fresh(origin: string): CachedOrigin | undefined {
@@ -74,7 +73,7 @@ export function createRobots(options: RobotsOptions): Robots {
     return cached;
   }
 
-  async function load(origin: string, nextTurn: NextTurn): Promise<OriginRules> {
+  async function load(protocol: FetchProtocol, origin: string, nextTurn: NextTurn): Promise<OriginRules> {
     const known = cache.get(origin)?.stored ?? (await loadStored(origin));
     if (known !== undefined) {
       const cached = remember(origin, known);
@@ -112,28 +111,35 @@ export function createRobots(options: RobotsOptions): Robots {
     }
   }
 
-  /** Calls for one origin share one load. */
-  function loadOnce(origin: string, nextTurn: NextTurn): Promise<OriginRules> {
-    let loading = underWay.get(origin);
-    if (loading === undefined) {
-      loading = load(origin, nextTurn).finally(() => underWay.delete(origin));
-      underWay.set(origin, loading);
+  function robotsOver(protocol: FetchProtocol): SharedRobots {
+    const underWay = new Map<string, Promise<OriginRules>>();
+
+    /** Calls for one origin share one load. */
+    function loadOnce(origin: string, nextTurn: NextTurn): Promise<OriginRules> {
+      let loading = underWay.get(origin);
+      if (loading === undefined) {
+        loading = load(protocol, origin, nextTurn).finally(() => underWay.delete(origin));
+        underWay.set(origin, loading);
+      }
+      return loading;
     }
-    return loading;
+
+    return {
+      async verdict(url, nextTurn = async () => {}) {
+        const origin = originOf(url);
+        const rules = fresh(origin)?.rules ?? (await loadOnce(origin, nextTurn));
+        return rules.verdictOn(url.slice(origin.length));
+      },
+      cachedVerdict(url): RobotsVerdict | undefined {
+        const origin = originOf(url);
+        return fresh(origin)?.rules.verdictOn(url.slice(origin.length));
+      },
+      stats: () => ({ ...traffic }),
+      through: (wrap) => robotsOver(wrap(protocol)),
+    };
   }
 
-  return {
-    async verdict(url, nextTurn = async () => {}) {
-      const origin = originOf(url);
-      const rules = fresh(origin)?.rules ?? (await loadOnce(origin, nextTurn));
-      return rules.verdictOn(url.slice(origin.length));
-    },
-    cachedVerdict(url): RobotsVerdict | undefined {
-      const origin = originOf(url);
-      return fresh(origin)?.rules.verdictOn(url.slice(origin.length));
-    },
-    stats: () => ({ ...traffic }),
-  };
+  return robotsOver(options.protocol);
 }
 
 /** An unreachable file or origin keeps the text of the last usable copy. */

@@ -65,18 +65,14 @@ const heldTurn = (turn: LaneTurn, requireHeld: () => void): LaneTurn => ({
 const leaseLost = (): CrawlError =>
   new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
 
-type Protocols = ReadonlyMap<string, FetchProtocol>;
-
 /**
- * The protocols of a process for one partition. A process that stands still between the turn of a host and its request
- * may have lost the partition by then: so it is asked again as the request goes out. Then nothing is sent, and the
- * exchange rejects with `lease-lost`, which is no fault of the page.
+ * What asks hosts for one partition, over protocols of the process. A process that stands still between the turn of a
+ * host and its request may have lost the partition by then: so it is asked again as the request goes out. Then nothing
+ * is sent, and the exchange rejects with `lease-lost`, which is no fault of the page.
  */
-export function heldProtocols(
-  protocols: Protocols,
-  { hold, onLost }: Pick<HeldLanesDeps, 'hold' | 'onLost'>,
-): Protocols {
-  const heldOf = (inner: FetchProtocol): FetchProtocol => ({
+export const heldProtocol =
+  ({ hold, onLost }: Pick<HeldLanesDeps, 'hold' | 'onLost'>) =>
+  (inner: FetchProtocol): FetchProtocol => ({
     schemes: inner.schemes,
     async exchange(request) {
       const own = new AbortController();
@@ -94,5 +90,3 @@ export function heldProtocols(
     },
     close: () => inner.close(),
   });
-  return new Map([...protocols].map(([scheme, inner]) => [scheme, heldOf(inner)]));
-}

@@ -10,7 +10,7 @@ import type { CrawlDeps } from '../../deps.ts';
 import { takeOverRests } from '../../loop/host-rests.ts';
 import { storeOn } from '../../state/open-store.ts';
 import { type CacheOf, configuredFilter } from '../../state/seen-urls.ts';
-import { heldLanes, heldProtocols } from './held-lanes.ts';
+import { heldLanes, heldProtocol } from './held-lanes.ts';
 import type { PartitionStores } from './partition-stores.ts';
 
 /** A partition as a crawl of its own, while this process holds it. */
@@ -67,8 +67,10 @@ export async function openPartition(
     const rest = { until: Number.NEGATIVE_INFINITY };
     const onLost = (): void => ended.abort();
     const lanes = heldLanes(wiring.web.lanes, { isOwn, hold, clock, rest, onLost });
-    const protocols = heldProtocols(wiring.web.protocols, { hold, onLost });
-    const own = { ...wiring, dir, web: { ...wiring.web, lanes, protocols }, segments: segmentsIn(dir, hold.token) };
+    const held = heldProtocol({ hold, onLost });
+    const protocols = new Map([...wiring.web.protocols].map(([scheme, each]) => [scheme, held(each)]));
+    const web = { ...wiring.web, lanes, protocols, robots: wiring.web.robots.through(held) };
+    const own = { ...wiring, dir, web, segments: segmentsIn(dir, hold.token) };
     const filter = await configuredFilter(config);
     const near = nearPlan(config);
     const features = { ...(filter !== undefined && { seenFilter: filter }), ...(near !== null && { near }) };
