@@ -246,8 +246,8 @@ export interface Segment {
   /** The fetch list in order, from position `from` (default 0). */
   fetchList(from?: number): AsyncIterable<FetchItem>;
   /**
-   * Adds to the end of the fetch list, with the facts of hosts that are new to the segment; resolves when it is on
-   * disk. `index` goes on where the list ends.
+   * Adds to the end of the fetch list, with the facts of hosts that are new to the segment; resolves when it is on the
+   * disk of this machine. `index` goes on where the list ends.
    */
   addItems(items: readonly FetchItem[], hosts: Readonly<Record<string, HostFacts>>): Promise<void>;
   /** Whether a position was fetched, parsed. A bit per position: memory is urls / 8 bytes each. */

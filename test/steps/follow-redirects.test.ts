@@ -3,7 +3,9 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
 import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
 import { dueFacts } from '../../src/domain/crawl/revisit/due.ts';
+import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/domain/crawl/schedules/freshness.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import { missingPageUrl } from '../../src/domain/crawl/states/soft-404.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
@@ -11,8 +13,10 @@ import type { FetchedRecord, RoundBounds } from '../../src/ports/segment-store.t
 import { NO_SKIP_SINK } from '../../src/steps/counters/skip-notes.ts';
 import { type FollowOptions, followRedirects } from '../../src/steps/fetch/follow-redirects.ts';
 import { UrlAdmission } from '../../src/steps/update/admission.ts';
+import type { UpdateOptions } from '../../src/steps/update/apply-chunk.ts';
 import { LinkFamilies } from '../../src/steps/update/link-families.ts';
 import { QueryVariants } from '../../src/steps/update/query-variants.ts';
+import { updateFromSegment } from '../../src/steps/update/updatedb.ts';
 import { fetchItem } from '../contracts/segment-records.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -25,6 +29,13 @@ const OPTIONS: FollowOptions = {
   beyondVariants: 'follow',
   initialIntervalMs: 1,
   auditShare: 0,
+};
+
+const POLICY = { schedule: createFreshnessSchedule(FRESHNESS_DEFAULTS) } as SettlePolicy;
+const UPDATE: UpdateOptions = {
+  ...{ additions: true, purgeGone: false, chunk: 500, maxOutlinksPerPage: 100, followNofollow: false },
+  ...{ followVariants: false, beyondVariants: 'demote', noise: 'demote', maxLayers: 9, soft404: false, distrustMs: 1 },
+  repeats: { distance: 3, keep: 'first', skipOutlinks: false },
 };
 
 const redirect = (from: string, target: string): FetchedRecord => ({
@@ -44,6 +55,7 @@ async function round(bounds: RoundBounds = BOUNDS, seeds = 3) {
   );
   const items = data.map(({ url }, index) => ({ ...fetchItem(index), url, host: 'a.org' }));
   const info = { id: 's1', createdAt: 0, hosts: { 'a.org': NO_HOST_FACTS }, bounds };
+  const list = { info, items };
   await segments.create(info, items);
   const entries = data.map((datum) => ({ ...dueFacts(datum), dueAt: 0 }));
   await db.write({ puts: data.map((datum) => ({ datum, previous: null })), lease: { segment: 's1', entries } });
@@ -68,7 +80,7 @@ async function round(bounds: RoundBounds = BOUNDS, seeds = 3) {
   };
   const open = () => followRedirects(deps, segment, OPTIONS);
   const follow = await open();
-  return { db, segment, segments, open, follow };
+  return { db, deps, list, segment, segments, open, follow };
 }
 
 const urlsOf = (items: readonly { readonly url: string }[] | undefined): string[] =>
@@ -159,6 +171,29 @@ it('an item that a crash left without its lease gets it, and no second place in 
   expect(await db.get('http://b.org/x')).toEqual(stored);
   expect(segment.info).toMatchObject({ urls: 4, followed: 1 });
   expect(item?.index).toBe(3);
+});
+
+it('a target whose item was lost with its process is due again once the segment is applied', async () => {
+  const { db, deps, list, follow } = await round();
+  await follow?.([redirect('http://a.org/0', 'http://b.org/x')]);
+  const other = newDatum({ url: 'http://a.org/elsewhere', now: 0, intervalMs: 1 });
+  await db.write({
+    puts: [{ datum: other, previous: null }],
+    lease: { segment: 's2', entries: [{ ...dueFacts(other), dueAt: 0 }] },
+    segments: [{ id: 's1', state: 'generated', createdAt: 0, urls: 3, applied: 0 }],
+  });
+  // What another process finds: the list as generate has stored it.
+  const segments = createMemorySegmentStore();
+  await segments.create(list.info, list.items);
+  const segment = await segments.open('s1', 'write');
+  const again = await followRedirects(deps, segment, OPTIONS);
+  expect(await again?.([redirect('http://a.org/0', 'http://b.org/x')])).toEqual([]);
+  const summary = await updateFromSegment({ ...deps, policy: POLICY, near: null }, segment, UPDATE);
+  expect(summary).toMatchObject({ released: 4 });
+  expect(await db.leases(['http://b.org/x', other.url])).toMatchObject([undefined, { segment: 's2' }]);
+  const due: string[] = [];
+  for await (const entry of db.due({ until: NOW })) due.push(entry.url);
+  expect(due.sort()).toEqual([...[0, 1, 2].map((n) => `http://a.org/${n}`), 'http://b.org/x']);
 });
 
 it('the address that cannot exist leads nowhere, and neither does a host that may not be asked', async () => {

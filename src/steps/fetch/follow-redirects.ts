@@ -105,7 +105,8 @@ class Follower {
 
   /**
    * The items are on disk before the one batch that leases their URLs, as in generate. Where a crash comes in between,
-   * the next call for the same redirect leases them. A URL that has a lease is in this round already, or in another.
+   * the next call for the same redirect leases them. A URL that has a lease is in this round already, or in another; or
+   * its item was lost with a process that had not stored it, and updatedb releases it.
    */
   async follow(redirects: readonly FetchedRecord[]): Promise<FetchItem[]> {
     const { db, clock } = this.#deps;

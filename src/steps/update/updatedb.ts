@@ -26,7 +26,7 @@ const MAX_CHUNK_LINKS = 7_500;
 /**
  * Applies a segment to the crawl db, chunk by chunk. Each batch writes the progress mark with the records that it
  * counts, so an interrupted run goes on where it stopped, and a segment that is applied twice changes nothing more.
- * URLs that were not fetched return to the due index at the end. A signal ends it after the batch under way.
+ * URLs that it has not visited return to the due index at the end. A signal ends it after the batch under way.
  */
 export async function updateFromSegment(
   deps: UpdateDeps,
@@ -57,7 +57,7 @@ export async function updateFromSegment(
   const total = isDone ? emptyTally() : await applyChunks(run, segment, row, { onWork, signal });
   const isCutShort = !isDone && row.applied + total.applied < segment.fetchedCount;
   const isEnding = !isDone && !isCutShort;
-  const released = isEnding ? await releaseRest(deps.db, segment) : 0;
+  const released = isEnding ? await releaseRest(deps.db, id) : 0;
   if (isEnding) {
     await countFollowed(run, segment, total);
     await admitLinks(run, total, signal);
@@ -147,19 +147,22 @@ async function turnFacts({ db, clock }: UpdateDeps, { info }: Segment): Promise<
 /** URLs released per batch. */
 const RELEASE_WINDOW = 5_000;
 
-async function releaseRest(db: CrawlDb, segment: Segment): Promise<number> {
+/**
+ * What the segment still holds, by the crawl db itself: the list of a segment does not name a redirect's target that a
+ * process leased to it before it was lost with all that it had not stored.
+ */
+async function releaseRest(db: CrawlDb, segment: string): Promise<number> {
+  if ((await db.counters()).leased === 0) return 0;
   let released = 0;
   let urls: string[] = [];
   const flush = async (): Promise<void> => {
     if (urls.length === 0) return;
-    await db.write({ release: { segment: segment.info.id, urls } });
+    await db.write({ release: { segment, urls } });
     released += urls.length;
     urls = [];
   };
-  if (segment.fetchedCount === segment.info.urls) return 0;
-  for await (const item of segment.fetchList()) {
-    if (segment.hasFetched(item.index)) continue;
-    urls.push(item.url);
+  for await (const { url } of db.scanLeases(segment)) {
+    urls.push(url);
     if (urls.length >= RELEASE_WINDOW) await flush();
   }
   await flush();
