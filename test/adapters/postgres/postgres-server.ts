@@ -112,13 +112,28 @@ export async function startPostgres(more: readonly string[] = WITHOUT_FSYNC): Pr
     kill: () => kill(),
     async again() {
       await kill();
-      child = await start();
+      child = await startAfterAll(start);
     },
     async stop() {
       await kill('SIGINT');
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Times that a start is tried, 100 ms apart. */
+const STARTS = 100;
+
+/** A process that was born as its server was killed goes on for a moment, and holds what the next server needs. */
+async function startAfterAll(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === STARTS || !String(error).includes('pre-existing shared memory')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
 }
 
 function childrenOf(pid: number): number[] {
