@@ -46,10 +46,10 @@ const sources = [
   'src',
   'plugins',
   'bench',
-  'test/torture',
+  'test/system/torture',
   'test/simulation',
-  'test/adapters/redis',
-  'test/adapters/s3',
+  'test/system/adapters/redis',
+  'test/system/adapters/s3',
 ]
   .flatMap(filesBelow)
   .filter((file) => !file.endsWith('.test.ts'));

@@ -14,6 +14,7 @@ export type { DomainFamilies } from './domain/url/families/stored-families.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from './operations/care/backup.ts';
 export type { RepairSummary, StateCareOptions, VerifySummary } from './operations/care/care-summaries.ts';
 export type { PruneSummary, SegmentVerdict } from './operations/care/prune-segments.ts';
+export type { Clock } from './ports/clock.ts';
 export { type ClockRepairSummary, repairClock } from './operations/care/repair-clock.ts';
 export { repairState, verifyState } from './operations/care/state-care.ts';
 export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';

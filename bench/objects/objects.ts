@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FaultyS3, startFaultyS3 } from '../../test/adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/adapters/s3/s3-server.ts';
+import { type FaultyS3, startFaultyS3 } from '../../test/system/adapters/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/system/adapters/s3/s3-server.ts';
 import { crawlCommand, type MeasuredCrawl } from '../crawl/measured-crawl.ts';
 import { type Site, startSite } from '../crawl/site-process.ts';
 

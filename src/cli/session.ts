@@ -3,16 +3,18 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
-import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
+import type { Checker, Clock, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
+import type { StopRequests } from './process/stop-signal.ts';
 import { settingOverrides } from './program/shared-options.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
+import { sleepUntil } from './schedule/sleep-until.ts';
 
-/** The process as the commands see it. */
+/** The process as the commands see it: `start.ts` gives that of the built program, a test its own. */
 export interface Surroundings {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,6 +22,9 @@ export interface Surroundings {
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
+  /** By which the crawl goes; default: the clock of the machine. */
+  readonly clock?: Clock;
+  readonly stops: StopRequests;
 }
 
 /** Options that every command has. */
@@ -63,6 +68,10 @@ export interface Session {
   /** The same for an error that ends work early; also under `--quiet`. */
   complain(text: string): void;
   log(): Promise<Log>;
+  /** Milliseconds since the epoch, by the clock of the crawl. */
+  now(): number;
+  /** As `sleepUntil`, by the clock of the crawl. */
+  sleepUntil(at: number, signal: AbortSignal): Promise<void>;
   /** Shows long work on a terminal. */
   readonly onWork: OnWork;
   /** Shows the progress of a crawl from now on. */
@@ -130,7 +139,8 @@ export async function openSession(
     if (loaded === null) throw new TypeError('this command has not read its configuration');
     return loaded;
   };
-  const { stdout, stderr, env } = surroundings;
+  const { stdout, stderr, env, clock } = surroundings;
+  const ownClock = clock === undefined ? {} : { clock };
   let live: Live = NO_LIVE;
   const openLive = async (): Promise<Live> => {
     const { createLive } = await import('./render/live/live.ts');
@@ -158,7 +168,7 @@ export async function openSession(
   };
   const crawlerOptions = async (): Promise<Omit<CrawlerOptions, 'dir'>> => {
     const { config, baseDir } = await configured();
-    return { config, baseDir, log: await logOf(), onWork, env };
+    return { config, baseDir, log: await logOf(), onWork, env, ...ownClock };
   };
   const { dir } = options;
   const waiting = { onSilence: (message: string): void => session.note(message) };
@@ -189,6 +199,8 @@ export async function openSession(
       live.around(() => stderr.write(`${shortLines(text)}\n`));
     },
     log: logOf,
+    now: () => clock?.now() ?? Date.now(),
+    sleepUntil: (at, signal) => sleepUntil(at, signal, clock),
     onWork,
     async showProgress() {
       if (!options.quiet) await openLive();
@@ -225,7 +237,7 @@ export async function openSession(
       const here = async (ask: typeof use) => {
         const late = lateAnswers(dir);
         const onOpen = (): void => late.start(reader);
-        const reader = openReader({ dir, log, configured, withIndexes, onOpen, onWork });
+        const reader = openReader({ dir, log, configured, withIndexes, onOpen, onWork, ...ownClock });
         return closing(reader, () => closing(late, () => ask(reader)));
       };
       return askEither(dir, here, use, waiting);

@@ -4,6 +4,7 @@ import { EXIT, exitCodeOf } from './exit.ts';
 import { foreignFrame } from './process/foreign-frame.ts';
 import { keepEngineLean } from './process/lean-engine.ts';
 import { ownCommand } from './process/own-command.ts';
+import { processStops } from './process/stop-signal.ts';
 import { runCommand } from './program/run-command.ts';
 import { errorText, messageOf } from './render/text/error-text.ts';
 
@@ -77,7 +78,7 @@ function end(code: number): void {
 }
 
 async function main(): Promise<number> {
-  return runCommand({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr }, report);
+  return runCommand({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops }, report);
 }
 
 function report(error: unknown): void {

@@ -7,6 +7,7 @@ import type { QuestionPlugins } from '../operations/deps.ts';
 import { type CrawlReader, crawlReader } from '../operations/questions.ts';
 import { openDbToRead, type ReadableDb } from '../operations/state/open-db-to-read.ts';
 import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 
@@ -19,6 +20,8 @@ export interface ReaderOptions {
   readonly withIndexes?: boolean;
   /** Observes how far a pass over the records has come. */
   readonly onWork?: OnWork | undefined;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
   /** Called when the crawl db is open. */
   readonly onOpen?: () => void;
 }
@@ -34,7 +37,7 @@ export interface Reader extends CrawlReader {
 export function openReader(options: ReaderOptions): Reader {
   const { log, configured, withIndexes = false, onWork } = options;
   const dir = resolve(options.dir);
-  const clock = systemClock;
+  const clock = options.clock ?? systemClock;
   const config = async (): Promise<Config> => (await configured()).config;
   let db: Promise<ReadableDb> | null = null;
   const opened = (): Promise<ReadableDb> => {

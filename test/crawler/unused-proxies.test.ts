@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unusedProxies } from '../../src/crawler/unused-proxies.ts';
-import { run, workDir } from '../cli/support/binary.ts';
 import { type LocalSite, startSite } from '../cli/support/local-site.ts';
+import { run } from '../support/program.ts';
+import { workDir } from '../support/work-dir.ts';
 
 const PROXY = { HTTPS_PROXY: 'http://proxy.example:3128' };
 

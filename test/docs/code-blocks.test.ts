@@ -7,8 +7,9 @@ import { parseDocument, parse as parseYaml } from 'yaml';
 import { createProgram } from '../../src/cli/commands/all-commands.ts';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { BINARY, workDir } from '../cli/support/binary.ts';
-import { runStaying } from '../cli/support/staying.ts';
+import { NO_STOPS, run } from '../support/program.ts';
+import { workDir } from '../support/work-dir.ts';
+import { BINARY } from '../system/support/binary.ts';
 import { codeBlocks, consoleCommands, missingLine } from './doc-blocks.ts';
 import { startExampleSite } from './example-site.ts';
 
@@ -21,7 +22,9 @@ const docs = [
 ].map((file) => ({ name: file.slice(root.length), blocks: codeBlocks(readFileSync(file, 'utf8')) }));
 
 const { stdout, stderr } = process;
-const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
+const tree = commandTree(
+  createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+);
 type Node = typeof tree;
 
 /**
@@ -129,7 +132,7 @@ const STARTED: ReadonlySet<string> = (() => {
 /** Runs a line in this process; a shell still splits its words. */
 async function stay(line: string, cwd: string): Promise<{ code: number | null; output: string }> {
   const shown = spawnSync('sh', ['-c', `incrawl() { printf '%s\\0' "$@"; }; ${line}`], { encoding: 'utf8' });
-  return runStaying(shown.stdout.split('\0').slice(0, -1), { cwd });
+  return run(shown.stdout.split('\0').slice(0, -1), { cwd });
 }
 
 /** Puts settings into the configuration of a crawl. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runStaying } from '../cli/support/staying.ts';
+import { run } from '../support/program.ts';
 import { codeBlocks, missingLine } from './doc-blocks.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -38,7 +38,7 @@ describe('README', () => {
   it('shows what the demo prints, up to figures: visits are spread by URLs, whose ports differ', async () => {
     const demo = codeBlocks(textOf('README.md')).find(({ text }) => text.startsWith('day '))!.text;
     const shown = demo.split('\n').map((line) => line.replace(/\d[\d.]*/g, '...'));
-    const { code, output } = await runStaying(['demo'], { cwd: root });
+    const { code, output } = await run(['demo'], { cwd: root });
     expect(missingLine(output, shown), output).toBeNull();
     expect(code).toBe(0);
   });

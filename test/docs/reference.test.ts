@@ -4,6 +4,7 @@ import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { findKey } from '../../src/config/keys.ts';
 import { SECTIONS } from '../../src/config/schema.ts';
 import { kindOfPlugin } from '../../src/plugin-host/api/plugin-api.ts';
+import { NO_STOPS } from '../support/program.ts';
 
 const reference = new URL('../../docs/reference/', import.meta.url);
 const { referencePages } = (await import(new URL('../../scripts/reference-pages.mjs', import.meta.url).href)) as {
@@ -71,7 +72,9 @@ describe('defaults', () => {
   it('of durations carry their unit, since a bare number counts seconds', async () => {
     const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
-    const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
+    const tree = commandTree(
+      createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+    );
     const bare = tree.children
       .flatMap(({ name, options }) => options.map((option) => ({ name, ...option })))
       .filter(({ flags, defaultText }) => /[<[]duration/.test(flags) && /^\d+$/.test(defaultText ?? ''))
@@ -110,7 +113,9 @@ describe('the reference of commands', () => {
   it('names every command, and the README leads to it', async () => {
     const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
-    const tree = commandTree(createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr }).command);
+    const tree = commandTree(
+      createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+    );
     const commands = readFileSync(new URL('commands.md', reference), 'utf8');
     const missing = tree.children
       .map(({ name }) => name)

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, openCrawler, repairClock, verifyState } from '../../src/crawler.ts';
-import { json, run } from '../cli/support/binary.ts';
 import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';
+import { json, run } from '../system/support/binary.ts';
 
 const DAY = 86_400_000;
 const SETTINGS = ['fetch.delay=0', 'fetch.soft404=false', 'http.allowAddresses=["127.0.0.1"]'];

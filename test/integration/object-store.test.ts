@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fault, type FaultyS3, startFaultyS3 } from '../adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, type S3Server, startS3, storeAt } from '../adapters/s3/s3-server.ts';
 import { all } from '../contracts/segment-records.ts';
+import { type Fault, type FaultyS3, startFaultyS3 } from '../system/adapters/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, type S3Server, startS3, storeAt } from '../system/adapters/s3/s3-server.ts';
 import { startTestSite, type TestSite } from './site.ts';
 
 const main = resolve(import.meta.dirname, '../../dist/src/cli/main.js');

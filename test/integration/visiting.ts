@@ -3,19 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, openCrawler, type WorkProgress } from '../../src/crawler.ts';
+import { afterThisTest } from '../support/ends.ts';
 
 export const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 export const PAGE = `<title>page</title><p>${'words of a page '.repeat(200)}</p><a href="/child">child</a>`;
-
-let closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.reverse()) await close();
-  closers = [];
-});
 
 export interface Visited {
   /** State directory. */
@@ -82,14 +76,12 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
   };
   const crawler = await openCrawler(options);
   let current = crawler;
-  closers.push(
-    () => rm(dir, { recursive: true, force: true }),
-    () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-    () => current.close(),
-  );
+  afterThisTest(() => rm(dir, { recursive: true, force: true }));
+  afterThisTest(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  afterThisTest(() => current.close());
   return {
     dir,
     crawler,

@@ -12,8 +12,8 @@ import { requireSpread, sharedPartitions } from '../../src/operations/cluster/pa
 import { openSegments } from '../../src/operations/state/open-segments.ts';
 import { keptCache } from '../../src/operations/state/seen-urls.ts';
 import type { HostLanes } from '../../src/ports/host-lanes.ts';
-import { NO_REDIS, type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
-import { workDir } from '../cli/support/binary.ts';
+import { workDir } from '../support/work-dir.ts';
+import { NO_REDIS, type RedisServer, startRedis } from '../system/adapters/redis/redis-server.ts';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -8,11 +8,11 @@ import { partitionDir } from '../../src/operations/cluster/partitions/partition-
 import { partitionName } from '../../src/operations/cluster/partitions/shared-partitions.ts';
 import { exportSpread } from '../../src/operations/cluster/partitions/spread-export.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { NO_BULLMQ } from '../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
-import { shortestPause, startHosts, type WatchedHosts } from '../cli/cluster/watched-hosts.ts';
-import { workDir } from '../cli/support/binary.ts';
 import { listOf } from '../contracts/crawl-db-exam.ts';
+import { workDir } from '../support/work-dir.ts';
+import { NO_BULLMQ } from '../system/adapters/redis/bullmq-here.ts';
+import { type RedisServer, startRedis } from '../system/adapters/redis/redis-server.ts';
+import { shortestPause, startHosts, type WatchedHosts } from '../system/cli/cluster/watched-hosts.ts';
 
 interface Page {
   readonly state: string;

@@ -13,8 +13,8 @@ import { requireSpread, sharedPartitions } from '../../src/operations/cluster/pa
 import { spreadWork } from '../../src/operations/cluster/partitions/spread-work.ts';
 import type { Job, JobEnd, JobEngine } from '../../src/ports/job-engine.ts';
 import { SILENT } from '../adapters/leveldb/temporary-db.ts';
-import { NO_REDIS, type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
-import { workDir } from '../cli/support/binary.ts';
+import { workDir } from '../support/work-dir.ts';
+import { NO_REDIS, type RedisServer, startRedis } from '../system/adapters/redis/redis-server.ts';
 
 describe.skipIf(NO_REDIS !== null)(`turns of a worker${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`, () => {
   let server: RedisServer;

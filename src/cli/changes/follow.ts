@@ -6,7 +6,6 @@ import { EXIT } from '../exit.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
 import { shortTime } from '../render/columns.ts';
 import { printedJson, safeText } from '../render/safe-text.ts';
-import { sleepUntil } from '../schedule/sleep-until.ts';
 import type { Session } from '../session.ts';
 
 /** Pause between two polls of the change feed, ms. */
@@ -27,7 +26,7 @@ export async function follow(
   asJson: boolean,
 ): Promise<number> {
   const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
-  const sleep = (signal: AbortSignal): Promise<void> => sleepUntil(Date.now() + POLL_MS, signal);
+  const sleep = (signal: AbortSignal): Promise<void> => session.sleepUntil(session.now() + POLL_MS, signal);
   let isReported = false;
   const onUnavailable = (message: string): void => {
     if (!isReported) session.note(`${message}. New changes are shown as soon as it can be read.`);
@@ -53,7 +52,7 @@ export async function follow(
       onRead(through);
     }
   };
-  await withStopSignal(() => {}, print);
+  await withStopSignal(session.surroundings, () => {}, print);
   return EXIT.done;
 }
 

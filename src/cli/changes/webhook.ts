@@ -33,7 +33,7 @@ export async function notifyWebhook(
     if (summary.failed !== null) return EXIT.error;
     return signal.aborted && options.follow === undefined ? EXIT.stopped : EXIT.done;
   };
-  return withStopSignal(() => {}, deliver);
+  return withStopSignal(session.surroundings, () => {}, deliver);
 }
 
 async function secretOf(session: Session, file: string | undefined): Promise<string | null> {

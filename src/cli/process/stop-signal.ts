@@ -1,35 +1,56 @@
 import { EXIT } from '../exit.ts';
+import type { Surroundings } from '../session.ts';
+
+/** How a command is told to end. */
+export interface StopRequests {
+  /** Calls `listener` at each request from now on, until the function that it gives back is called. */
+  listen(listener: () => void): () => void;
+  /** Ends the program at once, with this exit code. */
+  endAtOnce(code: number): void;
+}
+
+/** SIGINT and SIGTERM of this process. */
+export const processStops: StopRequests = {
+  listen(listener) {
+    process.on('SIGINT', listener);
+    process.on('SIGTERM', listener);
+    return () => {
+      process.off('SIGINT', listener);
+      process.off('SIGTERM', listener);
+    };
+  },
+  endAtOnce: (code) => process.exit(code),
+};
 
 /** Time from the first signal to the end of the process, whatever is pending, ms: below the 10 s that are promised. */
 const STOP_WITHIN_MS = 9_000;
 
 /**
- * Runs `use` with a signal that the first SIGINT or SIGTERM aborts, after `onFirst`: an orderly end. The second one
- * ends the process at once, and so does an orderly end that takes too long. All files stay valid either way; only pages
+ * Runs `use` with a signal that the first request to stop aborts, after `onFirst`: an orderly end. The second one
+ * ends the program at once, and so does an orderly end that takes too long. All files stay valid either way; only pages
  * in flight are lost.
  */
 export async function withStopSignal<Value>(
+  { stops, stderr }: Pick<Surroundings, 'stops' | 'stderr'>,
   onFirst: () => void,
   use: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const controller = new AbortController();
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.forced);
+    if (controller.signal.aborted) return stops.endAtOnce(EXIT.forced);
     // Not cleared when `use` ends: what closes then may take its time as well.
     setTimeout(() => {
-      process.stderr.write('Stopped at once: the orderly end took too long. The next run goes on.\n');
-      process.exit(EXIT.forced);
+      stderr.write('Stopped at once: the orderly end took too long. The next run goes on.\n');
+      stops.endAtOnce(EXIT.forced);
     }, STOP_WITHIN_MS).unref();
     onFirst();
     controller.abort(new Error('stopped by a signal'));
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const ignore = stops.listen(onSignal);
   try {
     return await use(controller.signal);
   } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
+    ignore();
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeView, Explanation, RecordView } from '../../../src/crawler.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
 
 const PARAGRAPHS = Array.from(

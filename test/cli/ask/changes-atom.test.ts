@@ -4,7 +4,8 @@ import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import type { ChangeView } from '../../../src/crawler.ts';
 import type { PageChange } from '../../../src/domain/crawl/change/page-change.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { HAS_FEEDPARSER, HAS_XML_PARSER, readAsCrawler, readAsFeedReader, xmlFaults } from '../support/feed-parsers.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import type { ChangeView } from '../../../src/crawler.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const HOUR = 3_600_000;
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

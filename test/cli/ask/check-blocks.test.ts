@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const HOSTILE = '</p><script>alert(1)</script><img src=x onerror=alert(2)>';
 const page = `<html lang="en"><head><title>A "title" \u202e ${HOSTILE}</title></head><body><nav><a href="/a">Menu one</a> <a href="/b">Menu two</a></nav>

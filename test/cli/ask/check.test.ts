@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { startSite } from '../support/local-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ async function answers(
   kind: string,
   input: string,
   cwd = workDir(),
-  by: typeof run = runStaying,
+  by: typeof run = run,
   options: readonly string[] = [],
 ): Promise<Answer[]> {
   const { code, stdout } = await by(['check', kind, '--stdin', ...options], { cwd, input });
@@ -57,8 +57,8 @@ describe.concurrent('check', () => {
       `plugins: [parse-html, parsefilter-selectors: { fields: ${fields} }, signature-simhash, schedule-freshness]\n`,
     );
     const args = ['check', 'parse', 'a.html', '-D', `plugins.file=${join(cwd, 'list.yaml')}`];
-    expect(await jsonStaying(args, { cwd })).toMatchObject({ metadata: { 'selectors.price': '12 EUR' } });
-    expect((await runStaying(args, { cwd })).stdout).toMatch(/^metadata +selectors\.price 12 EUR$/m);
+    expect(await json(args, { cwd })).toMatchObject({ metadata: { 'selectors.price': '12 EUR' } });
+    expect((await run(args, { cwd })).stdout).toMatch(/^metadata +selectors\.price 12 EUR$/m);
   });
 
   it('parse: signatures of several plugins, and how far another version is by each', async () => {
@@ -67,7 +67,7 @@ describe.concurrent('check', () => {
     writeFileSync(join(cwd, 'a.html'), lines.join(''));
     writeFileSync(join(cwd, 'b.html'), lines.with(3, '<p>Another sentence altogether, put in its place.</p>').join(''));
     const args = ['check', 'parse', 'a.html', '--against', 'b.html'];
-    const { signatures } = await jsonStaying<{ signatures: Record<string, unknown>[] }>(
+    const { signatures } = await json<{ signatures: Record<string, unknown>[] }>(
       [...args, '--signatures', 'simhash,simhash-js,digest'],
       { cwd },
     );
@@ -82,18 +82,18 @@ describe.concurrent('check', () => {
       true,
       true,
     ]);
-    const all = await runStaying([...args, '--signatures', 'all'], { cwd });
+    const all = await run([...args, '--signatures', 'all'], { cwd });
     expect(all.stdout).toMatch(/signatures \(4\):\n {2}name simhash · id simhash64.* · distance \d+ · cpuMs /);
-    const unknown = await runStaying(['check', 'parse', 'a.html', '--signatures', 'simhsh'], { cwd });
+    const unknown = await run(['check', 'parse', 'a.html', '--signatures', 'simhsh'], { cwd });
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/"simhsh".*did you mean simhash\?/)]);
   });
 
   it('url: one argument, for people and as JSON', async () => {
     const cwd = workDir();
-    expect(await jsonStaying(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
+    expect(await json(['check', 'url', '../b', '--base', 'http://example.org/a/c'], { cwd })).toMatchObject({
       url: 'http://example.org/b',
     });
-    const { code, stdout } = await runStaying(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
+    const { code, stdout } = await run(['check', 'url', 'http://example.org/\u001b[2J'], { cwd });
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b');
   });
@@ -102,7 +102,7 @@ describe.concurrent('check', () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'page.html'), '<meta name="our-bot" content="nofollow"><p>One <a href="next">link</a>.');
     const links = async (...args: string[]): Promise<unknown> =>
-      (await jsonStaying(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
+      (await json(['check', 'parse', 'page.html', '--url', 'https://example.org/', ...args], { cwd })).outlinks;
     expect(await links('-D', 'agent.name=Our-Bot')).toMatchObject([{ nofollow: true }]);
     expect(await links()).toMatchObject([{ nofollow: false }]);
   });
@@ -119,7 +119,7 @@ describe.concurrent('check', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const links = async (path: string): Promise<unknown> =>
-      (await jsonStaying(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
+      (await json(['check', 'parse', `http://127.0.0.1:${port}${path}`, '--allow', '127.0.0.1', '--delay', '0']))
         .outlinks;
     expect(await links('/all')).toMatchObject([{ nofollow: true }]);
     expect(await links('/other')).toMatchObject([{ nofollow: false }]);
@@ -146,7 +146,7 @@ describe.concurrent('check', () => {
     const site = await startSite({ pages: 1 });
     const options = ['--allow', '127.0.0.1', '--delay', '0'];
     const lines = [`${site.origin}/page/1`, `${site.origin}/private/x`, `${site.origin}/page/1`];
-    const [page, denied, again] = await answers('parse', lines.join('\n'), workDir(), runStaying, options);
+    const [page, denied, again] = await answers('parse', lines.join('\n'), workDir(), run, options);
     expect(page).toMatchObject({ url: `${site.origin}/page/1`, error: null });
     expect(denied?.error).toContain('robots.txt does not allow the URL. (line 2: Disallow: /private/)');
     expect(again).toEqual(page);
@@ -173,7 +173,7 @@ describe.concurrent('check', () => {
   it('robots without a text: that of the URL is fetched', async () => {
     const site = await startSite({ pages: 1 });
     const ask = (path: string, ...more: string[]) =>
-      runStaying(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
+      run(['check', 'robots', `${site.origin}${path}`, '--json', ...more]);
     const allow = ['--allow', '127.0.0.1', '--delay', '0'];
     expect(JSON.parse((await ask('/private/x', ...allow)).stdout)).toMatchObject({
       allowed: false,
@@ -210,11 +210,11 @@ describe.concurrent('check', () => {
     const cwd = workDir();
     const list = await json<Answer[]>(['plugins', 'list'], { cwd });
     expect(list).toContainEqual(expect.objectContaining({ name: 'parse-html', kind: 'parse', bundled: true }));
-    expect((await runStaying(['plugins'], { cwd })).stdout).toContain('parse-html');
+    expect((await run(['plugins'], { cwd })).stdout).toContain('parse-html');
     const made = await json<{ files: string[] }>(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd });
     expect(made.files.length).toBeGreaterThanOrEqual(2);
-    expect((await runStaying(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
-    expect((await runStaying(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await run(['plugins', 'new', 'urlfilter-no-calendar', 'mine'], { cwd })).code).not.toBe(0);
+    expect((await run(['plugins', 'new', 'nokind', 'mine'], { cwd })).code).not.toBe(0);
   });
 
   it('demo: reports at least four rounds', async () => {

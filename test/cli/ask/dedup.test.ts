@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DedupSummary, DuplicateView, NearPage, VerifySummary } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import { json, run, workDir } from '../support/binary.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const article = (seed: number): string =>
   Array.from(
@@ -53,10 +53,10 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     const plain = workDir();
     writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: off\n');
     await prepare(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
-    expect(await jsonStaying(['readdb', '--url', `${origin}/article/1/print`], { cwd: plain })).toMatchObject({
+    expect(await json(['readdb', '--url', `${origin}/article/1/print`], { cwd: plain })).toMatchObject({
       state: 'fetched',
     });
-    const near = await jsonStaying<NearPage[]>(['near', `${origin}/article/1`], { cwd: plain });
+    const near = await json<NearPage[]>(['near', `${origin}/article/1`], { cwd: plain });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
   });
 
@@ -64,11 +64,11 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     const plain = workDir();
     writeFileSync(join(plain, 'incrawl.yaml'), 'dedup:\n  mode: skip-outlinks\n');
     await prepare(['crawl', `${origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: plain });
-    const urls = (await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd: plain })).map(({ url }) =>
+    const urls = (await json<RecordView[]>(['readdb', '--dump'], { cwd: plain })).map(({ url }) =>
       url.slice(origin.length),
     );
     expect(urls).toEqual(['/', '/article/1', '/article/1/print', '/article/2']);
-    const followed = (await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url }) =>
+    const followed = (await json<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url }) =>
       url.slice(origin.length),
     );
     expect(followed).toContain('/only-on-print');
@@ -77,34 +77,34 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
   it('near names the neighbours with their distances', async () => {
     const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
-    const unknown = await runStaying(['near', `${origin}/nowhere`], { cwd });
+    const unknown = await run(['near', `${origin}/nowhere`], { cwd });
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown URL') });
   });
 
   it('dedup marks the print version, export leaves it out, undo brings it back', async () => {
     type Reported = DedupSummary & { readonly list: readonly DuplicateView[] };
-    expect(await jsonStaying(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
+    expect(await json(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
     const dry = await json<Reported>(['dedup', '--dry-run'], { cwd });
     expect(dry).toMatchObject({ duplicates: 1, marked: 1, dryRun: true });
     expect(dry.list).toEqual([{ url: `${origin}/article/1/print`, of: `${origin}/article/1`, distance: 0 }]);
     const text = await run(['dedup'], { cwd });
     expect(text.stdout).toContain(`duplicate of ${origin}/article/1 (0 bits)`);
-    const record = await jsonStaying<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
+    const record = await json<RecordView>(['readdb', '--url', `${origin}/article/1/print`], { cwd });
     expect(record).toMatchObject({ state: 'duplicate', target: `${origin}/article/1` });
-    const explained = await runStaying(['explain', `${origin}/article/1/print`], { cwd });
+    const explained = await run(['explain', `${origin}/article/1/print`], { cwd });
     expect(explained.stdout).toContain(`It is a duplicate of ${origin}/article/1.`);
     expect(explained.stdout).not.toContain('redirects');
-    const exported = await runStaying(['export', '--format', 'jsonl'], { cwd });
+    const exported = await run(['export', '--format', 'jsonl'], { cwd });
     expect(exported.stdout).not.toContain(`{"url":"${origin}/article/1/print"`);
-    expect(await jsonStaying<VerifySummary>(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify'], { cwd })).toMatchObject({ sound: true });
     expect(await json(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
-    expect((await runStaying(['export', '--format', 'jsonl'], { cwd })).stdout).toContain(
+    expect((await run(['export', '--format', 'jsonl'], { cwd })).stdout).toContain(
       `{"url":"${origin}/article/1/print"`,
     );
   });
 
   it('mapper and reducer on their own, under sort, find the same pair', async () => {
-    const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+    const records = await json<RecordView[]>(['readdb', '--dump'], { cwd });
     const input = records.map(({ url, signature }) => `${url}\t${signature ?? ''}\n`).join('');
     const mapped = await run(['mr', 'map', 'dedup'], { input });
     const sorted = spawnSync('sort', { input: mapped.stdout, env: { ...process.env, LC_ALL: 'C' }, encoding: 'utf8' });
@@ -117,7 +117,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
       code: 2,
       stderr: expect.stringContaining('0 to 3'),
     });
-    expect((await runStaying(['dedup', '--prefer', 'beauty'], { cwd })).code).toBe(2);
-    expect((await runStaying(['dedup', '--incoming', 'nothing'], { cwd })).stderr).toContain('no segment');
+    expect((await run(['dedup', '--prefer', 'beauty'], { cwd })).code).toBe(2);
+    expect((await run(['dedup', '--incoming', 'nothing'], { cwd })).stderr).toContain('no segment');
   });
 });

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeView, PageDiff, PageVersion } from '../../../src/crawler.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const HOSTILE = '&lt;script&gt;alert(1)&lt;/script&gt; \u001b[31m \u202e';
 const page = (price: string): string =>
@@ -51,7 +51,7 @@ describe('diff', () => {
     expect(stdout).toContain('the thing is [-10 -]{+twelve or thirteen +}euro today');
     expect(stdout).toContain('…');
     expect(stdout).not.toMatch(/[\u001b\u202e]/);
-    const full = await runStaying(['diff', url, '--full'], { cwd });
+    const full = await run(['diff', url, '--full'], { cwd });
     expect(full.stdout).not.toContain('…');
     expect(full.stdout.length).toBeGreaterThan(stdout.length);
   });
@@ -63,17 +63,17 @@ describe('diff', () => {
     expect(named.has(`${site.origin}/link`)).toBe(true);
     expect(named.get(`${site.origin}/link`)).toBeUndefined();
     for (const [changed, blocks = []] of named) {
-      const { where, places } = await jsonStaying<PageDiff>(['diff', changed], { cwd });
+      const { where, places } = await json<PageDiff>(['diff', changed], { cwd });
       expect(where).toEqual(blocks);
       expect(new Set(places.map(({ place }) => place))).toEqual(new Set(blocks));
     }
-    const parts = await runStaying(['diff', `${site.origin}/parts`], { cwd });
+    const parts = await run(['diff', `${site.origin}/parts`], { cwd });
     expect(parts.stdout).toContain('changed in: main>h1, nav>ul>li, title\n');
     expect(parts.stdout).toMatch(/@@ title @@\n\[-A -\]\{\+The \+\}mill/);
     expect(parts.stdout).toMatch(/@@ nav>ul>li @@\n[\s\S]*\{\+Contact\+\}/);
-    const link = await runStaying(['diff', `${site.origin}/link`], { cwd });
+    const link = await run(['diff', `${site.origin}/link`], { cwd });
     expect(link.stdout).toContain('No text differs: only links, markup or hidden parts do.');
-    const html = await runStaying(['diff', `${site.origin}/link`, '--html', 'link.html'], { cwd });
+    const html = await run(['diff', `${site.origin}/link`, '--html', 'link.html'], { cwd });
     expect(html.code).toBe(0);
     expect(readFileSync(join(cwd, 'link.html'), 'utf8')).toContain('No text differs');
   });
@@ -89,12 +89,12 @@ describe('diff', () => {
   });
 
   it('takes versions by segment and by time', async () => {
-    const { versions } = await jsonStaying<{ versions: PageVersion[] }>(['diff', url, '--list'], { cwd });
+    const { versions } = await json<{ versions: PageVersion[] }>(['diff', url, '--list'], { cwd });
     expect(versions).toHaveLength(2);
     const [first, second] = versions as [PageVersion, PageVersion];
-    const back = await jsonStaying<PageDiff>(['diff', url, '--from', second.segment, '--to', first.segment], { cwd });
+    const back = await json<PageDiff>(['diff', url, '--from', second.segment, '--to', first.segment], { cwd });
     expect(back).toMatchObject({ deleted: 3, inserted: 1, from: second, to: first });
-    const same = await jsonStaying<PageDiff>(['diff', url, '--from', second.at, '--to', second.segment], { cwd });
+    const same = await json<PageDiff>(['diff', url, '--from', second.at, '--to', second.segment], { cwd });
     expect(same).toMatchObject({ deleted: 0, inserted: 0, distance: 0 });
   });
 
@@ -102,11 +102,11 @@ describe('diff', () => {
     const once = await run(['diff', `${site.origin}/once`], { cwd });
     expect(once).toMatchObject({ code: 1, stdout: '' });
     expect(once.stderr).toContain('a difference needs two');
-    const early = await runStaying(['diff', url, '--from', '2001-01-01'], { cwd });
+    const early = await run(['diff', url, '--from', '2001-01-01'], { cwd });
     expect(early.stderr).toMatch(/--from: no content of .* at or before 2001-01-01.*stored are: /);
-    const odd = await runStaying(['diff', url, '--from', 'yesteryear'], { cwd });
+    const odd = await run(['diff', url, '--from', 'yesteryear'], { cwd });
     expect(odd).toMatchObject({ code: 2 });
     expect(odd.stderr).toContain('expected a segment');
-    expect((await runStaying(['diff', `${site.origin}/never`], { cwd })).code).toBe(1);
+    expect((await run(['diff', `${site.origin}/never`], { cwd })).code).toBe(1);
   });
 });

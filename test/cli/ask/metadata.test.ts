@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ParseCheck, RecordView } from '../../../src/crawler.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const ARTICLE = JSON.stringify({
   '@context': 'https://schema.org',
@@ -68,22 +68,22 @@ describe('what a page states about itself', () => {
 
   it('is asked for in readdb --where, and shown with a record', async () => {
     const where = (expression: string): Promise<RecordView[]> =>
-      jsonStaying<RecordView[]>(['readdb', '--where', expression], { cwd });
+      json<RecordView[]>(['readdb', '--where', expression], { cwd });
     const [found, ...others] = await where('author ~ doe and publishedAt < 2025-06-06 and lang = en');
     expect(others).toEqual([]);
     expect(found).toMatchObject({ ...STATED, url: `${site.origin}/`, lang: 'en' });
     expect(await where('publishedAt = null')).toMatchObject([{ url: `${site.origin}/plain`, authors: [] }]);
-    const { stdout } = await runStaying(['readdb', '--url', `${site.origin}/`], { cwd });
+    const { stdout } = await run(['readdb', '--url', `${site.origin}/`], { cwd });
     expect(stdout).toMatch(/^author +Jane Doe, John Roe$/m);
     expect(stdout).toMatch(/^published +2025-06-05 12:46 UTC$/m);
-    const why = await runStaying(['explain', `${site.origin}/`], { cwd });
+    const why = await run(['explain', `${site.origin}/`], { cwd });
     expect(why.stdout).toMatch(/^ {2}published +2025-06-05 12:46 UTC, as the page states$/m);
-    const plain = await runStaying(['explain', `${site.origin}/plain`], { cwd });
+    const plain = await run(['explain', `${site.origin}/plain`], { cwd });
     expect(plain.stdout).not.toContain('as the page states');
   });
 
   it('is exported', async () => {
-    const lines = (await runStaying(['export'], { cwd })).stdout.trim().split('\n');
+    const lines = (await run(['export'], { cwd })).stdout.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as { url: string }).find(({ url }) => url.endsWith('/'))).toMatchObject(
       {
         ...STATED,
@@ -93,7 +93,7 @@ describe('what a page states about itself', () => {
         image: `${site.origin}/boats.jpg`,
       },
     );
-    const { stdout: csv } = await runStaying(['export', '--format', 'csv'], { cwd });
+    const { stdout: csv } = await run(['export', '--format', 'csv'], { cwd });
     expect(csv).toContain(',authors,publishedAt,modifiedAt,description,keywords,siteName,image,textSource,nextPage,');
     await run(['export', '--format', 'markdown', '-o', 'pages.md'], { cwd });
     expect(readFileSync(join(cwd, 'pages.md'), 'utf8')).toContain(

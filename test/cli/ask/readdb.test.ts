@@ -9,8 +9,8 @@ import { questionOf } from '../../../src/cli/readdb/flags.ts';
 import type { DbStats, Explanation, GroupView, RecordRow, RecordView } from '../../../src/crawler.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const HOSTS = ['www.large.example', 'news.large.example', 'small.test'];
@@ -43,7 +43,7 @@ const ask = (...args: string[]) => ['readdb', ...args, '--dir', dir];
 
 describe('readdb', () => {
   it('takes hosts, domains and beginnings of URLs in the spelling of people', async () => {
-    const rows = async (...args: string[]): Promise<number> => (await jsonStaying<RecordView[]>(ask(...args))).length;
+    const rows = async (...args: string[]): Promise<number> => (await json<RecordView[]>(ask(...args))).length;
     expect(await rows('--host', 'WWW.Large.Example')).toBe(30);
     expect(await rows('--host', 'www.large.example:80')).toBe(30);
     expect(await rows('--domain', 'Large.example')).toBe(60);
@@ -61,7 +61,7 @@ describe('readdb', () => {
       byFailures: { 4: 3 },
       estimated: false,
     });
-    expect(await jsonStaying<GroupView[]>(ask('--stats', '--by', 'domain'))).toMatchObject([
+    expect(await json<GroupView[]>(ask('--stats', '--by', 'domain'))).toMatchObject([
       { name: 'large.example', hosts: 2, urls: 60 },
       { name: 'small.test', hosts: 1, urls: 30 },
     ]);
@@ -84,7 +84,7 @@ describe('readdb', () => {
   });
 
   it('the most changing pages of a domain, chosen fields', async () => {
-    const rows = await jsonStaying<RecordRow[]>(
+    const rows = await json<RecordRow[]>(
       ask(
         '--domain',
         'large.example',
@@ -107,7 +107,7 @@ describe('readdb', () => {
   });
 
   it('--where, --retry-min, --overdue, --sample, --sort', async () => {
-    const count = async (...args: string[]) => (await jsonStaying<unknown[]>(ask(...args))).length;
+    const count = async (...args: string[]) => (await json<unknown[]>(ask(...args))).length;
     expect(await count('--where', 'state = unfetched and host = small.test')).toBe(10);
     expect(await count('--where', 'lastFetchAt < now-15d', '--domain', 'large.example')).toBe(10);
     expect(await count('--retry-min', '4')).toBe(3);
@@ -116,7 +116,7 @@ describe('readdb', () => {
     expect(await count('--overdue', '36h')).toBe(3);
     expect(await count('--due', '--host', 'small.test')).toBe(13);
     expect(await count('--sample', '7')).toBe(7);
-    const [first] = await jsonStaying<RecordView[]>(ask('--sort', 'lastFetchAt', '--limit', '1'));
+    const [first] = await json<RecordView[]>(ask('--sort', 'lastFetchAt', '--limit', '1'));
     expect(first?.url).toContain('/page/19');
   });
 
@@ -131,12 +131,12 @@ describe('readdb', () => {
     const { code, stderr, stdout } = await run(ask('--where', 'dept > 3'));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe('incrawl: where, column 1: there is no field "dept"; did you mean depth?\n');
-    expect((await runStaying(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
+    expect((await run(ask('--fields', 'url,ttle'))).stderr).toContain('did you mean title?');
   });
 
   it('without a crawl db there is no answer, and nothing is created', async () => {
     const nowhere = join(workDir(), 'none');
-    expect(await runStaying(['readdb', '--json', '--dir', nowhere])).toMatchObject({ code: 2, stdout: '' });
+    expect(await run(['readdb', '--json', '--dir', nowhere])).toMatchObject({ code: 2, stdout: '' });
     const { stderr } = await run(['readdb', '--dump', '--dir', nowhere]);
     expect(stderr).toContain(`incrawl: ${nowhere} holds no crawl (is its disk mounted?): --dir names another`);
     expect(existsSync(nowhere)).toBe(false);
@@ -239,25 +239,25 @@ describe('while a crawl runs', () => {
     try {
       await until(site.isAsked);
       expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 4, leased: 3 });
-      const record = await jsonStaying<RecordView>(['readdb', '--url', `${site.origin}/`], { cwd });
+      const record = await json<RecordView>(['readdb', '--url', `${site.origin}/`], { cwd });
       expect(record).toMatchObject({ state: 'fetched', title: 'The start' });
-      expect(await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(4);
+      expect(await json<RecordView[]>(['readdb', '--dump'], { cwd })).toHaveLength(4);
       const seeds = await run(['readdb', '--where', 'seed', '--fields', 'url', '--explain-query'], { cwd });
       expect(seeds.stdout).toContain(`${site.origin}/`);
       expect(seeds.stderr).toBe('Query: pass over the records, everything: 4 rows read, 1 returned\n');
-      expect(await jsonStaying(['explain', `${site.origin}/page/2`], { cwd })).toMatchObject({ admitted: true });
-      expect(await jsonStaying<unknown[]>(['changes'], { cwd })).toHaveLength(1);
-      const refused = await runStaying(['touch', `${site.origin}/`], { cwd });
+      expect(await json(['explain', `${site.origin}/page/2`], { cwd })).toMatchObject({ admitted: true });
+      expect(await json<unknown[]>(['changes'], { cwd })).toHaveLength(1);
+      const refused = await run(['touch', `${site.origin}/`], { cwd });
       expect(refused.code).toBe(5);
       expect(refused.stderr).toContain(`process ${crawl.child.pid}`);
-      const bad = await runStaying(['readdb', '--where', 'dept = 1'], { cwd });
+      const bad = await run(['readdb', '--where', 'dept = 1'], { cwd });
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('did you mean depth?')]);
     } finally {
       site.letGo();
     }
     expect((await crawl.finished).code).toBe(0);
     site.close();
-    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({
+    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({
       urls: 4,
       byStatus: { fetched: 4 },
     });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NearPage, ReparseSummary } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import { workDir } from '../support/binary.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const article = (seed: number): string =>
   Array.from(
@@ -53,8 +53,8 @@ function write(options: string): void {
   writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${lines.join('')}`);
 }
 
-const record = (path: string) => jsonStaying<RecordView>(['readdb', '--url', `${origin}${path}`], { cwd });
-const near = (path: string) => jsonStaying<NearPage[]>(['near', `${origin}${path}`], { cwd });
+const record = (path: string) => json<RecordView>(['readdb', '--url', `${origin}${path}`], { cwd });
+const near = (path: string) => json<NearPage[]>(['near', `${origin}${path}`], { cwd });
 const OTHER = ': { shingleWords: 2, stopWords: true }';
 
 describe('options of the signature', { sequential: true }, () => {
@@ -66,7 +66,7 @@ describe('options of the signature', { sequential: true }, () => {
     for (const options of ['', ': { shingleWords: 2 }', OTHER]) {
       write(options);
       const args = ['check', 'parse', 'a.html', '--signatures', 'simhash', '--against', 'b.html'];
-      const { signatures } = await jsonStaying<{ signatures: typeof views }>(args, { cwd });
+      const { signatures } = await json<{ signatures: typeof views }>(args, { cwd });
       views.push(...signatures);
     }
     expect(views.map(({ id }) => id.replace(/-icu.*/, ''))).toEqual([
@@ -86,7 +86,7 @@ describe('options of the signature', { sequential: true }, () => {
     ['shingleWord: 2', /plugins\.yaml:7:\d+.*shingleWord\b/s],
   ])('%s is refused, with its place', async (option, message) => {
     write(`: { ${option} }`);
-    const { code, stderr } = await runStaying(['check', 'parse', 'a.html'], { cwd });
+    const { code, stderr } = await run(['check', 'parse', 'a.html'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
@@ -95,16 +95,16 @@ describe('options of the signature', { sequential: true }, () => {
     expect(await near('/1')).toMatchObject([{ url: `${origin}/1/print`, distance: 0 }]);
     write(OTHER);
     const some = ['reparse', '--where', 'url ~ "/1/print"'];
-    expect(await jsonStaying<ReparseSummary>(some, { cwd })).toMatchObject({ parsed: 1, differing: 1 });
+    expect(await json<ReparseSummary>(some, { cwd })).toMatchObject({ parsed: 1, differing: 1 });
     expect((await record('/1/print')).signatureName).toMatch(/^simhash64x2-w2-.*-stop/);
     expect((await record('/1')).signatureName).toMatch(/^simhash64x2-w3-d3\.2\.1\.1-v/);
     expect(await near('/1')).toEqual([]);
     expect(await near('/1/print')).toEqual([]);
-    expect(await jsonStaying<ReparseSummary>(['reparse'], { cwd })).toMatchObject({ parsed: 4, differing: 3 });
+    expect(await json<ReparseSummary>(['reparse'], { cwd })).toMatchObject({ parsed: 4, differing: 3 });
     expect(await near('/1')).toMatchObject([{ url: `${origin}/1/print`, distance: 0 }]);
     expect(await record('/1/print')).toMatchObject({ state: 'duplicate', target: `${origin}/1` });
     expect(await record('/2')).toMatchObject({ state: 'fetched' });
-    expect((await runStaying(['changes', '--since', '1h', '--type', 'modified'], { cwd })).stdout).toBe('');
-    expect((await runStaying(['verify', '--deep'], { cwd })).code).toBe(0);
+    expect((await run(['changes', '--since', '1h', '--type', 'modified'], { cwd })).stdout).toBe('');
+    expect((await run(['verify', '--deep'], { cwd })).code).toBe(0);
   });
 });

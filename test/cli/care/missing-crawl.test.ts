@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, start, workDir } from '../support/binary.ts';
+import { json, prepare, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const URL_ASKED = 'http://127.0.0.1:1/';
 
@@ -47,12 +47,12 @@ const READERS: readonly (readonly string[])[] = [
 describe('a state directory that holds no crawl', () => {
   it.each(READERS.map((args) => [args.join(' '), args] as const))('%s refuses it', async (_, args) => {
     const cwd = workDir();
-    const absent = await runStaying([...args, '--dir', 'mistyped'], { cwd });
+    const absent = await run([...args, '--dir', 'mistyped'], { cwd });
     expect(absent).toMatchObject({ code: 2, stdout: '' });
     expect(absent.stderr).toContain(`${join(cwd, 'mistyped')} holds no crawl (is its disk mounted?)`);
     expect(absent.stderr).toContain('"incrawl crawl URL" and "incrawl inject" begin a crawl');
     mkdirSync(join(cwd, 'unmounted'));
-    const empty = await runStaying([...args, '--dir', 'unmounted'], { cwd });
+    const empty = await run([...args, '--dir', 'unmounted'], { cwd });
     expect(empty).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('unmounted holds no crawl') });
     expect(readdirSync(cwd, { recursive: true })).toEqual(['unmounted']);
   });
@@ -90,14 +90,14 @@ describe('an export without pages', () => {
     const other = await run([...ask, '--host', 'other.example'], { cwd });
     expect(other).toMatchObject({ code: 2, stdout: '' });
     expect(other.stderr).toContain('no page to export, and pages.csv has content: it is left as it is; --force');
-    expect((await runStaying([...ask, '--dir', 'mistyped'], { cwd })).code).toBe(2);
-    expect((await runStaying([...ask, '--since', '999'], { cwd })).code).toBe(2);
+    expect((await run([...ask, '--dir', 'mistyped'], { cwd })).code).toBe(2);
+    expect((await run([...ask, '--since', '999'], { cwd })).code).toBe(2);
     expect(lines()).toBe(2);
     expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
   it('does so with --force, and where there is nothing to lose', async () => {
-    expect(await jsonStaying([...ask, '--host', 'other.example', '--force'], { cwd })).toMatchObject({
+    expect(await json([...ask, '--host', 'other.example', '--force'], { cwd })).toMatchObject({
       documents: 0,
       file: 'pages.csv',
     });
@@ -105,7 +105,7 @@ describe('an export without pages', () => {
     writeFileSync(join(cwd, 'empty.csv'), '');
     const none = ['export', '--host', 'other.example', '-o'];
     for (const place of ['empty.csv', 'new.csv', '/dev/null']) {
-      expect((await runStaying([...none, place], { cwd })).code).toBe(0);
+      expect((await run([...none, place], { cwd })).code).toBe(0);
     }
     expect(existsSync(join(cwd, 'new.csv'))).toBe(true);
   });
@@ -115,8 +115,8 @@ describe('an export without pages', () => {
     await prepare(tree, { cwd });
     const before = readFileSync(join(cwd, 'mirror', 'index.jsonl'), 'utf8');
     expect(before).not.toBe('');
-    expect((await runStaying([...tree, '--host', 'other.example'], { cwd })).code).toBe(2);
+    expect((await run([...tree, '--host', 'other.example'], { cwd })).code).toBe(2);
     expect(readFileSync(join(cwd, 'mirror', 'index.jsonl'), 'utf8')).toBe(before);
-    expect((await runStaying([...tree, '--since', '999'], { cwd })).code).toBe(0);
+    expect((await run([...tree, '--since', '999'], { cwd })).code).toBe(0);
   });
 });

@@ -18,9 +18,9 @@ import { digestRows } from '../../../src/adapters/leveldb/copy-rows.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 const PAGES = 4;
 let site: LocalSite;
@@ -43,12 +43,12 @@ function copy(): string {
   return dir;
 }
 
-const dump = (dir: string) => jsonStaying<RecordView[]>(['readdb', '--dump', '--dir', dir]);
+const dump = (dir: string) => json<RecordView[]>(['readdb', '--dump', '--dir', dir]);
 const newestSegment = (dir: string): string => join(dir, 'segments', readdirSync(join(dir, 'segments')).sort()[0]!);
 
 describe('verify and repair', () => {
   it('a sound crawl is sound, to people and to programs', async () => {
-    const summary = await jsonStaying<VerifySummary>(['verify', '--deep'], { cwd });
+    const summary = await json<VerifySummary>(['verify', '--deep'], { cwd });
     expect(summary).toMatchObject({ sound: true, findings: [], byKind: {} });
     expect(summary.rows?.records).toBeGreaterThan(PAGES);
     const { stdout, code } = await run(['verify'], { cwd });
@@ -67,23 +67,23 @@ describe('verify and repair', () => {
     bytes[bytes.length - 3]! ^= 0xff;
     writeFileSync(parsed, bytes);
 
-    const found = await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    const found = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
     expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
     expect(await run(['export', '--dir', dir])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/parsed\.bin is damaged at byte \d+: .*\n"incrawl verify" .*"incrawl repair"/),
     });
-    const dry = await runStaying(['repair', '--dry-run', '--dir', dir]);
+    const dry = await run(['repair', '--dry-run', '--dir', dir]);
     expect(dry.code).toBe(0);
     expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
-    expect(await jsonStaying(['verify', '--dir', dir], { code: 1 })).toEqual(found);
+    expect(await json(['verify', '--dir', dir], { code: 1 })).toEqual(found);
 
     const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: found.byKind, left: { sound: true }, segments: [{ pagesLost: 0 }] });
     expect(existsSync(join(repaired.quarantine, 'segments'))).toBe(true);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect((await jsonStaying<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
-      (await jsonStaying<unknown[]>(['readdb', '--due'], { cwd })).length,
+    expect((await json<unknown[]>(['readdb', '--due', '--dir', dir])).length).toBe(
+      (await json<unknown[]>(['readdb', '--due'], { cwd })).length,
     );
   });
 
@@ -109,7 +109,7 @@ describe('verify and repair', () => {
     const after = (await dump(dir)).find(({ url }) => url === lost!.url);
     expect(after).toMatchObject({ truncated: null, digest: lost!.digest, state: 'notmodified' });
     expect(after?.changedAt).toBe(before.find(({ url }) => url === lost!.url)?.changedAt);
-    const pagesOf = async (state: string) => (await runStaying(['export', '--format', 'jsonl', '--dir', state])).stdout;
+    const pagesOf = async (state: string) => (await run(['export', '--format', 'jsonl', '--dir', state])).stdout;
     expect((await pagesOf(dir)).split('\n')).toHaveLength((await pagesOf(join(cwd, 'crawldb'))).split('\n').length);
   });
 
@@ -119,7 +119,7 @@ describe('verify and repair', () => {
     const rows = new Level(join(dir, 'db'), { createIfMissing: how === 'empty' });
     if (how === 'empty') await rows.open();
     await rows.close();
-    const summary = await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    const summary = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
     expect(summary).toMatchObject({ sound: false, byKind: { 'db-missing': 1 } });
     const { stdout, code } = await run(['repair', '--dir', dir]);
     expect(code).toBe(1);
@@ -131,13 +131,13 @@ describe('verify and repair', () => {
     const folder = newestSegment(dir);
     rmSync(join(folder, 'segment.json'));
     const files = readdirSync(folder);
-    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
+    expect(await json<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
       byKind: { 'segment-unreadable': 1 },
     });
-    const crawled = await runStaying(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
+    const crawled = await run(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
     expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl repair') });
     expect(readdirSync(folder)).toEqual(files);
-    const repaired = await jsonStaying<RepairSummary>(['repair', '--dir', dir]);
+    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: { 'segment-unreadable': 1 }, left: { sound: true } });
     expect(readdirSync(join(repaired.quarantine, 'segments', basename(folder)))).toEqual(files);
     expect(existsSync(folder)).toBe(false);
@@ -151,7 +151,7 @@ describe('verify and repair', () => {
       code: 1,
       stderr: expect.stringMatching(/is damaged: .*\n"incrawl verify" .*"incrawl repair"/),
     });
-    expect(await jsonStaying<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
+    expect(await json<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
   });
 
@@ -168,7 +168,7 @@ describe('verify and repair', () => {
       ['merge', dir, '--dir', join(workDir(), 'merged')],
     ];
     for (const args of commands) {
-      const { code, stderr } = await runStaying(args);
+      const { code, stderr } = await run(args);
       expect(stderr).toContain(`the crawl db ${join(dir, 'db')} has format 99`);
       expect(code).toBe(1);
     }
@@ -182,36 +182,36 @@ describe('verify and repair', () => {
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
     await slow.seen(1);
     expect((await run(['repair', '--dir', dir])).code).toBe(5);
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     crawl.child.kill('SIGKILL');
     await crawl.finished;
     await slow.close();
     // What a kill leaves needs no repair.
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 });
 
 describe('backup and restore', () => {
   it('a backup gives the same crawl again', async () => {
     const folder = join(workDir(), 'backup');
-    const made = await jsonStaying<BackupSummary>(['backup', folder], { cwd });
+    const made = await json<BackupSummary>(['backup', folder], { cwd });
     expect(made.files).toBeGreaterThan(3);
-    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
     const dir = join(workDir(), 'restored');
     expect(await json<BackupSummary>(['restore', folder, '--dir', dir])).toMatchObject({
       rows: made.rows,
       files: made.files,
     });
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     const exports = await Promise.all([
-      runStaying(['export', '--format', 'jsonl', '--dir', dir]),
-      runStaying(['export', '--format', 'jsonl'], { cwd }),
+      run(['export', '--format', 'jsonl', '--dir', dir]),
+      run(['export', '--format', 'jsonl'], { cwd }),
     ]);
     expect(exports[0]).toEqual(exports[1]);
     // Neither goes over something that is there.
-    expect((await runStaying(['backup', folder], { cwd })).code).toBe(2);
-    expect((await runStaying(['restore', folder, '--dir', dir])).code).toBe(2);
+    expect((await run(['backup', folder], { cwd })).code).toBe(2);
+    expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
   });
 
   it('a killed backup starts again, in the same folder only', async () => {
@@ -235,7 +235,7 @@ describe('backup and restore', () => {
   it('a backup or a restore does not touch the unfinished one of another process', async () => {
     const folder = join(workDir(), 'backup');
     const into = join(workDir(), 'restored');
-    await jsonStaying(['backup', folder], { cwd });
+    await json(['backup', folder], { cwd });
     for (const [args, staging] of [
       [['backup', into], join(into, '.backing-up')],
       [['restore', folder, '--dir', into], `${into}.restoring`],
@@ -244,11 +244,11 @@ describe('backup and restore', () => {
       writeFileSync(join(staging, 'begun'), 'part');
       const other = { pid: process.pid, host: hostname(), startedAt: 1 };
       writeFileSync(join(staging, 'writer.lock'), JSON.stringify(other));
-      const refused = await runStaying(args, { cwd });
+      const refused = await run(args, { cwd });
       expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
       expect(readdirSync(staging).sort()).toEqual(['begun', 'writer.lock']);
       rmSync(join(staging, 'writer.lock'));
-      expect((await runStaying(args, { cwd })).code).toBe(0);
+      expect((await run(args, { cwd })).code).toBe(0);
       expect(existsSync(staging)).toBe(false);
       rmSync(into, { recursive: true });
     }
@@ -256,7 +256,7 @@ describe('backup and restore', () => {
 
   it('a restore keeps the folder that it is given: a link, or a mount point', async () => {
     const folder = join(workDir(), 'backup');
-    await jsonStaying(['backup', folder], { cwd });
+    await json(['backup', folder], { cwd });
     const disk = workDir();
     const dir = join(workDir(), 'linked');
     symlinkSync(disk, dir);
@@ -264,14 +264,14 @@ describe('backup and restore', () => {
     // What a kill may have left.
     mkdirSync(join(disk, '.restoring', 'db'), { recursive: true });
     mkdirSync(join(disk, 'segments', 'half'), { recursive: true });
-    await jsonStaying(['restore', folder, '--dir', dir]);
+    await json(['restore', folder, '--dir', dir]);
     expect(lstatSync(dir).isSymbolicLink()).toBe(true);
     expect(statSync(disk).ino).toBe(ino);
     expect(readdirSync(disk).sort()).toEqual(readdirSync(join(cwd, 'crawldb')).sort());
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     mkdirSync(join(disk, '.restoring'));
-    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('is not empty'),
     });
@@ -279,7 +279,7 @@ describe('backup and restore', () => {
 
   it('a backup of an older version is whole, and is restored', async () => {
     const folder = join(workDir(), 'backup');
-    await jsonStaying(['backup', folder], { cwd });
+    await json(['backup', folder], { cwd });
     const rows = new Level<string, Buffer>(join(folder, 'db'), { valueEncoding: 'buffer' });
     for (const kind of ['t', 'v', 'x']) await rows.clear({ gte: kind, lt: `${kind}\uffff` });
     await rows.put('mformatVersion', Buffer.from('3'));
@@ -287,16 +287,16 @@ describe('backup and restore', () => {
     await rows.close();
     const manifest = join(folder, 'backup.json');
     writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), dbFormat: 3, db }));
-    expect(await jsonStaying<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
+    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
     const dir = join(workDir(), 'restored');
-    await jsonStaying(['restore', folder, '--dir', dir]);
+    await json(['restore', folder, '--dir', dir]);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 
   it('a backup that was damaged, or cut short, is not restored', async () => {
     const folder = join(workDir(), 'backup');
-    await jsonStaying(['backup', folder], { cwd });
+    await json(['backup', folder], { cwd });
     const manifest = readFileSync(join(folder, 'backup.json'), 'utf8');
     const file = (JSON.parse(manifest) as { files: { path: string }[] }).files.find(({ path }) =>
       path.endsWith('.gz'),
@@ -309,10 +309,10 @@ describe('backup and restore', () => {
       ['restore', folder, '--dir', dir],
       ['backup', '--check', folder],
     ]) {
-      expect(await runStaying(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
+      expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
     }
     rmSync(join(folder, 'backup.json'));
-    expect(await runStaying(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no complete backup'),
     });
@@ -328,10 +328,10 @@ describe('beside a crawl that runs', () => {
     await slow.seen(3);
     const folder = join(workDir(), 'backup');
     const [exported, lines, made, verified] = await Promise.all([
-      runStaying(['export', '--dir', dir]),
+      run(['export', '--dir', dir]),
       run(['export-db', '--dir', dir]),
       json<BackupSummary>(['backup', folder, '--dir', dir]),
-      jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir]),
+      json<VerifySummary>(['verify', '--deep', '--dir', dir]),
     ]);
     expect([exported.code, lines.code]).toEqual([0, 0]);
     expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
@@ -340,28 +340,28 @@ describe('beside a crawl that runs', () => {
     await crawl.finished;
 
     const restored = join(workDir(), 'restored');
-    expect(await jsonStaying<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await json<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     // The crawl goes on from the backup to the same end.
     const again = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--quiet', '--dir'];
-    for (const each of [dir, restored]) expect((await runStaying([...again, each])).code).toBe(0);
+    for (const each of [dir, restored]) expect((await run([...again, each])).code).toBe(0);
     const states = async (each: string): Promise<string[]> =>
       (await dump(each)).map(({ url, state }) => `${url} ${state}`).sort();
     expect(await states(restored)).toEqual(await states(dir));
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     await slow.close();
   });
 });
 
 describe('moving a crawl', () => {
   it('export-db and import-db give the same records', async () => {
-    const exported = await runStaying(['export-db'], { cwd });
+    const exported = await run(['export-db'], { cwd });
     expect(exported.code).toBe(0);
     const dir = join(workDir(), 'imported');
     expect((await run(['import-db', '--dir', dir], { input: exported.stdout })).code).toBe(0);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await jsonStaying<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
-    expect(await runStaying(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
+    expect(await json<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await run(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--merge'),
     });
@@ -371,7 +371,7 @@ describe('moving a crawl', () => {
     const alias = join(workDir(), 'alias');
     symlinkSync(join(cwd, 'crawldb'), alias);
     for (const more of [[], ['--dry-run']]) {
-      expect(await runStaying(['merge', alias, ...more], { cwd })).toMatchObject({
+      expect(await run(['merge', alias, ...more], { cwd })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('is the state directory to merge into'),
       });
@@ -390,22 +390,20 @@ describe('moving a crawl', () => {
       const info = JSON.parse(readFileSync(mark, 'utf8')) as { createdAt: number };
       writeFileSync(mark, JSON.stringify({ ...info, createdAt: info.createdAt + 1 }));
     }
-    const [second] = await jsonStaying<MergeSummary[]>(['merge', other, '--dir', dir]);
+    const [second] = await json<MergeSummary[]>(['merge', other, '--dir', dir]);
     expect(second).toMatchObject({ merged: first!.records });
     expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
     // What has been merged before is not copied again.
     for (const known of [from, other])
-      expect(await jsonStaying(['merge', known, '--dir', dir])).toMatchObject([
-        { merged: first!.records, segments: [] },
-      ]);
+      expect(await json(['merge', known, '--dir', dir])).toMatchObject([{ merged: first!.records, segments: [] }]);
     const pages = (text: string): unknown[] =>
       text
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as unknown);
-    const before = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const before = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
 
-    const dry = await jsonStaying<PruneSummary>([
+    const dry = await json<PruneSummary>([
       'segments',
       'prune',
       '--keep-days',
@@ -416,24 +414,24 @@ describe('moving a crawl', () => {
       dir,
     ]);
     expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
-    const young = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
+    const young = await json<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
     expect(young).toMatchObject({ removed: 0 });
-    const needed = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
+    const needed = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
     expect(
       needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
     ).toBe(true);
     const pruned = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(pruned.compactedInto).not.toBeNull();
     expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
-    const after = pages((await runStaying(['export', '--format', 'jsonl', '--dir', dir])).stdout);
+    const after = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
     const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
     expect(byUrl(after)).toEqual(byUrl(before));
-    expect(await jsonStaying<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
+    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
       sound: true,
       segments: 1,
     });
     // And again: there is nothing left to do.
-    const again = await jsonStaying<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    const again = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(again).toMatchObject({ removed: 0, compactedInto: null });
   });
 });

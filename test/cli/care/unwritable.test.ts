@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, cpSync, lchownSync, mkdirSync, openSync, rmSync, statSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { run, start, workDir } from '../support/binary.ts';
+import { run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 const isRoot = process.geteuid?.() === 0;

@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Health } from '../../../src/cli/schedule/health.ts';
 import { askStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 let site: LocalSite;
 beforeAll(async () => {
@@ -24,9 +24,9 @@ describe('touch, plan, simulate', () => {
   it('bring visits forward, look ahead, and replay', async () => {
     const dir = workDir();
     const page = `${site.origin}/page/1`;
-    await runStaying(['crawl', `${site.origin}/`, '--dir', dir, ...own]);
+    await run(['crawl', `${site.origin}/`, '--dir', dir, ...own]);
 
-    const stats = await jsonStaying<{ freshness: unknown; dueByDay: number[]; waiting: unknown }>([
+    const stats = await json<{ freshness: unknown; dueByDay: number[]; waiting: unknown }>([
       'readdb',
       '--stats',
       '--dir',
@@ -43,7 +43,7 @@ describe('touch, plan, simulate', () => {
     expect(plan.days.every(({ fetches }) => fetches <= 2)).toBe(true);
     expect(plan.days.reduce((sum, { due }) => sum + due, 0)).toBeGreaterThan(5);
     expect(plan.hosts).toHaveLength(1);
-    expect((await runStaying(['plan', '--dir', dir])).stdout).toContain('there is no budget');
+    expect((await run(['plan', '--dir', dir])).stdout).toContain('there is no budget');
 
     // By its plain name: tracking parameters are taken off as from a link.
     expect(
@@ -55,17 +55,17 @@ describe('touch, plan, simulate', () => {
       invalid: [{ url: 'ht!tp:/x', error: expect.stringContaining('not an absolute URL') }],
       added: 0,
     });
-    expect(await jsonStaying(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);
-    const again = await runStaying(['touch', '--stdin', '--add', '--dir', dir], {
+    expect(await json(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);
+    const again = await run(['touch', '--stdin', '--add', '--dir', dir], {
       input: `${page}\n${site.origin}/page/77\n`,
     });
     expect([again.code, again.stdout]).toEqual([0, '0 made due, 1 due by then already, 1 added.\n']);
-    expect((await runStaying(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
-    expect((await runStaying(['touch', '--dir', dir])).code).toBe(2);
+    expect((await run(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
+    expect((await run(['touch', '--dir', dir])).code).toBe(2);
 
-    const nothing = await runStaying(['simulate', '--dir', dir]);
+    const nothing = await run(['simulate', '--dir', dir]);
     expect([nothing.code, nothing.stdout]).toEqual([1, expect.stringContaining('nothing to replay')]);
-    await runStaying(['crawl', '--dir', dir, ...own]);
+    await run(['crawl', '--dir', dir, ...own]);
     const replay = await json<{ pages: number; stored: object; replayed: { schedule: string }[] }>([
       'simulate',
       '--schedule',
@@ -77,7 +77,7 @@ describe('touch, plan, simulate', () => {
     ]);
     expect(replay).toMatchObject({ pages: 1, stored: { fetches: 1, changes: 0 } });
     expect(replay.replayed.map(({ schedule }) => schedule)).toEqual(['fixed', 'adaptive']);
-    const unknown = await runStaying(['simulate', '--schedule', 'fixd', '--dir', dir]);
+    const unknown = await run(['simulate', '--schedule', 'fixd', '--dir', dir]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('fixed')]);
   });
 });
@@ -85,7 +85,7 @@ describe('touch, plan, simulate', () => {
 describe('sitemap', () => {
   it('asks the hosts of the seeds, or those named, and prints the result', async () => {
     const dir = workDir();
-    expect((await runStaying(['sitemap', '--dir', dir, ...own])).code).toBe(2);
+    expect((await run(['sitemap', '--dir', dir, ...own])).code).toBe(2);
     const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
       ['sitemap', site.origin, '--dir', dir, ...own],
       { code: 1 },
@@ -94,7 +94,7 @@ describe('sitemap', () => {
       origin: site.origin,
       sitemaps: [{ sitemap: `${site.origin}/sitemap.xml`, error: 'status 404' }],
     });
-    expect((await runStaying(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
+    expect((await run(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
   });
 });
 
@@ -133,7 +133,7 @@ describe('sitemaps of which none can be used', () => {
 describe('a budget', () => {
   it('of a run limits its fetches; generate reports its share', async () => {
     const dir = workDir();
-    const crawl = await jsonStaying<{ totals: { generated: number }; stoppedBy: string }>([
+    const crawl = await json<{ totals: { generated: number }; stoppedBy: string }>([
       'crawl',
       `${site.origin}/`,
       '--budget',
@@ -147,7 +147,7 @@ describe('a budget', () => {
       selected: 2,
       budget: 2,
     });
-    const perDay = await jsonStaying<{ totals: { generated: number } }>([
+    const perDay = await json<{ totals: { generated: number } }>([
       'crawl',
       '--dir',
       dir,
@@ -167,7 +167,7 @@ describe('schedule', () => {
     await site.seen(before + 7);
     let health: { runs: number; pid: number } = { runs: 0, pid: 0 };
     while (health.runs < 2) {
-      health = (await jsonStaying(['schedule', '--status', '--dir', dir])) ?? health;
+      health = (await json(['schedule', '--status', '--dir', dir])) ?? health;
       await delay(20);
     }
     expect(await json(['schedule', '--status', '--dir', dir])).toMatchObject({
@@ -184,7 +184,7 @@ describe('schedule', () => {
     expect([0, 11]).toContain(code);
     expect(stderr).toContain('run done');
     expect(healthIn(dir)).toMatchObject({ state: 'stopped' });
-    expect((await runStaying(['schedule', '--status', '--dir', dir])).code).toBe(1);
+    expect((await run(['schedule', '--status', '--dir', dir])).code).toBe(1);
   });
 
   it('that is started twice at the same moment goes on in one process', async () => {
@@ -245,14 +245,14 @@ describe('schedule', () => {
       ['--every', '1h', '--tz', 'UTC'],
       ['--once', '--jitter', '1m'],
     ])
-      expect((await runStaying(['schedule', ...wrong, '--dir', dir])).code).toBe(2);
-    const cron = await runStaying(['schedule', '--cron', '99 * * * *', '--dir', dir]);
+      expect((await run(['schedule', ...wrong, '--dir', dir])).code).toBe(2);
+    const cron = await run(['schedule', '--cron', '99 * * * *', '--dir', dir]);
     expect([cron.code, cron.stderr]).toEqual([2, expect.stringContaining('99 * * * *')]);
-    const zone = await runStaying(['schedule', '--cron', '* * * * *', '--tz', 'Mars/Olympus', '--dir', dir]);
+    const zone = await run(['schedule', '--cron', '* * * * *', '--tz', 'Mars/Olympus', '--dir', dir]);
     expect(zone.code).toBe(2);
-    expect((await runStaying(['schedule', '--every', '10ms', '--dir', dir])).code).toBe(2);
+    expect((await run(['schedule', '--every', '10ms', '--dir', dir])).code).toBe(2);
     // Without a contact the open web is not crawled, and no later run would change that.
-    expect((await runStaying(['schedule', 'https://example.org/', '--every', '1h', '--dir', workDir()])).code).toBe(2);
+    expect((await run(['schedule', 'https://example.org/', '--every', '1h', '--dir', workDir()])).code).toBe(2);
     // Not in the night, when the first run begins.
     const later = await run(['schedule', 'https://example.org/', '--cron', '0 0 1 1 *', '--dir', workDir()]);
     expect([later.code, later.stderr]).toEqual([2, expect.stringContaining('agent.contact')]);
@@ -263,7 +263,7 @@ describe('schedule', () => {
     const slow = await startSite({ pages: 30, answerAfterMs: 300 });
     const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
     await slow.seen(1);
-    const second = await runStaying(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
     expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`${crawl.child.pid}`)]);
     crawl.child.kill('SIGTERM');
     expect((await crawl.finished).code).toBe(11);
@@ -271,11 +271,11 @@ describe('schedule', () => {
     const scheduler = start(['schedule', '--every', '1s', '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
     let urls = 0;
     while (urls === 0) {
-      const status = await runStaying(['schedule', '--status', '--dir', dir, '--json']);
+      const status = await run(['schedule', '--status', '--dir', dir, '--json']);
       urls = (JSON.parse(status.stdout) as { run: { urls: number } | null } | null)?.run?.urls ?? 0;
       await delay(20);
     }
-    expect((await runStaying(['schedule', '--status', '--dir', dir])).stdout).toMatch(/this run .* of \d+ URLs/);
+    expect((await run(['schedule', '--status', '--dir', dir])).stdout).toMatch(/this run .* of \d+ URLs/);
     scheduler.child.kill('SIGTERM');
     expect((await scheduler.finished).code).toBe(11);
     expect(healthIn(dir)).toMatchObject({

@@ -5,10 +5,11 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DbStats } from '../../../src/steps/inspect/stats.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { BINARY, json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 import { startChangingSite } from '../support/changing-site.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 let site: LocalSite | null = null;
 afterEach(async () => {
@@ -59,7 +60,7 @@ describe('crawl', () => {
       '/page/4',
       '/page/5',
     ]);
-    const again = await jsonStaying<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
+    const again = await json<CrawlSummary>(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
     expect(again).toMatchObject({ rounds: [], stoppedBy: 'nothing-due' });
   });
 
@@ -75,11 +76,11 @@ describe('crawl', () => {
     expect(first.stdout).not.toContain('\u001b');
     expect(first.stderr).not.toContain('\u001b');
     expect(site.log).toEqual(['/']);
-    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
-    expect(await runStaying(['crawl', '--quiet', ...NETWORK], { cwd })).toMatchObject({ stdout: '', stderr: '' });
+    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ due: 6 });
+    expect(await run(['crawl', '--quiet', ...NETWORK], { cwd })).toMatchObject({ stdout: '', stderr: '' });
     for (const step of [['inject', `${site.origin}/new`], ['generate'], ['fetch', ...NETWORK], ['parse'], ['updatedb']])
-      expect(await runStaying([...step, '--quiet'], { cwd })).toMatchObject({ code: 0, stdout: '', stderr: '' });
-    const asked = await runStaying(['generate', '--dry-run', '--add-days', '400', '--quiet'], { cwd });
+      expect(await run([...step, '--quiet'], { cwd })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    const asked = await run(['generate', '--dry-run', '--add-days', '400', '--quiet'], { cwd });
     expect(asked.stdout).toContain('Would select 8 URLs');
   });
 
@@ -90,7 +91,7 @@ describe('crawl', () => {
     const seeds = `${site.origin}/\n${closed}\nhttp://127.0.0.1:9/more\nhttp://10.0.0.1/\n`;
     const allowed = new URL(site.origin).host;
     const options = ['--allow', allowed, '--allow', '127.0.0.1:9', '--delay', '0'];
-    const { code, stdout } = await runStaying(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
+    const { code, stdout } = await run(['crawl', '-', '--rounds', '1', ...options], { cwd, input: seeds });
     expect(code).toBe(0);
     const lines = stdout.split('\n').filter((line) => line.startsWith('not fetched: '));
     expect(lines).toEqual([
@@ -99,18 +100,18 @@ describe('crawl', () => {
       ),
       'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
     ]);
-    await runStaying(['touch', closed], { cwd });
-    const { rounds, totals } = await jsonStaying<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
+    await run(['touch', closed], { cwd });
+    const { rounds, totals } = await json<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
     for (const { failures } of [totals, ...rounds]) {
       expect(failures).toContainEqual(
         expect.objectContaining({ code: 'connect-failed', status: null, visits: 1, url: closed }),
       );
       expect(failures).toContainEqual(expect.objectContaining({ code: 'robots-denied', visits: 1 }));
     }
-    const explained = (await runStaying(['explain', closed], { cwd })).stdout;
+    const explained = (await run(['explain', closed], { cwd })).stdout;
     expect(explained).toMatch(/Last error at .*: connect-failed, connect ECONNREFUSED/);
     expect(explained).not.toContain('robots.txt disallows');
-    expect((await runStaying(['skipped', '--counts'], { cwd })).stdout).toMatch(/connect-failed +\d/);
+    expect((await run(['skipped', '--counts'], { cwd })).stdout).toMatch(/connect-failed +\d/);
   });
 
   it('obeys robots.txt of an address that was blocked before', async () => {
@@ -118,11 +119,11 @@ describe('crawl', () => {
     const cwd = workDir();
     const url = `${site.origin}/private/x`;
     const denied = (code: string) => ({ failures: [expect.objectContaining({ code, visits: 1, url })] });
-    const blocked = await jsonStaying<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd, code: 1 });
+    const blocked = await json<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd, code: 1 });
     expect(blocked.totals).toMatchObject({ ...denied('address-blocked'), robotsDenied: 0 });
-    expect((await runStaying(['explain', url], { cwd })).stdout).toMatch(/robots\.txt\n +not fetched yet/);
-    await runStaying(['touch', url], { cwd });
-    const allowed = await jsonStaying<CrawlSummary>(['crawl', ...NETWORK], { cwd });
+    expect((await run(['explain', url], { cwd })).stdout).toMatch(/robots\.txt\n +not fetched yet/);
+    await run(['touch', url], { cwd });
+    const allowed = await json<CrawlSummary>(['crawl', ...NETWORK], { cwd });
     expect(allowed.totals).toMatchObject({ ...denied('robots-denied'), robotsDenied: 1 });
     expect(site.log).toEqual([]);
   });
@@ -149,12 +150,12 @@ describe('crawl', () => {
     const chain = await startChangingSite({ '/a': '/b', '/b': '/c', '/c': '/d', '/d': '<p>page' });
     const cwd = workDir();
     const limit = ['-D', 'fetch.maxRedirects=2'];
-    await runStaying(['crawl', `${chain.origin}/a`, ...NETWORK, ...limit], { cwd });
+    await run(['crawl', `${chain.origin}/a`, ...NETWORK, ...limit], { cwd });
     expect(chain.requests.filter((each) => !each.includes('robots'))).toEqual(['GET /a', 'GET /b', 'GET /c']);
-    const { stdout } = await runStaying(['explain', `${chain.origin}/c`], { cwd });
+    const { stdout } = await run(['explain', `${chain.origin}/c`], { cwd });
     expect(stdout).toContain('2 redirects in a row led to it.');
     expect(stdout).toMatch(/redirect-limit, redirect to .*\/d not followed after 2 redirects in a row/);
-    const [skipped, ...more] = await jsonStaying<readonly object[]>(['skipped', '--reason', 'redirect-limit'], { cwd });
+    const [skipped, ...more] = await json<readonly object[]>(['skipped', '--reason', 'redirect-limit'], { cwd });
     expect([skipped, more]).toEqual([expect.objectContaining({ url: `${chain.origin}/c` }), []]);
     await chain.close();
   });
@@ -174,7 +175,7 @@ describe('crawl', () => {
     );
     const list = ['protocol-http', 'parse-html', 'parsefilter-breaks', 'signature-simhash', 'schedule-freshness'];
     writeFileSync(join(cwd, 'conf/plugins.yaml'), `plugins:\n${list.map((name) => `  - ${name}\n`).join('')}`);
-    const { code, stdout } = await runStaying(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
+    const { code, stdout } = await run(['crawl', `${changing.origin}/`, ...NETWORK], { cwd });
     await changing.close();
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.startsWith('not '))).toEqual([
@@ -185,7 +186,7 @@ describe('crawl', () => {
 
   it('refuses the open web without a contact, before anything is sent or written', async () => {
     const cwd = workDir();
-    const { code, stderr } = await runStaying(['crawl', 'http://open-web.invalid/'], { cwd });
+    const { code, stderr } = await run(['crawl', 'http://open-web.invalid/'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('agent.contact');
     expect(stderr).toContain('--contact');
@@ -218,7 +219,7 @@ describe('crawl', () => {
       expect(stdout).toMatch(/^Round \d+ \(segment [\d-]+\) was interrupted: \d+ of \d+ URLs are fetched\.$/m);
       expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
       expect(site.log.length).toBeLessThan(15);
-      const summary = await jsonStaying<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
+      const summary = await json<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
       expect(summary.stoppedBy).toBe('nothing-due');
       // 12 pages, the start, /old and /missing: each asked for once, be it before or after the signal.
       expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
@@ -238,7 +239,7 @@ describe('crawl', () => {
     crawl.child.kill('SIGINT');
     expect((await crawl.finished).code).toBe(13);
     expect(readdirSync(cwd)).toEqual(['crawldb']);
-    expect(await jsonStaying<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
+    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
   });
 
   it.skipIf(spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0)(

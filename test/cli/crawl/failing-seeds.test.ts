@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CrawlSummary } from '../../../src/crawler.ts';
-import { run, workDir } from '../support/binary.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 let server: Server;
 let origin = '';
@@ -43,9 +43,9 @@ describe('seeds that cannot be fetched', () => {
     const mended = await run([...crawl, '--allow', '127.0.0.1'], { cwd });
     expect(mended.code).toBe(0);
     expect(mended.stdout).not.toContain('seeds');
-    expect(await jsonStaying(['readdb', '--url', `${origin}/`], { cwd })).toMatchObject({ state: 'fetched' });
+    expect(await json(['readdb', '--url', `${origin}/`], { cwd })).toMatchObject({ state: 'fetched' });
     // A page that was fetched has a due time of its own.
-    expect(await jsonStaying<CrawlSummary>([...crawl, '--allow', '127.0.0.1'], { cwd })).toMatchObject({
+    expect(await json<CrawlSummary>([...crawl, '--allow', '127.0.0.1'], { cwd })).toMatchObject({
       rounds: [],
       seeds: { urls: 1, fetched: 1, failed: 0, waiting: 0, refused: 0, failures: [] },
     });
@@ -55,14 +55,14 @@ describe('seeds that cannot be fetched', () => {
     status = refusal;
     const cwd = workDir();
     const crawl = ['crawl', `${origin}/`, ...own];
-    const failed = await jsonStaying<CrawlSummary>(crawl, { cwd, code: 1 });
+    const failed = await json<CrawlSummary>(crawl, { cwd, code: 1 });
     expect(failed.seeds).toMatchObject({ urls: 1, fetched: 0, failed: 1, failures: [{ status: refusal, visits: 1 }] });
     status = 200;
-    expect(await jsonStaying<CrawlSummary>(['crawl', ...own], { cwd })).toMatchObject({ rounds: [] });
-    expect(await jsonStaying(['crawl', `${origin}/`, ...own, '--dry-run'], { cwd })).toMatchObject({
+    expect(await json<CrawlSummary>(['crawl', ...own], { cwd })).toMatchObject({ rounds: [] });
+    expect(await json(['crawl', `${origin}/`, ...own, '--dry-run'], { cwd })).toMatchObject({
       generate: { selected: 1 },
     });
-    expect(await jsonStaying<CrawlSummary>(crawl, { cwd })).toMatchObject({
+    expect(await json<CrawlSummary>(crawl, { cwd })).toMatchObject({
       totals: { new: 1 },
       seeds: { fetched: 1 },
     });
@@ -77,7 +77,7 @@ describe('seeds that cannot be fetched', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('seeds.txt:3: expected a URL')]);
     expect(stdout).toContain('1 of 3 seed lines were refused; warnings say why\n');
     expect(stdout).toContain('1 of 2 seeds could not be fetched: ');
-    const later = await jsonStaying<CrawlSummary>(
+    const later = await json<CrawlSummary>(
       ['crawl', `${origin}/a`, `${origin}/b`, ...own, '--top-n', '1', '--rounds', '1'],
       { cwd: workDir() },
     );
@@ -94,13 +94,13 @@ describe('seeds that cannot be fetched', () => {
     ]);
     const none = await run(['inject', '-'], { cwd, input: `${lines}\n` });
     expect([none.code, none.stdout]).toEqual([1, expect.stringContaining('\n5 of 5 lines were refused\n')]);
-    expect(await runStaying(['inject', '-'], { cwd, input: '# no seeds today\n' })).toMatchObject({ code: 0 });
+    expect(await run(['inject', '-'], { cwd, input: '# no seeds today\n' })).toMatchObject({ code: 0 });
   });
 
   it('that are no URLs end a crawl with 1', async () => {
     const cwd = workDir();
     const seeds = ['crawl', '-', ...own];
-    const { code, stdout } = await runStaying(seeds, { cwd, input: 'example\nftp:\n' });
+    const { code, stdout } = await run(seeds, { cwd, input: 'example\nftp:\n' });
     expect([code, stdout]).toEqual([1, expect.stringContaining('2 of 2 seed lines were refused')]);
   });
 });

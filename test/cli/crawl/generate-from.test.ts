@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 let site: ChangingSite;
 beforeAll(async () => {
@@ -35,11 +35,11 @@ it('a list is fetched step by step, without a crawl db before it', async () => {
 it('pages of a list stay, though no page links to them', async () => {
   const cwd = workDir();
   writeFileSync(join(cwd, 'urls.txt'), `${site.origin}/a\n${site.origin}/b\n`);
-  await jsonStaying(['generate', '--from', 'urls.txt'], { cwd });
-  await jsonStaying(['fetch', '--parse', ...NETWORK], { cwd });
-  expect(await jsonStaying(['updatedb', '--orphans', 'mark'], { cwd })).toMatchObject({ applied: 2, orphans: 0 });
-  expect(await jsonStaying(['readdb', '--stats'], { cwd })).toMatchObject({ byStatus: { fetched: 2 } });
-  expect((await runStaying(['explain', `${site.origin}/b`], { cwd })).stdout).toContain('It entered by a list');
+  await json(['generate', '--from', 'urls.txt'], { cwd });
+  await json(['fetch', '--parse', ...NETWORK], { cwd });
+  expect(await json(['updatedb', '--orphans', 'mark'], { cwd })).toMatchObject({ applied: 2, orphans: 0 });
+  expect(await json(['readdb', '--stats'], { cwd })).toMatchObject({ byStatus: { fetched: 2 } });
+  expect((await run(['explain', `${site.origin}/b`], { cwd })).stdout).toContain('It entered by a list');
 });
 
 it('options of the selection do not go with a list', async () => {

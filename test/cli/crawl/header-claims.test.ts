@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const PAGE = `<!doctype html><html lang="en"><title>Same</title><main><h1>Same</h1><p>${WORDS}</p></main></html>`;
@@ -41,7 +41,7 @@ async function exported(
 }
 
 const seqNow = async (): Promise<string> =>
-  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
+  String((await json<{ seq: number }>(['export', '-o', 'all.jsonl'], { cwd })).seq);
 
 it('a change in the headers alone is found, listed and exported', async () => {
   const [at, other] = [`${site.origin}/`, `${site.origin}/other`];
@@ -71,9 +71,9 @@ it('a change in the headers alone is found, listed and exported', async () => {
 
   site.types.set('/other', 'Text/HTML;charset="utf8"');
   expect((await crawlAgain(at, other)).sort()).toEqual(['GET /', 'GET /other']);
-  expect(await exported(runStaying, '--since', second)).toEqual([]);
+  expect(await exported(run, '--since', second)).toEqual([]);
 
   site.headers.delete('/');
   await crawlAgain(at);
-  expect(await exported(runStaying, '--since', second)).toMatchObject([{ url: at }]);
+  expect(await exported(run, '--since', second)).toMatchObject([{ url: at }]);
 });

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, workDir } from '../support/binary.ts';
+import { run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
 const asked: string[] = [];

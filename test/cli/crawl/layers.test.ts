@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation, RepartitionSummary, SkippedUrl } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { json, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 
@@ -36,7 +36,7 @@ const server = createServer((request, response) => {
 const site = served(server);
 
 const crawl = (cwd: string, ...more: string[]): Promise<CrawlSummary> =>
-  jsonStaying<CrawlSummary>(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more], { cwd });
+  json<CrawlSummary>(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more], { cwd });
 
 describe('layers', () => {
   it('a depth of two fetches the seeds and what they link to, and goes on when asked for more', async () => {
@@ -47,9 +47,9 @@ describe('layers', () => {
       { depth: 1, visited: 4, new: 4, newUrls: 4 },
     ]);
     expect(first.totals.filteredBy).toMatchObject({ 'outlinks: beyond the depth asked for': 31 });
-    const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+    const records = await json<RecordView[]>(['readdb', '--dump'], { cwd });
     expect(records).toHaveLength(5);
-    const lines = await runStaying(['crawl', '--depth', '2', '--allow', '127.0.0.1'], { cwd });
+    const lines = await run(['crawl', '--depth', '2', '--allow', '127.0.0.1'], { cwd });
     expect(lines.code).toBe(0);
   });
 
@@ -59,19 +59,19 @@ describe('layers', () => {
     writeFileSync(join(cwd, 'incrawl.yaml'), 'dedup:\n  mode: off\n');
     const { totals } = await crawl(cwd);
     expect(totals.layers.map(({ visited }) => visited)).toEqual([1, 4, 31, 1, 1, 1, 1]);
-    const { stdout } = await runStaying(['export', '--format', 'jsonl', '--merge-by', 'depth'], { cwd });
+    const { stdout } = await run(['export', '--format', 'jsonl', '--merge-by', 'depth'], { cwd });
     const urls = stdout
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { url: string }).url);
     const depthOf = new Map(
-      (await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url, depth }) => [url, depth]),
+      (await json<RecordView[]>(['readdb', '--dump'], { cwd })).map(({ url, depth }) => [url, depth]),
     );
     const depths = urls.map((url) => depthOf.get(url) ?? -1);
     expect(depths).toEqual([...depths].sort((a, b) => a - b));
     expect(new Set(urls).size).toBe(40);
     expect(urls).toHaveLength(40);
-    const text = await runStaying(['crawl', '--allow', '127.0.0.1', '--quiet'], { cwd });
+    const text = await run(['crawl', '--allow', '127.0.0.1', '--quiet'], { cwd });
     expect(text.code).toBe(0);
   });
 });
@@ -101,18 +101,12 @@ describe('similar URLs in a crawl', () => {
     const published = await crawl(other, '-D', list(other, '{ mode: published }'));
     expect(published.totals.filteredBy).toMatchObject({ 'urlfilter-similarity: similar to known URLs': 20 });
     expect(published.totals.new).toBe(40 - 20);
-    const [refused] = await jsonStaying<SkippedUrl[]>(['skipped', '--reason', 'url-not-admitted'], { cwd: other });
+    const [refused] = await json<SkippedUrl[]>(['skipped', '--reason', 'url-not-admitted'], { cwd: other });
     const why = ['explain', refused!.url, '-D', list(other, '{ mode: published }')];
-    const explained = await jsonStaying<Explanation>(why, { cwd: other });
+    const explained = await json<Explanation>(why, { cwd: other });
     expect(explained.skipped.at(-1)).toMatchObject({ reason: 'url-not-admitted', by: 'urlfilter-similarity' });
     expect(explained.ifFound[0]).toContain('urlfilter-similarity, which refused the last one, would decide again');
-    const reported = await runStaying([
-      'check',
-      'url',
-      `${site.origin}/a/item-7.html`,
-      '-D',
-      list(cwd, '{ quota: 4 }'),
-    ]);
+    const reported = await run(['check', 'url', `${site.origin}/a/item-7.html`, '-D', list(cwd, '{ quota: 4 }')]);
     expect(reported.stdout).toContain('|a|item-#.html');
   });
 });
@@ -122,7 +116,7 @@ describe('repartition', () => {
     const cwd = workDir();
     const hosts = Array.from({ length: 40 }, (_, i) => `http://host${i}.example/`);
     writeFileSync(join(cwd, 'seeds.txt'), hosts.map((url) => `${url}\n${url}page\n`).join(''));
-    await jsonStaying(['inject', 'seeds.txt'], { cwd });
+    await json(['inject', 'seeds.txt'], { cwd });
     const out = join(cwd, 'shares');
     // What a run that was cut short has written; none of it looks like the crawl db of a node.
     mkdirSync(join(out, '.unfinished~', 'north', 'db'), { recursive: true });
@@ -134,13 +128,13 @@ describe('repartition', () => {
     expect(readdirSync(out).sort()).toEqual(['east', 'north', 'south']);
     const seen: string[] = [];
     for (const { dir, records } of nodes) {
-      const own = await jsonStaying<RecordView[]>(['readdb', '--dump', '--dir', dir]);
+      const own = await json<RecordView[]>(['readdb', '--dump', '--dir', dir]);
       expect(own).toHaveLength(records);
       seen.push(...own.map(({ url }) => new URL(url).host).filter((host, i, all) => all.indexOf(host) === i));
     }
     expect(seen.sort()).toEqual([...new Set(seen)]);
     expect(seen).toHaveLength(40);
-    expect((await runStaying(['repartition', '--nodes', 'a,b', '--out', out], { cwd })).code).toBe(2);
-    expect((await runStaying(['repartition', '--nodes', 'a,../b', '--out', join(cwd, 'x')], { cwd })).code).toBe(2);
+    expect((await run(['repartition', '--nodes', 'a,b', '--out', out], { cwd })).code).toBe(2);
+    expect((await run(['repartition', '--nodes', 'a,../b', '--out', join(cwd, 'x')], { cwd })).code).toBe(2);
   });
 });

@@ -5,7 +5,8 @@ import { OrdinarySite } from '../../../bench/traps/ordinary-pages.ts';
 import { CONTROL_PAGES, TRAPS, type TrapPage, trapPage } from '../../../bench/traps/trap-pages.ts';
 import { startTrapServer, type TrapServer } from '../../../bench/traps/trap-server.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 let server: TrapServer | null = null;
 afterEach(() => {

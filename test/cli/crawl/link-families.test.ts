@@ -9,9 +9,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { BINARY, json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 import { served } from '../support/served.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 const PROSE =
   'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about its subject. ';
@@ -75,7 +76,7 @@ interface State {
 }
 
 async function stateOf(cwd: string): Promise<State> {
-  const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+  const records = await json<RecordView[]>(['readdb', '--dump'], { cwd });
   const paths = (of: RecordView[]): string[] => of.map(({ url }) => url.slice(site.origin.length)).sort();
   const isNoise = ({ url }: RecordView): boolean => NOISE.test(url.slice(site.origin.length));
   const fetched = records.filter(({ httpStatus }) => httpStatus === 200);
@@ -92,7 +93,7 @@ interface Kept {
   readonly size: number;
 }
 
-const keptIn = (cwd: string): Promise<Kept[]> => jsonStaying<Kept[]>(['linkclusters', '--applied'], { cwd });
+const keptIn = (cwd: string): Promise<Kept[]> => json<Kept[]>(['linkclusters', '--applied'], { cwd });
 const kindsOf = (kept: readonly Kept[]): string[] => [...new Set(kept.map(({ first }) => first.split('/')[1]!))].sort();
 
 /** The state after two rounds, to begin from. */
@@ -121,9 +122,9 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
 
   it('are the three kinds of noise, and no content', async () => {
     const cwd = fromThere();
-    const tried = await jsonStaying<AppliedFamilies>(['linkclusters', '--apply', '--dry-run'], { cwd });
+    const tried = await json<AppliedFamilies>(['linkclusters', '--apply', '--dry-run'], { cwd });
     expect(await keptIn(cwd)).toEqual([]);
-    const applied = await jsonStaying<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
+    const applied = await json<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
     expect(tried).toEqual({ ...applied, dryRun: true });
     expect(applied).toMatchObject({ domains: 1, removed: 0 });
     expect(kindsOf(await keptIn(cwd))).toEqual(['account', 'ad', 'tag']);
@@ -131,9 +132,9 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
 
   it.each(['demote', 'defer', 'drop'])('%s: every content page is fetched', async (noise) => {
     const cwd = fromThere();
-    await jsonStaying(['linkclusters', '--apply'], { cwd });
+    await json(['linkclusters', '--apply'], { cwd });
     const set = ['-D', `linkclusters.noise=${noise}`];
-    const { totals } = await jsonStaying<CrawlSummary>(crawlArgs(...set), { cwd });
+    const { totals } = await json<CrawlSummary>(crawlArgs(...set), { cwd });
     const after = await stateOf(cwd);
     expect(after.content).toEqual(whole.content);
     const reason = 'linkclusters: noise family';
@@ -148,12 +149,12 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
     if (noise === 'drop') expect(totals.filteredBy).toMatchObject({ [reason]: expect.any(Number) });
 
     // All that they did is taken back.
-    const undone = await jsonStaying<UndoneFamilies>(['linkclusters', '--undo', ...set], { cwd });
+    const undone = await json<UndoneFamilies>(['linkclusters', '--undo', ...set], { cwd });
     expect(undone).toMatchObject({ domains: 1, restored: noise === 'drop' ? 0 : expect.any(Number) });
     expect(await keptIn(cwd)).toEqual([]);
-    await jsonStaying(crawlArgs(...set), { cwd });
+    await json(crawlArgs(...set), { cwd });
     expect(await stateOf(cwd)).toEqual(whole);
-    for (const { metadata } of await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd })) {
+    for (const { metadata } of await json<RecordView[]>(['readdb', '--dump'], { cwd })) {
       expect(metadata).not.toHaveProperty('linkFamily');
     }
   });
@@ -161,8 +162,8 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
   it('with as many fetches more content is reached', async () => {
     const reached = async (apply: boolean): Promise<number> => {
       const cwd = fromThere();
-      if (apply) await jsonStaying(['linkclusters', '--apply'], { cwd });
-      await jsonStaying(crawlArgs('--budget', '120', '-D', 'outlinks.noise=follow'), { cwd });
+      if (apply) await json(['linkclusters', '--apply'], { cwd });
+      await json(crawlArgs('--budget', '120', '-D', 'outlinks.noise=follow'), { cwd });
       return (await stateOf(cwd)).content.length;
     };
     expect(await reached(true)).toBeGreaterThan(await reached(false));
@@ -170,8 +171,8 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
 
   it('explain names the family and how like it the URL is', async () => {
     const cwd = fromThere();
-    await jsonStaying(['linkclusters', '--apply'], { cwd });
-    const of = (path: string): Promise<Explanation> => jsonStaying(['explain', site.origin + path], { cwd });
+    await json(['linkclusters', '--apply'], { cwd });
+    const of = (path: string): Promise<Explanation> => json(['explain', site.origin + path], { cwd });
     const advert = await of('/ad/click?campaign=77777&slot=3');
     expect(advert.family).toMatchObject({ leader: expect.stringContaining('/ad/click?'), treatment: 'demote' });
     expect(advert.family!.similarity).toBeGreaterThan(0.8);
@@ -182,11 +183,11 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
   it('from a file of the reducer they are those of the crawl itself', async () => {
     const cwd = fromThere();
     const file = join(cwd, 'families.tsv');
-    const { stdout } = await runStaying(['linkclusters', '--format', 'tsv'], { cwd });
+    const { stdout } = await run(['linkclusters', '--format', 'tsv'], { cwd });
     writeFileSync(file, stdout);
-    await jsonStaying(['linkclusters', '--apply', file], { cwd });
+    await json(['linkclusters', '--apply', file], { cwd });
     const byFile = await keptIn(cwd);
-    await jsonStaying(['linkclusters', '--apply'], { cwd });
+    await json(['linkclusters', '--apply'], { cwd });
     const timeless = (kept: readonly Kept[]) => kept.map((each) => ({ ...each, appliedAt: null }));
     expect(timeless(byFile)).toEqual(timeless(await keptIn(cwd)));
     expect(byFile.length).toBeGreaterThan(2);
@@ -207,7 +208,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
     writeFileSync(join(cwd, 'families/_SUCCESS'), 'of Hadoop');
     const all = ['families/part-00001.gz', 'families/part-00000'];
     for (const args of [['families'], all]) {
-      expect(await jsonStaying(['linkclusters', '--apply', ...args], { cwd })).toMatchObject({
+      expect(await json(['linkclusters', '--apply', ...args], { cwd })).toMatchObject({
         domains: 3,
         families: 6,
       });
@@ -216,7 +217,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
       );
     }
     writeFileSync(join(cwd, 'families/part-00002'), `\n${lineOf('b.org', 2)}\n`);
-    const { code, stderr } = await runStaying(['linkclusters', '--apply', 'families'], { cwd });
+    const { code, stderr } = await run(['linkclusters', '--apply', 'families'], { cwd });
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(
@@ -231,7 +232,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
     const lines = ['a.org', 'b.org'].flatMap((domain) =>
       [0, 1].map((n) => `${domain}\t${n}\t${9 - n}\tnoise\t0.9000\thttps://www.${domain}/${'abc'.repeat(n + 1)}/${n}`),
     );
-    await runStaying(['linkclusters', '--apply', '-'], { cwd, input: lines.join('\n') });
+    await run(['linkclusters', '--apply', '-'], { cwd, input: lines.join('\n') });
     const kept = await keptIn(cwd);
     expect(kept.map(({ domain, size }) => [domain, size])).toEqual([
       ['a.org', 9],
@@ -239,22 +240,22 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
       ['b.org', 9],
       ['b.org', 8],
     ]);
-    const { stdout: dump } = await runStaying(['export-db'], { cwd });
+    const { stdout: dump } = await run(['export-db'], { cwd });
     const loaded = workDir();
-    expect(await runStaying(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
+    expect(await run(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
     expect(await keptIn(loaded)).toEqual(kept);
-    await runStaying(['backup', 'backup'], { cwd });
-    await runStaying(['restore', join(cwd, 'backup'), '--dir', 'restored'], { cwd });
-    expect(await jsonStaying(['linkclusters', '--applied', '--dir', 'restored'], { cwd })).toEqual(kept);
-    expect(await runStaying(['repair'], { cwd })).toMatchObject({ code: 0 });
-    expect(await jsonStaying(['verify'], { cwd })).toMatchObject({ findings: [] });
-    await jsonStaying(['linkclusters', '--undo', 'a.org'], { cwd });
+    await run(['backup', 'backup'], { cwd });
+    await run(['restore', join(cwd, 'backup'), '--dir', 'restored'], { cwd });
+    expect(await json(['linkclusters', '--applied', '--dir', 'restored'], { cwd })).toEqual(kept);
+    expect(await run(['repair'], { cwd })).toMatchObject({ code: 0 });
+    expect(await json(['verify'], { cwd })).toMatchObject({ findings: [] });
+    await json(['linkclusters', '--undo', 'a.org'], { cwd });
     expect(await keptIn(cwd)).toEqual(kept.filter(({ domain }) => domain === 'b.org'));
   });
 
   it('killed at any moment they are the old ones or the new ones', async () => {
     const cwd = workDir();
-    await jsonStaying(['inject', `${site.origin}/`], { cwd });
+    await json(['inject', `${site.origin}/`], { cwd });
     const file = (name: string): string => {
       const lines = Array.from(
         { length: 3_000 },
@@ -265,7 +266,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
       return path;
     };
     const files = [file('one'), file('two')];
-    await runStaying(['linkclusters', '--apply', files[0]!], { cwd });
+    await run(['linkclusters', '--apply', files[0]!], { cwd });
     const seen = new Set<string>();
     for (let kill = 0; kill < 8; kill++) {
       const child: ChildProcess = spawn(process.execPath, [BINARY, 'linkclusters', '--apply', files[(kill + 1) % 2]!], {
@@ -287,7 +288,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
   it('a crawl applies them by itself every linkclusters.every', async () => {
     const cwd = workDir();
     const every = ['-D', 'linkclusters.every=1ms', '-D', 'linkclusters.noise=drop'];
-    await jsonStaying(crawlArgs(...every), { cwd });
+    await json(crawlArgs(...every), { cwd });
     expect(kindsOf(await keptIn(cwd))).toEqual(['account', 'ad', 'tag']);
     const after = await stateOf(cwd);
     expect(after.content).toEqual(whole.content);
@@ -300,7 +301,7 @@ describe('link families that are applied', { timeout: 120_000 }, () => {
       ['--applied', '--dry-run'],
       ['--apply', 'no-such-file'],
     ]) {
-      expect(await runStaying(['linkclusters', ...args], { cwd: begun })).toMatchObject({ code: 2 });
+      expect(await run(['linkclusters', ...args], { cwd: begun })).toMatchObject({ code: 2 });
     }
     expect(spawnSync(process.execPath, [BINARY, 'linkclusters', '--apply'], { cwd: workDir() }).status).not.toBe(0);
   });

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 const WORDS =
   'A paragraph that is long enough to be taken for the content of its page, as it says a good deal about it.';
@@ -31,7 +31,7 @@ const site = served(server);
 
 async function crawl(
   noise: string,
-  start = jsonStaying,
+  start = json,
 ): Promise<{ cwd: string; summary: CrawlSummary; records: RecordView[] }> {
   const cwd = workDir();
   const args = [
@@ -45,7 +45,7 @@ async function crawl(
     `outlinks.noise=${noise}`,
   ];
   const summary = await start<CrawlSummary>(args, { cwd });
-  return { cwd, summary, records: await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd }) };
+  return { cwd, summary, records: await json<RecordView[]>(['readdb', '--dump'], { cwd }) };
 }
 
 describe('noise links in a crawl', { sequential: true }, () => {
@@ -87,14 +87,14 @@ describe('noise links in a crawl', { sequential: true }, () => {
   });
 
   it('mapper and reducer on their own, under sort, give the result of the built-in run', async () => {
-    const built = await runStaying(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
-    const dump = await runStaying(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
+    const built = await run(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
+    const dump = await run(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
     expect(dump.code).toBe(0);
     type Row = { parsed: { outlinks: { url: string; noise?: string }[] } | null };
     const links: string[] = [];
-    const segments = await jsonStaying<{ id: string }[]>(['readseg', '--list'], { cwd: demoted.cwd });
+    const segments = await json<{ id: string }[]>(['readseg', '--list'], { cwd: demoted.cwd });
     for (const { id } of segments) {
-      for (const { parsed } of await jsonStaying<Row[]>(['readseg', id, '--dump'], { cwd: demoted.cwd })) {
+      for (const { parsed } of await json<Row[]>(['readseg', id, '--dump'], { cwd: demoted.cwd })) {
         for (const { url, noise } of parsed?.outlinks ?? []) links.push(noise === undefined ? url : `${url}\t1`);
       }
     }

@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../../src/config/load.ts';
 import { openCrawler, type ReparseSummary } from '../../../src/crawler.ts';
-import { NO_REDIS, startRedis } from '../../adapters/redis/redis-server.ts';
 import { startTestSite, type TestSite } from '../../integration/site.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { NO_REDIS, startRedis } from '../../system/adapters/redis/redis-server.ts';
 
 const PAGES = 60;
 let site: TestSite;

@@ -6,7 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { questionsPath } from '../../../src/cli/remote/answer-questions.ts';
 import { QUESTIONS } from '../../../src/operations/questions.ts';
-import { run, start, workDir } from '../support/binary.ts';
+import { run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { createGate } from '../support/gate.ts';
 import { served } from '../support/served.ts';
 

@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BINARY, json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 import { served } from '../support/served.ts';
 
 const SECRETS = {

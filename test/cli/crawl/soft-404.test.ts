@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ChangeView, CrawlSummary, Explanation, HostView, RecordView } from '../../../src/crawler.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const sentence = (name: string, i: number): string =>
   `Here the ${name} tells, in part ${i}, what happened to the mill of the valley and who paid for ${i * 7} of its stones.`;

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { run, start, workDir } from '../support/binary.ts';
+import { run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 let server: Server | null = null;
 afterEach(() => {

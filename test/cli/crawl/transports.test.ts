@@ -5,7 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
 const PAGES = ['/', '/a.html', '/b.html', '/c.html'];

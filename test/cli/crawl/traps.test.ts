@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import type { InjectSummary } from '../../../src/steps/summaries.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 let server: Server | null = null;
 afterEach(async () => {

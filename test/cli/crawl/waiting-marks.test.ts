@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import { json, workDir } from '../support/binary.ts';
+import { json } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
 const ITEMS = 60;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { json, run } from '../support/binary.ts';
+import { json, run } from '../../support/program.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 const scriptOf = async (shell: string): Promise<string> => {

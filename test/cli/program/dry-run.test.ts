@@ -7,9 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../../src/cli/commands/all-commands.ts';
-import { BINARY, json, start, workDir } from '../support/binary.ts';
+import { json, NO_STOPS, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
-import { jsonStaying, runStaying } from '../support/staying.ts';
 
 const ALLOW = ['--allow', '127.0.0.1', '--delay', '0'];
 let site: LocalSite;
@@ -19,16 +20,16 @@ let exported = '';
 beforeAll(async () => {
   site = await startSite({ pages: 3 });
   [cwd, other] = [workDir(), workDir()];
-  await runStaying(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
-  exported = (await runStaying(['export-db'], { cwd })).stdout;
-  await runStaying(['backup', join(other, 'backup')], { cwd });
-  await runStaying(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
+  await run(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
+  exported = (await run(['export-db'], { cwd })).stdout;
+  await run(['backup', join(other, 'backup')], { cwd });
+  await run(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
   writeFileSync(join(other, 'hosts.yaml'), 'hosts:\n  - match: a.example\n    cookies: true\n');
   writeFileSync(join(other, 'cookies.txt'), 'a.example\tFALSE\t/\tTRUE\t4102444800\tsession\tsecret\n');
   // A segment that is under way, so that nothing is left to be guessed by those that finish one.
-  await runStaying(['touch', `${site.origin}/`], { cwd });
-  await runStaying(['generate', '-D', 'generate.topN=1'], { cwd });
-  await runStaying(['fetch', ...ALLOW, '--quiet'], { cwd });
+  await run(['touch', `${site.origin}/`], { cwd });
+  await run(['generate', '-D', 'generate.topN=1'], { cwd });
+  await run(['fetch', ...ALLOW, '--quiet'], { cwd });
 });
 afterAll(() => site.close());
 
@@ -99,7 +100,7 @@ describe('--dry-run', () => {
     const env = { TMPDIR: workDir() };
     const check = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
       const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
-      const ask = STARTED.has(args[0] ?? '') ? json : jsonStaying;
+      const ask = STARTED.has(args[0] ?? '') ? json : json;
       const reported = await ask<object>([...args, '--dry-run'], options);
       const first = Array.isArray(reported) ? (reported[0] as object) : reported;
       expect({ args, reported: first }).toMatchObject({ args, reported: { ...says, dryRun: true } });
@@ -112,14 +113,14 @@ describe('--dry-run', () => {
 
   it('predicts the result of the real run', { timeout: 30_000 }, async () => {
     const copy = workDir();
-    await runStaying(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
+    await run(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
     for (const args of [
       ['inject', 'https://new.example/', `${site.origin}/`],
       ['touch', `${site.origin}/page/1`, 'https://unknown.example/'],
       ['merge', join(cwd, 'crawldb')],
     ]) {
-      const predicted = await jsonStaying<object>([...args, '--dry-run'], { cwd: copy });
-      const done = await jsonStaying<object>(args, { cwd: copy });
+      const predicted = await json<object>([...args, '--dry-run'], { cwd: copy });
+      const done = await json<object>(args, { cwd: copy });
       expect(JSON.parse(JSON.stringify(predicted).replaceAll(',"dryRun":true', ''))).toEqual(done);
     }
   });
@@ -128,7 +129,7 @@ describe('--dry-run', () => {
     const empty = workDir();
     for (const args of [['inject', 'https://new.example/'], ['crawl', 'https://new.example/'], ['import-db']]) {
       const input = args[0] === 'import-db' ? exported : '';
-      const { code, stdout } = await runStaying([...args, '--dry-run'], { cwd: empty, input });
+      const { code, stdout } = await run([...args, '--dry-run'], { cwd: empty, input });
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Dry run, nothing was changed:\n/);
     }
@@ -155,8 +156,8 @@ describe('--dry-run', () => {
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, ...ALLOW, '--dir', dir]);
     await slow.seen(1);
-    expect((await runStaying(['inject', 'https://new.example/', '--dir', dir])).code).toBe(5);
-    expect(await jsonStaying(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
+    expect((await run(['inject', 'https://new.example/', '--dir', dir])).code).toBe(5);
+    expect(await json(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
       injected: 1,
     });
     crawl.child.kill('SIGKILL');
@@ -208,6 +209,7 @@ describe('parity', () => {
     stdin: () => process.stdin,
     stdout: stream,
     stderr: stream,
+    stops: NO_STOPS,
   });
   const leaves = (command: Command, path: string): [string, Command][] =>
     command.commands.length === 0

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../src/cli/commands/all-commands.ts';
+import { NO_STOPS } from '../../support/program.ts';
 
 /** Everything that `--help` prints for a command, the text after the options included. */
 function helpOf(command: Command): string {
@@ -15,7 +16,7 @@ function helpOf(command: Command): string {
 }
 
 const stream = new PassThrough() as unknown as NodeJS.WriteStream;
-const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream };
+const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream, stops: NO_STOPS };
 const program = createProgram(surroundings).command;
 const withChildren = (command: Command): Command[] => [command, ...command.commands.flatMap(withChildren)];
 const nameOf = (command: Command): string =>

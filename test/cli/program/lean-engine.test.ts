@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { run } from '../support/binary.ts';
+import { run } from '../../support/program.ts';
 
 it('sets no flag that this V8 does not know: it would say so with every command', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, stderr: '' });

@@ -5,7 +5,8 @@ import { createLive } from '../../../src/cli/render/live/live.ts';
 import { NO_LIVE, type WorkShown } from '../../../src/cli/render/live/no-live.ts';
 import { workLine } from '../../../src/cli/render/live/progress.ts';
 import { slowWork } from '../../../src/cli/render/live/slow-work.ts';
-import { BINARY, workDir } from '../support/binary.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 import { terminalEnv } from '../support/terminal.ts';
 
 describe('long work', () => {

@@ -7,7 +7,8 @@ import { packedLines, partsThatFit } from '../../../src/cli/render/fit.ts';
 import { type Column, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
 import { wrapText } from '../../../src/cli/render/wrap-text.ts';
 import { reportLines } from '../../../src/demo/report.ts';
-import { workDir } from '../support/binary.ts';
+import { NO_STOPS } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 interface Row {
@@ -211,7 +212,7 @@ async function shownBy(argv: readonly string[], columns?: number): Promise<Shown
   });
   const env = { TERM: 'xterm', NO_COLOR: '1' };
   const code = await runCommand(
-    { argv, env, stdin: () => process.stdin, stdout: out, stderr: stream(() => {}) },
+    { argv, env, stdin: () => process.stdin, stdout: out, stderr: stream(() => {}), stops: NO_STOPS },
     (error) => {
       throw error;
     },

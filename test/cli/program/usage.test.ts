@@ -12,8 +12,9 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/exit.ts';
-import { BINARY, type Finished, json, run, workDir } from '../support/binary.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
+import { type Finished, json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { BINARY } from '../../system/support/binary.ts';
 
 function writePluginList(cwd: string, plugin: string): void {
   const others = ['protocol-http', 'parse-html', 'signature-simhash', 'schedule-freshness'];
@@ -67,7 +68,7 @@ describe.concurrent('usage and configuration', () => {
     [['readseg', '--list', '--dump'], 'exclude each other', ''],
     [['check', 'url'], 'expected one input', ''],
   ] as const)('%j is refused with exit code 2', async (args, first, second) => {
-    expectRefusal(await runStaying(args, { cwd: workDir() }), [first, second]);
+    expectRefusal(await run(args, { cwd: workDir() }), [first, second]);
   });
 
   it('lists all faults of the configuration file with their positions', async () => {
@@ -83,10 +84,10 @@ describe.concurrent('usage and configuration', () => {
   it('prints the configuration in effect and the source of each value', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'incrawl.yaml'), 'fetch:\n  concurrency: 7\n');
-    const shown = await jsonStaying(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
+    const shown = await json(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
     expect(shown['fetch.concurrency']).toEqual({ value: 7, origin: 'incrawl.yaml:2:16' });
     expect(shown['fetch.delay']).toEqual({ value: '2s', origin: '-D' });
-    expect((await jsonStaying(['config'], { cwd }))['fetch.window']).toBe(2000);
+    expect((await json(['config'], { cwd }))['fetch.window']).toBe(2000);
     const { stdout } = await run(['config', '--origin'], { cwd, env: { NO_COLOR: '1' } });
     expect(stdout).toMatch(/^fetch\.concurrency +7 +incrawl\.yaml:2:16$/m);
   });
@@ -100,10 +101,10 @@ describe.concurrent('usage and configuration', () => {
       ),
     );
     writeFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'mine');
-    expect(await jsonStaying(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
+    expect(await json(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
     expect(readFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'utf8')).toBe('mine');
     expect(existsSync(join(cwd, 'site', 'crawldb'))).toBe(false);
-    expect(await jsonStaying(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
+    expect(await json(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
       'fetch.delay': { value: '5s' },
     });
   });
@@ -114,7 +115,7 @@ describe.concurrent('usage and configuration', () => {
     'ends where no folder can be made: %j',
     async (args) => {
       const cwd = workDir();
-      expect(await runStaying(args, { cwd })).toMatchObject({
+      expect(await run(args, { cwd })).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('/proc/incrawl'),
       });
@@ -124,9 +125,9 @@ describe.concurrent('usage and configuration', () => {
   it.each([
     [['crawl', '\u001b[31mevil\u202e'], run],
     [['crawl', '--config', '\u001b[31mevil\u202e'], run],
-    [['readdb', '--\u001b[31mevil\u202e'], runStaying],
-    [['readdb', '--limit', '\u001b[31mevil\u202e'], runStaying],
-    [['\u001b[31mevil\u202e'], runStaying],
+    [['readdb', '--\u001b[31mevil\u202e'], run],
+    [['readdb', '--limit', '\u001b[31mevil\u202e'], run],
+    [['\u001b[31mevil\u202e'], run],
   ] as const)('%j: what a terminal obeys does not come back in the message', async (args, by) => {
     const { code, stdout, stderr } = await by(args, { cwd: workDir() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -179,7 +180,7 @@ describe.concurrent('usage and configuration', () => {
       /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: an error that the plugin did not handle: boom\n$/,
     );
     expect(code).toBe(1);
-    expect((await runStaying(['verify'], { cwd })).code).toBe(0);
+    expect((await run(['verify'], { cwd })).code).toBe(0);
     // Where Node's own code threw it, whose places look a little like paths.
     letGo("await (await import('node:fs/promises')).open('/nowhere/at-all');");
     expect(await run(['inject', 'http://example.org/'], { cwd })).toMatchObject({
@@ -246,12 +247,12 @@ describe.concurrent('usage and configuration', () => {
 
   it('a crawl that knows no URL says what is missing', async () => {
     const cwd = workDir();
-    const absent = await runStaying(['crawl'], { cwd });
+    const absent = await run(['crawl'], { cwd });
     expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('crawldb holds no crawl') });
     expect(readdirSync(cwd)).toEqual([]);
-    await runStaying(['inject', 'no-url:'], { cwd, input: '' });
-    await runStaying(['inject', '-'], { cwd, input: 'mailto:a@example.org\n' });
-    const { code, stderr } = await runStaying(['crawl'], { cwd });
+    await run(['inject', 'no-url:'], { cwd, input: '' });
+    await run(['inject', '-'], { cwd, input: 'mailto:a@example.org\n' });
+    const { code, stderr } = await run(['crawl'], { cwd });
     expect(code).toBe(1);
     expect(stderr).toContain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/\n');
   });
@@ -328,14 +329,14 @@ describe.concurrent('usage and configuration', () => {
       ['sqlite', 'a file'],
       ['webhook', 'a URL'],
     ] as const) {
-      const { code, stderr } = await runStaying(['export', '--format', format], { cwd });
+      const { code, stderr } = await run(['export', '--format', format], { cwd });
       expect([code, stderr]).toEqual([2, `incrawl: --format ${format} needs --output, ${needs}\n`]);
     }
     expect(readdirSync(cwd)).toEqual(['crawldb']);
   });
 
   it('plugins list shows the exporters that need no line in the list', async () => {
-    const plugins = await jsonStaying<{ name: string; onDemand: boolean }[]>(['plugins', 'list'], { cwd: workDir() });
+    const plugins = await json<{ name: string; onDemand: boolean }[]>(['plugins', 'list'], { cwd: workDir() });
     const namesOf = (onDemand: boolean): string[] =>
       plugins.filter((each) => each.onDemand === onDemand).map(({ name }) => name);
     expect(namesOf(true)).toContain('exporter-warc');
@@ -349,7 +350,7 @@ describe.concurrent('usage and configuration', () => {
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
       stderr: '',
     });
-    expect(await runStaying(['crawl', '--help'])).toMatchObject({
+    expect(await run(['crawl', '--help'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Examples:'),
       stderr: '',

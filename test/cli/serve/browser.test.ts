@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, run, start, workDir } from '../support/binary.ts';
+import { type Running, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { findChromium, openTab, type Tab } from './browser.ts';
 
 const chromium = findChromium();

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, type Running, run, start, workDir } from '../support/binary.ts';
+import { json, prepare, type Running, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { createGate } from '../support/gate.ts';
-import { prepare, runStaying } from '../support/staying.ts';
 
 /** What a page may call itself: markup, a turned reading direction, what a terminal obeys. */
 const HOSTILE = `</title><script>window.pwned=1</script><img src=x onerror="pwned()">\u202egnp.exe \u0007'"`;
@@ -249,16 +249,16 @@ describe('serve', () => {
       code: 2,
       stderr: expect.stringContaining('already'),
     });
-    expect((await runStaying(['serve', '--dir', join(dir, 'nowhere')])).stderr).toContain('there is no folder');
-    expect(await runStaying(['serve', '--host', '0.0.0.0', '--dir', dir])).toMatchObject({
+    expect((await run(['serve', '--dir', join(dir, 'nowhere')])).stderr).toContain('there is no folder');
+    expect(await run(['serve', '--host', '0.0.0.0', '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--token-file'),
     });
     const short = join(dir, 'short');
     writeFileSync(short, 'secret\n');
-    expect((await runStaying(['serve', '--token-file', short, '--dir', dir])).stderr).toContain('16 characters');
+    expect((await run(['serve', '--token-file', short, '--dir', dir])).stderr).toContain('16 characters');
     const { port } = new URL(view);
-    expect((await runStaying(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
+    expect((await run(['serve', '--port', port, '--dir', workDir()])).stderr).toContain('cannot listen');
   });
 
   it('with a token: requires it, and can make pages due', async () => {

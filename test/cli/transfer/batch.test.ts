@@ -5,10 +5,10 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BatchExport, DedupSummary } from '../../../src/crawler.ts';
 import { streamed } from '../../operations/hadoop-streaming.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
+import { json, prepare, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { createGate } from '../support/gate.ts';
 import { served } from '../support/served.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const article = (seed: number, sentences: number): string =>
   Array.from(
@@ -77,7 +77,7 @@ function partsIn(folder: string, lines: readonly string[]): string {
 }
 
 const CLUSTER = { pieces: 3, reducers: 4, random: Math.random };
-const dumped = (dir: string): Promise<unknown> => jsonStaying(['readdb', '--dump', '--dir', dir], { cwd });
+const dumped = (dir: string): Promise<unknown> => json(['readdb', '--dump', '--dir', dir], { cwd });
 const copied = (name: string): string => {
   cpSync(join(cwd, 'crawldb'), join(cwd, name), { recursive: true });
   return name;
@@ -92,24 +92,24 @@ describe('batches for a cluster', { sequential: true }, () => {
     expect(readdirSync(join(cwd, 'signatures'))).toEqual([0, 1, 2].map((i) => `signatures-0000${i}.tsv.gz`));
     const pairs = await streamed('dedup', exported(join(cwd, 'signatures')), CLUSTER);
     const [here, there] = [copied('here'), copied('there')];
-    const built = await jsonStaying<DedupSummary>(['dedup', '--dir', here], { cwd });
+    const built = await json<DedupSummary>(['dedup', '--dir', here], { cwd });
     expect(built.duplicates).toBeGreaterThanOrEqual(4);
     partsIn(join(cwd, 'pairs'), pairs);
-    const dry = await jsonStaying(['dedup', '--apply', 'pairs', '--dry-run', '--dir', there], { cwd });
+    const dry = await json(['dedup', '--apply', 'pairs', '--dry-run', '--dir', there], { cwd });
     const { pages: _, short: __, ...counts } = built;
     expect(dry).toMatchObject({ ...counts, dryRun: true });
     expect(await dumped(there)).toEqual(await dumped('crawldb'));
     const applied = await json(['dedup', '--apply', 'pairs', '--dir', there], { cwd });
     expect(applied).toMatchObject({ ...counts, pairs: pairs.length, unknown: 0 });
     expect(await dumped(there)).toEqual(await dumped(here));
-    expect(await jsonStaying(['verify', '--dir', there], { cwd })).toMatchObject({ sound: true });
-    expect(await jsonStaying(['dedup', '--undo', '--dir', there], { cwd })).toMatchObject({ restored: built.marked });
+    expect(await json(['verify', '--dir', there], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['dedup', '--undo', '--dir', there], { cwd })).toMatchObject({ restored: built.marked });
   });
 
   it('a new batch against the library: the query set, and only pages near it', async () => {
-    const { id } = (await jsonStaying<{ id: string }[]>(['readseg', '--list'], { cwd })).at(1)!;
+    const { id } = (await json<{ id: string }[]>(['readseg', '--list'], { cwd })).at(1)!;
     const args = ['mr', 'export', 'signatures', '-o', 'batch', '--incoming', id];
-    const summary = await jsonStaying<BatchExport>(args, { cwd });
+    const summary = await json<BatchExport>(args, { cwd });
     expect(summary.query).toBeGreaterThan(0);
     const query = linesOf(join(cwd, 'batch', '_query.tsv.gz'));
     expect(query).toHaveLength(summary.query!);
@@ -119,7 +119,7 @@ describe('batches for a cluster', { sequential: true }, () => {
       cwd,
       input: lines.map((line) => `${line}\n`).join(''),
     });
-    const reduced = await runStaying(['mr', 'reduce', 'dedup-incoming'], {
+    const reduced = await run(['mr', 'reduce', 'dedup-incoming'], {
       cwd,
       input: mapped.stdout
         .split('\n')
@@ -140,7 +140,7 @@ describe('batches for a cluster', { sequential: true }, () => {
     await prepare(['mr', 'export', 'links', '-o', 'links', '--shard-lines', '20'], { cwd });
     const lines = exported(join(cwd, 'links'));
     expect(lines.some((line) => line.endsWith('\t1'))).toBe(true);
-    const built = await runStaying(['linkclusters', '--format', 'tsv'], { cwd });
+    const built = await run(['linkclusters', '--format', 'tsv'], { cwd });
     expect(await streamed('linkclusters', lines, CLUSTER)).toEqual(built.stdout.split('\n').slice(0, -1).sort());
   });
 
@@ -153,7 +153,7 @@ describe('batches for a cluster', { sequential: true }, () => {
     const crawl = start(['crawl', ...CRAWL, '--dir', held], { cwd });
     // A command that writes would keep the crawl from opening the crawl db, so it waits for the first request.
     await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(0);
-    expect((await runStaying(['dedup', '--dir', held], { cwd })).code).toBe(5);
+    expect((await run(['dedup', '--dir', held], { cwd })).code).toBe(5);
     await prepare(['mr', 'export', 'signatures', '-o', 'meanwhile', '--dir', held], { cwd });
     gate.open();
     crawl.child.kill('SIGKILL');
@@ -171,12 +171,12 @@ describe('batches for a cluster', { sequential: true }, () => {
     ['a file that is not there', ['dedup', '--apply', 'nothing.tsv'], 'no such file: nothing.tsv'],
     ['--apply with --undo', ['dedup', '--apply', 'pairs', '--undo'], '--undo'],
   ])('refuses %s', async (_, args, message) => {
-    expect(await runStaying(args, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(await run(args, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
   });
 
   it('names file and line of what is no pair', async () => {
     writeFileSync(join(cwd, 'bad.tsv'), `${site.origin}/\t${site.origin}/article/1\t0\nnonsense\n`);
-    const refused = await runStaying(['dedup', '--apply', 'bad.tsv'], { cwd });
+    const refused = await run(['dedup', '--apply', 'bad.tsv'], { cwd });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('bad.tsv, line 2') });
   });
 });

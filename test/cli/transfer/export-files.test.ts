@@ -12,9 +12,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CDXIndexer, WARCParser } from 'warcio';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string): string =>
@@ -148,7 +148,7 @@ describe('export --format tree and markdown', () => {
       ['tree', 'tree'],
       ['markdown', 'notes/'],
     ] as const) {
-      const reported = await jsonStaying(['export', '--format', format, '-o', place, '--since', between], { cwd });
+      const reported = await json(['export', '--format', format, '-o', place, '--since', between], { cwd });
       expect(reported).toMatchObject({ documents: 1, removed: 1 });
       expect(filesOf(place)).toHaveLength(PATHS.length);
       const list = readFileSync(join(cwd, place, 'index.jsonl'), 'utf8')
@@ -162,7 +162,7 @@ describe('export --format tree and markdown', () => {
   });
 
   it('markdown goes into one stream as well; a tree wants a folder', async () => {
-    const { stdout } = await runStaying(['export', '--format', 'markdown'], { cwd });
+    const { stdout } = await run(['export', '--format', 'markdown'], { cwd });
     expect(stdout.match(/^---\nurl: /gm)).toHaveLength(PATHS.length - 1);
     const { code, stderr } = await run(['export', '--format', 'tree'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'incrawl: --format tree needs --output, a folder\n' });
@@ -187,15 +187,15 @@ describe('where an export goes', () => {
   it('behind a link the file is replaced, and the link stays', async () => {
     writeFileSync(join(cwd, 'real.jsonl'), 'before\n');
     symlinkSync('real.jsonl', join(cwd, 'latest.jsonl'));
-    expect((await runStaying(['export', '-o', 'latest.jsonl', '--quiet'], { cwd })).code).toBe(0);
+    expect((await run(['export', '-o', 'latest.jsonl', '--quiet'], { cwd })).code).toBe(0);
     expect(lstatSync(join(cwd, 'latest.jsonl')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(cwd, 'real.jsonl'), 'utf8')).toMatch(/^\{/);
   });
 
   it.each([
     ['jsonl', run],
-    ['csv', runStaying],
-    ['markdown', runStaying],
+    ['csv', run],
+    ['markdown', run],
   ])('a file of %s that cannot be written is an error with its reason', async (format, start) => {
     const { code, stderr } = await start(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'incrawl: there is no folder absent; create it first\n' });

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string, head = ''): string =>
@@ -50,7 +50,7 @@ async function exported(start: typeof run, ...args: readonly string[]): Promise<
 }
 
 const seqNow = async (): Promise<string> =>
-  String((await jsonStaying<{ seq: number }>(['export', '-o', 'all.jsonl', '--force'], { cwd })).seq);
+  String((await json<{ seq: number }>(['export', '-o', 'all.jsonl', '--force'], { cwd })).seq);
 
 describe('export --since', () => {
   it('a page that may not be indexed any more is removed, and one that may be again is given', async () => {
@@ -59,13 +59,13 @@ describe('export --since', () => {
     const first = await seqNow();
     site.pages.set('/asks', page('Asks', '<meta name="robots" content="noindex">'));
     await visitAgain(url);
-    expect(await exported(runStaying)).toEqual({ pages: [], deleted: [] });
+    expect(await exported(run)).toEqual({ pages: [], deleted: [] });
     expect(await exported(run, '--since', first)).toEqual({ pages: [], deleted: [url] });
     const second = await seqNow();
     site.pages.set('/asks', page('Asks again'));
     await visitAgain(url);
-    expect(await exported(runStaying)).toEqual({ pages: [url], deleted: [] });
-    expect(await exported(runStaying, '--since', second)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported(run)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported(run, '--since', second)).toEqual({ pages: [url], deleted: [] });
   });
 
   it('--host leaves out the pages of other hosts', async () => {

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { run, start, workDir } from '../support/binary.ts';
+import { run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
 
 const cwd = workDir();

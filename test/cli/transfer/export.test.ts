@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPackage } from '../../../src/packages/find-package.ts';
 import { startScripted } from '../../site/scripted-server.ts';
-import { json, run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const WORDS = 'Words enough for the content of a page, which says something, and then something else again.';
 const page = (title: string, words = WORDS): string =>
@@ -90,16 +90,16 @@ describe('export', () => {
       { deleted: url('/goes'), state: 'gone' },
       { deleted: url('/moves'), state: 'redir_perm', target: url('/same') },
     ]);
-    const { seq } = await jsonStaying<{ seq: number }>(['export', '--since', between, '-o', 'some.jsonl'], { cwd });
-    expect(await jsonStaying(['export', '--since', `${seq}`, '-o', 'none.jsonl'], { cwd })).toMatchObject({
+    const { seq } = await json<{ seq: number }>(['export', '--since', between, '-o', 'some.jsonl'], { cwd });
+    expect(await json(['export', '--since', `${seq}`, '-o', 'none.jsonl'], { cwd })).toMatchObject({
       documents: 0,
     });
-    const last = await jsonStaying<{ documents: number; removed: number }>(
+    const last = await json<{ documents: number; removed: number }>(
       ['export', '--since', `${seq - 1}`, '-o', 'one.jsonl'],
       { cwd },
     );
     expect(last.documents + last.removed).toBe(1);
-    const later = await jsonStaying(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
+    const later = await json(['export', '--since', new Date().toISOString(), '-o', 'none.jsonl'], { cwd });
     expect(later).toMatchObject({ documents: 0, removed: 0, bytes: 0, file: 'none.jsonl' });
     expect(readFileSync(join(cwd, 'none.jsonl'), 'utf8')).toBe('');
   });
@@ -123,7 +123,7 @@ describe('export', () => {
     const broken = await run(['export', '--format', 'csv', '-o', 'kept.csv', '--status', 'fetchd'], { cwd });
     expect(broken.code).toBe(2);
     mkdirSync(join(cwd, 'folder'));
-    const refused = await runStaying(['export', '-o', 'folder'], { cwd });
+    const refused = await run(['export', '-o', 'folder'], { cwd });
     expect(refused.code).toBe(1);
     expect(existsSync(join(cwd, 'folder.partial'))).toBe(false);
     expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
@@ -216,7 +216,7 @@ describe('export', () => {
     const reported = await run(['export', '--format', 'csv'], { cwd: own });
     expect(reported).toMatchObject({ code: 1, stdout: '' });
     expect(reported.stderr).toContain('exporter csv: not today');
-    const unknown = await runStaying(['export', '--format', 'cvs'], { cwd: own });
+    const unknown = await run(['export', '--format', 'cvs'], { cwd: own });
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('did you mean csv?');
   });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import { run, workDir } from '../support/binary.ts';
+import { json, prepare, run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
-import { jsonStaying, prepare, runStaying } from '../support/staying.ts';
 
 const server = createServer((request, response) => {
   const found = request.url === '/' || request.url === '/page';
@@ -37,12 +37,12 @@ describe('a crawl db of Nutch', { sequential: true }, () => {
     expect(imported.stdout).toContain('5 records');
     expect(imported.stdout).toContain('1 URL skipped');
     expect(imported.stderr).toContain('line 7: ftp://files.example/');
-    expect(await jsonStaying(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['verify'], { cwd })).toMatchObject({ sound: true });
   });
 
   it('the crawl goes on with it: due pages are visited, others wait', async () => {
     await prepare(['crawl', '--allow', '127.0.0.1', '--delay', '0'], { cwd });
-    const records = await jsonStaying<RecordView[]>(['readdb', '--dump'], { cwd });
+    const records = await json<RecordView[]>(['readdb', '--dump'], { cwd });
     const states = records.map(({ url, state }) => [url.slice(site.origin.length), state]);
     expect(Object.fromEntries(states)).toEqual({
       '/': 'fetched',
@@ -55,14 +55,14 @@ describe('a crawl db of Nutch', { sequential: true }, () => {
       title: 'Page',
       metadata: { team: 'press' },
     });
-    expect(await jsonStaying(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['verify'], { cwd })).toMatchObject({ sound: true });
   });
 
   it('a bad line ends the import by its number, and leaves nothing', async () => {
     const other = workDir();
     const input = dump().replace('db_notmodified",', 'db_notmodified"');
-    const refused = await runStaying(['import-db'], { cwd: other, input });
+    const refused = await run(['import-db'], { cwd: other, input });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('line 5: the eleven columns') });
-    expect(await jsonStaying(['readdb', '--stats'], { cwd: other })).toMatchObject({ urls: 0 });
+    expect(await json(['readdb', '--stats'], { cwd: other })).toMatchObject({ urls: 0 });
   });
 });

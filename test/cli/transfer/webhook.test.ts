@@ -7,7 +7,8 @@ import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-q
 import { crawlReader } from '../../../src/operations/questions.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
-import { json, run, start, workDir } from '../support/binary.ts';
+import { json, run, start } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const url = (i: number): string => `https://a.example/${i}`;

@@ -59,6 +59,7 @@ async function serve(session: Session, { port, host, tokenFile }: ServeFlags): P
   }
   const { openServer } = await import('../../serve/server.ts');
   return withStopSignal(
+    session.surroundings,
     () => {},
     async (signal) => {
       const options = await session.stateOptions({ baseDir: session.loaded.baseDir, withChecker: session.withChecker });

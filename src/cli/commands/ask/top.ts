@@ -7,7 +7,6 @@ import { topLines } from '../../render/live/run-text.ts';
 import { runPath } from '../../run-status/announce.ts';
 import { askRun, followRun } from '../../run-status/follow.ts';
 import type { RunStatus } from '../../run-status/run-status.ts';
-import { sleepUntil } from '../../schedule/sleep-until.ts';
 import { askStatus, statusPath } from '../../schedule/status-socket.ts';
 import { statusText } from '../../schedule/status-text.ts';
 import type { Session } from '../../session.ts';
@@ -68,10 +67,10 @@ async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<nu
       if (schedule === null) break;
       hasShown = true;
       if (!signal.aborted) draw(statusText(schedule).trimEnd());
-      await sleepUntil(Date.now() + POLL_MS, signal);
+      await session.sleepUntil(session.now() + POLL_MS, signal);
     }
   };
-  await withStopSignal(() => {}, follow).finally(() => draw.done());
+  await withStopSignal(session.surroundings, () => {}, follow).finally(() => draw.done());
   if (!hasShown) session.note(nothingRuns(dir));
   return hasShown ? EXIT.done : EXIT.error;
 }

@@ -30,7 +30,7 @@ export function addCookies(program: Command, run: Run): void {
   list.action(() =>
     run(list, async (session) => {
       const { storedCookies } = await import('../../../crawler.ts');
-      const rows = storedCookies(session.options.dir, Date.now());
+      const rows = storedCookies(session.options.dir, session.now());
       await writeList(session, rows, COLUMNS, { empty: 'No cookies.' });
     }),
   );

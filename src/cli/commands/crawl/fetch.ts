@@ -23,6 +23,7 @@ export function addFetch(program: Command, run: Run): void {
   command.action((segment: string | undefined, options: { readonly parse?: true }) =>
     run(command, (session) =>
       withStopSignal(
+        session.surroundings,
         () => session.note(stopNote('the pages in flight')),
         async (signal) => {
           await session.showProgress();

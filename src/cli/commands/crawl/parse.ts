@@ -20,6 +20,7 @@ export function addParse(program: Command, run: Run): void {
   command.action((segment: string | undefined, options: { readonly force?: true; readonly dryRun?: boolean }) =>
     run(command, (session) =>
       withStopSignal(
+        session.surroundings,
         () => session.note(stopNote('the pages being parsed')),
         async (signal) => {
           const parse = (crawler: Crawler): Promise<ParseSummary> =>

@@ -46,6 +46,7 @@ Examples:
   command.action((flags: ReparseFlags) =>
     run(command, (session) =>
       withStopSignal(
+        session.surroundings,
         () => session.note(stopNote('the current batch')),
         (signal) => reparse(session, flags, signal),
       ),

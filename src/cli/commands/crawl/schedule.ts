@@ -12,7 +12,6 @@ import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
 import { firstHealth, reportOf, runSchedule, type Scheduler } from '../../schedule/run-schedule.ts';
-import { sleepUntil } from '../../schedule/sleep-until.ts';
 import { askStatus, heldBy, schedulerLock, statusPath } from '../../schedule/status-socket.ts';
 import { reportLine, statusText } from '../../schedule/status-text.ts';
 import { cronTimetable, everyTimetable, type Timetable } from '../../schedule/timetable.ts';
@@ -69,16 +68,16 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
   const other = await askStatus(statusPath(dir));
   if (flags.status) return printStatus(session, other);
   if (other !== null) throw heldBy(other, dir);
-  const startedAt = Date.now();
+  const startedAt = session.now();
   const timetable = timetableOf(session, flags, startedAt);
   const sources = await seedSources(session, seeds);
   const onStop = (): void => session.note(stopNote('the pages in flight'));
-  return withStopSignal(onStop, async (signal) => {
+  return withStopSignal(session.surroundings, onStop, async (signal) => {
     if (timetable !== null) {
       return runsOf(session, sources, flags, { pid: process.pid, timetable, startedAt }, signal);
     }
     await session.withCrawler((crawler) => prepare(session, crawler, sources));
-    const report = reportOf(await crawlOnce(session, flags, { signal }), startedAt, Date.now());
+    const report = reportOf(await crawlOnce(session, flags, { signal }), startedAt, session.now());
     await writeSummary(session, report, () => `${reportLine(report)}\n`);
     return exitCodeOfStop(report.stoppedBy ?? '');
   });
@@ -106,8 +105,8 @@ async function runsOf(
       {
         scheduler,
         jitterMs: flags.jitter ?? 0,
-        now: Date.now,
-        sleepUntil,
+        now: session.now,
+        sleepUntil: session.sleepUntil,
         random: Math.random,
         log,
         crawl: async (signal, onProgress) => {

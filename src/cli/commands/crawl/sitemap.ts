@@ -27,6 +27,7 @@ export function addSitemap(program: Command, run: Run): void {
   command.action((hosts: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, (session) =>
       withStopSignal(
+        session.surroundings,
         () => session.note(stopNote('the sitemap in flight')),
         async (signal) => {
           const named = hosts.length === 0 ? undefined : hosts;

@@ -70,6 +70,7 @@ export function addUpdatedb(program: Command, run: Run): void {
 
 function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
   return withStopSignal(
+    session.surroundings,
     () => session.note(stopNote('the current batch')),
     async (signal) => {
       const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal }));

@@ -34,7 +34,7 @@ Examples:
     run(command, async (session) => {
       const sources = await seedSources(session, seeds);
       const onStop = (): void => session.note(stopNote('the pages in flight; other workers get the rest'));
-      return withStopSignal(onStop, async (signal) => {
+      return withStopSignal(session.surroundings, onStop, async (signal) => {
         await session.showProgress();
         const summary = await session.withWorker(async (worker) => {
           const { dir } = session.options;

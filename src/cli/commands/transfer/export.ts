@@ -64,6 +64,7 @@ Examples:
   command.action((flags: ExportFlags) =>
     run(command, (session) =>
       withStopSignal(
+        session.surroundings,
         () => session.note('Stopping. A second signal stops at once.'),
         (signal) => exportPages(session, flags, signal),
       ),

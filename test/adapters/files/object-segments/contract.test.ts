@@ -4,7 +4,7 @@ import { createObjectSegmentStore } from '../../../../src/adapters/files/object-
 import { createMemoryObjectStore } from '../../../../src/adapters/memory/object-store.ts';
 import type { ObjectStore } from '../../../../src/ports/objects/object-store.ts';
 import { segmentStoreContract } from '../../../contracts/segment-store.contract.ts';
-import { NO_S3, type S3Server, startS3, storeAt } from '../../s3/s3-server.ts';
+import { NO_S3, type S3Server, startS3, storeAt } from '../../../system/adapters/s3/s3-server.ts';
 import { temporaryFolders, WARC_OPTIONS } from '../temporary-folder.ts';
 
 const newFolder = temporaryFolders();

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectStore } from '../../../../src/operations/cluster/connect-store.ts';
+import { prepare, run as runHere } from '../../../support/program.ts';
+import { workDir } from '../../../support/work-dir.ts';
+import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
+import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { run } from '../../support/binary.ts';
+
+const SKIPPED = NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`;
+const PAGE = 'https://a.test/';
+
+describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in it${SKIPPED}`, () => {
+  let server: RedisServer;
+  let dir = '';
+  beforeAll(async () => {
+    server = await startRedis();
+    dir = join(workDir(), 'spread');
+    await prepare(['work', '--quiet', ...where()]);
+  }, 60_000);
+  afterAll(() => server?.stop());
+  const where = (): string[] => [
+    ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', 'cluster.name=empty'],
+    ...['-D', 'cluster.partitions=4', '-D', 'agent.contact=me@example.org'],
+  ];
+  const asked = (command: string) => runHere([...command.split(' '), ...where()]);
+
+  it.each([
+    ['readdb --stats', 0],
+    ['readdb --hosts', 0],
+    ['readdb --dump --format jsonl', 0],
+    ['readdb --due', 0],
+    ['readdb --by host', 0],
+    ['readdb --broken', 0],
+    ['readdb --seen', 0],
+    [`readdb --inlinks ${PAGE}`, 0],
+    [`readdb --url ${PAGE}`, 1],
+    [`explain ${PAGE}`, 0],
+    ['changes --since 2h', 0],
+    ['changes --since v4.0.0.0.0', 0],
+    ['plan', 0],
+    ['simulate', 1],
+    ['skipped', 0],
+    ['export --format jsonl', 0],
+    [`near ${PAGE}`, 1],
+    [`readseg --get ${PAGE}`, 1],
+    ['export-db', 0],
+    ['verify', 0],
+    ['repair', 0],
+  ])('%s is answered with exit code %i', async (command, code) => {
+    const answer = await asked(command);
+    expect([answer.code, answer.stderr.includes('incrawl:')]).toEqual([code, false]);
+  });
+
+  it.each([
+    'dedup',
+    'linkclusters',
+    'reparse',
+    `touch ${PAGE}`,
+    'retry --status gone',
+    'generate',
+    'fetch',
+    'parse',
+    'updatedb',
+    `sitemap ${PAGE}sitemap.xml`,
+    'merge segments',
+    'crawl',
+    'segments prune --keep-days 1',
+    'readseg --list',
+    'changes --webhook https://hook.test/',
+  ])('%s says that it works on one partition, and how', async (command) => {
+    const { code, stderr } = await asked(command);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is spread over 4 partitions, 000 to 003')]);
+    expect(stderr).toContain(`--dir ${join(dir, 'partitions', '000')} -D cluster.name=empty:000`);
+  });
+
+  it('diff finds no version of a page that is not there, and repair --clock leaves the clock to the server', async () => {
+    const difference = await asked(`diff ${PAGE}`);
+    expect([difference.code, difference.stderr]).toEqual([1, expect.stringContaining(`no segment holds a content of`)]);
+    const clock = await asked('repair --clock');
+    expect([clock.code, clock.stderr]).toEqual([
+      2,
+      expect.stringContaining('works on a crawl db in the state directory'),
+    ]);
+  });
+
+  it('backup says that the store has backups of its own', async () => {
+    const to = join(workDir(), 'backup');
+    const { code, stderr } = await asked(`backup ${to}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Back up the store and the pages by their own means')]);
+    expect(existsSync(to)).toBe(false);
+  });
+
+  it('a cursor that is none, of another number of partitions, or from beyond the end is refused, and kept', async () => {
+    for (const cursor of [
+      'v4.0.0.0',
+      'v2.1.1',
+      '7',
+      'v8.0.0.0.0.0.0.0.0',
+      'v4.0.0.0.zzzz',
+      'yesterday-ish',
+      'v4.0.0.0.-1',
+    ]) {
+      const file = join(workDir(), 'cursor.txt');
+      writeFileSync(file, `${cursor}\n`);
+      const { code, stdout, stderr } = await asked(`changes --cursor ${file} --format jsonl`);
+      expect([cursor, code, stdout, stderr]).toEqual([cursor, 2, '', expect.stringMatching(/cursor|newer copy/)]);
+      expect(readFileSync(file, 'utf8')).toBe(`${cursor}\n`);
+      const since = await asked(`changes --since ${cursor}`);
+      const isPast = cursor === 'v4.0.0.0.zzzz';
+      expect([cursor, since.code]).toEqual([cursor, isPast ? 0 : 2]);
+      if (isPast) expect(since.stderr).toContain('names changes after the end');
+    }
+    const fresh = join(workDir(), 'new.txt');
+    expect((await asked(`changes --cursor ${fresh}`)).code).toBe(0);
+    expect(existsSync(fresh) && readFileSync(fresh, 'utf8')).toBe('v4.0.0.0.0\n');
+  });
+
+  it('questions do not wait for the holder of a partition, and seeds reach it', async () => {
+    const store = await connectStore(server.url);
+    const held: string[] = [];
+    for (let partition = 0; partition < 4; partition++) {
+      const name = `empty:00${partition}`;
+      expect(await store.leases.take(name, 'test', 60_000)).toHaveProperty('token');
+      held.push(name);
+    }
+    for (const command of ['readdb --stats', `explain ${PAGE}`, 'changes --since 2h', 'export-db', 'verify'])
+      expect([command, (await asked(command)).code]).toEqual([command, 0]);
+    const sent = await run(['inject', PAGE, '--json', ...where()]);
+    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 1, refused: 0 }]);
+    expect((await asked('repair')).code).toBe(5);
+    for (const name of held) await store.leases.drop(name, 'test');
+    await store.close();
+  });
+});

@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis } from '../../../../src/adapters/redis/connect.ts';
+import { hashTag } from '../../../../src/adapters/redis/hash-tag.ts';
+import type { SeenView } from '../../../../src/crawler.ts';
+import { json as jsonHere, prepare, run as runHere } from '../../../support/program.ts';
+import { workDir } from '../../../support/work-dir.ts';
+import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
+import {
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startReplicatedCluster,
+} from '../../adapters/redis/redis-server.ts';
+import { type Running, run, start } from '../../support/binary.ts';
+import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
+
+const DELAY_MS = 40;
+const PARTITIONS = 4;
+/** Of each host its first page, six others, six that the host before links to, and one that is gone. */
+const URLS = 6 * 14;
+
+interface Work {
+  readonly stoppedBy: string;
+  readonly turns: number;
+}
+
+describe.skipIf(NO_BULLMQ !== null)(
+  `workers of one crawl${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
+  () => {
+    let server: RedisServer;
+    let hosts: WatchedHosts;
+    beforeAll(async () => {
+      server = await startRedis();
+      hosts = await startHosts(6, 20);
+    });
+    afterAll(async () => {
+      await hosts.close();
+      await server.stop();
+    });
+
+    // A host of a worker that died rests for the longest delay, so that one is short here.
+    const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
+    const within = (dir: string, name: string, partitions = PARTITIONS): string[] => {
+      const keys = { redis: server.url, name, lease: '1s', partitions: `${partitions}`, partitionsAtOnce: '2' };
+      return ['--dir', dir, ...Object.entries(keys).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`])];
+    };
+    const seeds = (): string => {
+      const file = join(workDir(), 'seeds.txt');
+      writeFileSync(file, hosts.origins.map((origin) => `${origin}/\n`).join(''));
+      return file;
+    };
+
+    /** Final state of each URL, whichever worker fetched it. */
+    async function endOf(where: readonly string[]): Promise<readonly unknown[]> {
+      const { stdout } = await runHere(['readdb', '--dump', '--format', 'jsonl', ...where]);
+      const records = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      return records.map(({ url, state, status, depth, httpStatus, title, failures }) => ({
+        url,
+        state,
+        status,
+        depth,
+        httpStatus,
+        title,
+        failures,
+      }));
+    }
+
+    /** Names of the crawl dbs of a crawl. */
+    const namesOf = (name: string, partitions: number): readonly string[] =>
+      partitions === 1 ? [name] : Array.from({ length: partitions }, (_, i) => `${name}:${String(i).padStart(3, '0')}`);
+
+    /** The process that holds one of the crawl dbs once it is one of these. */
+    async function writerAmong(
+      names: readonly string[],
+      workers: readonly Running[],
+      url = server.url,
+    ): Promise<Running> {
+      const redis = await connectRedis(url);
+      try {
+        for (;;) {
+          for (const name of names) {
+            const lease = await redis.get(`${hashTag(name)}:db:lease`);
+            const pid = lease === null ? null : (JSON.parse(lease) as { pid: number }).pid;
+            const writer = workers.find(({ child }) => child.pid === pid);
+            if (writer !== undefined) return writer;
+          }
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      } finally {
+        redis.disconnect();
+      }
+    }
+
+    /** The first one brings the seeds; one that came before them would find nothing to do. */
+    async function startWorkers(count: number, where: readonly string[], file: string): Promise<readonly Running[]> {
+      const before = hosts.asked.length;
+      const first = start(['work', file, '--json', ...where, ...network]);
+      await hosts.seen(before + 1);
+      const others = Array.from({ length: count - 1 }, () => start(['work', '--json', ...where, ...network]));
+      return [first, ...others];
+    }
+
+    async function requireDone(workers: readonly Running[]): Promise<void> {
+      for (const { code, stdout, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
+        expect([code, stderr]).toEqual([0, '']);
+        expect((JSON.parse(stdout) as Work).stoppedBy).toBe('nothing-due');
+      }
+    }
+
+    /** Clocks that count in whole milliseconds may be off by one. */
+    function requirePolite(from: number): void {
+      expect(hosts.overlaps).toEqual([]);
+      expect(shortestPause(hosts.asked.slice(from))).toBeGreaterThanOrEqual(DELAY_MS - 1);
+    }
+
+    it.each([
+      [1, 'one partition'],
+      [PARTITIONS, 'several partitions'],
+    ])(
+      'any of them may be killed: the rest end the crawl as one process would have, and no host is asked too often (%i: %s)',
+      async (partitions) => {
+        const own = join(workDir(), 'own');
+        const file = seeds();
+        await prepare(['crawl', file, '--dir', own, ...network]);
+        const expected = await endOf(['--dir', own]);
+        expect(expected).toHaveLength(URLS);
+        const before = hosts.asked.length;
+
+        const name = `killed-${partitions}`;
+        const where = within(join(workDir(), 'shared'), name, partitions);
+        let alive = await startWorkers(4, where, file);
+        const kill = async (victim: Running): Promise<void> => {
+          alive = alive.filter((each) => each !== victim);
+          victim.child.kill('SIGKILL');
+          await victim.finished;
+        };
+        const names = namesOf(name, partitions);
+        // A worker that holds a crawl db.
+        await kill(await writerAmong(names, alive));
+        // In the midst of fetching.
+        await hosts.seen(before + 10);
+        await kill(alive[0] as Running);
+        // The worker that writes next.
+        await kill(await writerAmong(names, alive));
+        await requireDone(alive);
+        expect(await endOf(where)).toEqual(expected);
+        requirePolite(before);
+        // A page is asked for again only where its worker died over it.
+        expect(hosts.asked.length - before).toBeLessThan(expected.length + 30);
+      },
+      180_000,
+    );
+
+    it('one that was paused for longer than its lease changes nothing when it goes on', async () => {
+      const before = hosts.asked.length;
+      const where = within(join(workDir(), 'shared'), 'paused');
+      const workers = await startWorkers(3, where, seeds());
+      const [fetching] = workers;
+      await hosts.seen(before + 10);
+      fetching?.child.kill('SIGSTOP');
+      const others = workers.filter((each) => each !== fetching);
+      const writing = await writerAmong(namesOf('paused', PARTITIONS), others);
+      writing.child.kill('SIGSTOP');
+      await requireDone(others.filter((each) => each !== writing));
+      const end = await endOf(where);
+      expect(end).toHaveLength(URLS);
+      for (const { child } of [fetching as Running, writing]) child.kill('SIGCONT');
+      await requireDone([fetching as Running, writing]);
+      expect(await endOf(where)).toEqual(end);
+      requirePolite(before);
+    }, 180_000);
+
+    it('one that is asked to stop gives its jobs back, and another one goes on', async () => {
+      const where = within(join(workDir(), 'stopped'), 'stopped');
+      const before = hosts.asked.length;
+      const first = start(['work', seeds(), '--json', ...where, ...network]);
+      await hosts.seen(before + 8);
+      first.child.kill('SIGTERM');
+      const stopped = await first.finished;
+      expect(stopped.code).toBe(11);
+      expect((JSON.parse(stopped.stdout) as Work).stoppedBy).toBe('signal');
+      const second = await jsonHere<Work>(['work', ...where, ...network]);
+      expect(second.stoppedBy).toBe('nothing-due');
+      expect(await endOf(where)).toHaveLength(URLS);
+      requirePolite(before);
+    }, 60_000);
+
+    it('all say so, and none that the crawl is done, when Redis has lost its data while they work', async () => {
+      const losing = await startRedis();
+      const dir = join(workDir(), 'losing');
+      const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
+      const before = hosts.asked.length;
+      const workers = await startWorkers(2, where, seeds());
+      await hosts.seen(before + 20);
+      const redis = await connectRedis(losing.url);
+      await redis.flushall();
+      redis.disconnect();
+      for (const { code, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
+        expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
+      }
+      for (const [start, reading] of [
+        [run, ['readdb', '--stats']],
+        [runHere, ['export-db']],
+      ] as const) {
+        const { code, stderr } = await start([...reading, ...where]);
+        expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
+      }
+      await losing.stop();
+    }, 60_000);
+
+    it('wait for a Redis Cluster that is away, and go on when it is back', async () => {
+      const cluster = await startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']);
+      const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
+      const before = hosts.asked.length;
+      const workers = await startWorkers(2, where, seeds());
+      for (const each of workers) await writerAmong(namesOf('waiting', PARTITIONS), [each], cluster.url);
+      await cluster.kill();
+      // Longer than a command waits.
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      await cluster.again();
+      await requireDone(workers);
+      expect(await endOf(where)).toHaveLength(URLS);
+      requirePolite(before);
+      await cluster.stop();
+    }, 90_000);
+
+    it('all of them end the crawl when the master of their Redis Cluster dies and a replica takes its place', async () => {
+      const cluster = await startReplicatedCluster();
+      const where = [...within(join(workDir(), 'failing-over'), 'failing-over'), '-D', `cluster.redis=${cluster.url}`];
+      const before = hosts.asked.length;
+      const workers = await startWorkers(4, where, seeds());
+      await hosts.seen(before + 20);
+      await cluster.failOver(`${hashTag('failing-over:001')}:db:id`);
+      await requireDone(workers);
+      expect(await endOf(where)).toHaveLength(URLS);
+      await cluster.stop();
+    }, 120_000);
+
+    it('a worker knows in a later round what it has met in an earlier one, and readdb --seen counts it', async () => {
+      // A row of pages, one a round; each links to the next one, and to the same five as all others.
+      const row = createServer((request, response) => {
+        const number = Number(/^\/row\/(\d)$/.exec(request.url ?? '')?.[1] ?? 9);
+        if (request.url === '/robots.txt') response.statusCode = 404;
+        response.setHeader('content-type', 'text/html');
+        const menu = [1, 2, 3, 4, 5].map((n) => `<a href="/menu/${n}">menu ${n}</a>`).join(' ');
+        response.end(number < 5 ? `<p>${menu} <a href="/row/${number + 1}">next</a>` : '<p>the end');
+      }).listen(0, '127.0.0.1');
+      await once(row, 'listening');
+      const origin = `http://127.0.0.1:${(row.address() as AddressInfo).port}`;
+      const where = within(join(workDir(), 'hot'), 'hot', 1);
+      await prepare(['inject', `${origin}/row/0`, ...where]);
+      await requireDone([start(['work', '--json', ...where, ...network])]);
+      row.close();
+      const seen = await jsonHere<SeenView>(['readdb', '--seen', ...where]);
+      expect(seen).toMatchObject({ filterIn: 'memory', filter: null });
+      // The menu is new in the first round, and known without a read in the four that follow.
+      expect(seen.asked).toMatchObject({ probes: 30, filterNew: 10, cacheHits: 20, reads: 0 });
+      const text = (await runHere(['readdb', '--seen', ...where])).stdout;
+      expect(text).toMatch(/^cache +weighted, up to 65,536 URLs, \d+ hits? \(/m);
+      expect(text).toMatch(/^filter +on \(memory\); open in the process that writes, not here$/m);
+    }, 60_000);
+
+    it('one without a contact says so and ends, and fails no job: others go on', async () => {
+      const where = within(join(workDir(), 'contact'), 'contact');
+      const file = seeds();
+      appendFileSync(file, 'http://host.invalid/\n');
+      const contact = ['--contact', 'me@example.org'];
+      const before = hosts.asked.length;
+      const first = start(['work', file, '--json', ...where, ...network, ...contact]);
+      await hosts.seen(before + 4);
+      first.child.kill('SIGTERM');
+      expect((await first.finished).code).toBe(11);
+      const { code, stderr } = await run(['work', ...where, ...network]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('set agent.contact')]);
+      await requireDone([start(['work', '--json', ...where, ...network, ...contact])]);
+      expect(await endOf(where)).toHaveLength(URLS + 1);
+    }, 60_000);
+
+    it('refuses to work without a server', async () => {
+      const { code, stderr } = await run(['work', '--dir', workDir()]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server, such as -D')]);
+    });
+  },
+);
