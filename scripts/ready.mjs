@@ -2,7 +2,7 @@
 // Plain JavaScript without packages, since it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -56,11 +56,15 @@ const sources = [
 const built = hashOf(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources]);
 if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
   say('incrawl: building (tsc)');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  const startedAt = Date.now();
+  rmSync(buildStamp, { force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
-  mkdirSync(join(root, 'dist'), { recursive: true });
   // What pages load in a browser is shipped as it is.
   const assets = join('src', 'cli', 'serve', 'assets');
   cpSync(join(root, assets), join(root, 'dist', assets), { recursive: true });
+  // Over the old build: what runs from that meanwhile goes on. What has no source any more goes.
+  for (const file of filesBelow('dist')) {
+    if (statSync(join(root, file)).mtimeMs < startedAt - 2_000) rmSync(join(root, file));
+  }
   writeFileSync(buildStamp, built);
 }

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { canonicalUrl } from 'incrawl/plugin';
 import { testPlugin } from 'incrawl/plugin-testing';
@@ -154,49 +152,6 @@ describe('urlnormalizer-basic, the contract', () => {
   it('takes no time over a URL that is all session ids', () => {
     const nested = `http://a.org/${';jsess'.repeat(80)}ionid=1${'ionid=1'.repeat(80)}?${'&sid=1'.repeat(120)}`;
     expect(normalize(nested, EVERYTHING)).not.toBeNull();
-  });
-});
-
-interface NormalizeCase {
-  readonly id: string;
-  readonly class: string;
-  readonly in: string;
-  readonly out: string | null;
-}
-
-const file = join(process.env.INCRAWL_CASES ?? '', 'normalize.json');
-const available = process.env.INCRAWL_CASES !== undefined && existsSync(file);
-
-describe('public cases', () => {
-  const cases = available ? (JSON.parse(readFileSync(file, 'utf8')) as NormalizeCase[]) : [];
-  const apply = (input: string, options: Partial<Options>): string | null => {
-    const canonical = canonicalUrl(input);
-    return 'url' in canonical ? normalize(canonical.url, options) : null;
-  };
-
-  it.skipIf(!available).each<[string, Partial<Options>]>([
-    ['core', {}],
-    ['session-id', { sessionIds: 'names' }],
-    ['default-page', { stripIndexFiles: true }],
-    ['double-slash', { duplicateSlashes: true }],
-    ['query', { sortQuery: true }],
-    ['cleanup', { duplicateSlashes: true }],
-  ])('class %s with %j (skipped unless INCRAWL_CASES names a folder)', (name, options) => {
-    const wrong = cases.filter(
-      // Fragments are never kept, and other schemes never crawled.
-      ({ class: its, in: input, out }) =>
-        its === name && !out?.includes('#') && !input.startsWith('file:') && apply(input, options) !== out,
-    );
-    expect(wrong.map((each) => ({ ...each, got: apply(each.in, options) }))).toEqual([]);
-  });
-
-  it.skipIf(!available)('is idempotent on every answer (skipped unless INCRAWL_CASES names a folder)', () => {
-    for (const { in: input, out } of cases) {
-      for (const text of [input, out ?? '']) {
-        const once = apply(text, EVERYTHING);
-        if (once !== null) expect(apply(once, EVERYTHING)).toBe(once);
-      }
-    }
   });
 });
 

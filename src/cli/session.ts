@@ -148,7 +148,7 @@ export async function openSession(
     if (live === NO_LIVE) live = await createLive({ terminal, record: (await logOf()).info });
     return live;
   };
-  const work = slowWork(openLive, () => performance.now());
+  const work = slowWork(openLive, () => clock?.elapsed?.() ?? clock?.now() ?? performance.now());
   const onWork = isTerminal(stderr, env) && !options.quiet ? work.onWork : () => {};
   const out = createOutput(stdout, work.hide);
   let log: Promise<ClosableLog> | null = null;

@@ -78,7 +78,10 @@ function end(code: number): void {
 }
 
 async function main(): Promise<number> {
-  return runCommand({ argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops }, report);
+  return runCommand(
+    { argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops },
+    report,
+  );
 }
 
 function report(error: unknown): void {

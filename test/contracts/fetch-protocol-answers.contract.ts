@@ -139,21 +139,22 @@ export function answersContract(create: CreateProtocol, skipped: SkippedQuestion
       },
     );
 
-    it.skipIf('/odd-fields' in skipped)('reads fields as RFC 9110 has them', async () => {
-      const { head } = await ask('/odd-fields');
-      expect(head.headers).toMatchObject({
-        etag: '"a"',
-        'retry-after': '1',
-        'last-modified': 'one',
-        'x-blank': 'in \t between',
-        'x-empty': '',
-        'x-empty-too': '',
-        constructor: 'c',
-        'x-latin': '\u00e9\u00a0',
+    if (!('/odd-fields' in skipped))
+      it('reads fields as RFC 9110 has them', async () => {
+        const { head } = await ask('/odd-fields');
+        expect(head.headers).toMatchObject({
+          etag: '"a"',
+          'retry-after': '1',
+          'last-modified': 'one',
+          'x-blank': 'in \t between',
+          'x-empty': '',
+          'x-empty-too': '',
+          constructor: 'c',
+          'x-latin': '\u00e9\u00a0',
+        });
+        expect(head.rawHeaders).toContain('RETRY-AFTER');
+        expect(head.rawHeaders).toHaveLength(2 * 13);
       });
-      expect(head.rawHeaders).toContain('RETRY-AFTER');
-      expect(head.rawHeaders).toHaveLength(2 * 13);
-    });
 
     it('an empty body is a body', async () => {
       const { body, truncated } = await ask('/empty');

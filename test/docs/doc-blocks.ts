@@ -1,3 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
 /** A code block of a Markdown file. */
 export interface DocBlock {
   /** Info string of the fence (`ts plugins/x/plugin.ts`); empty for an indented block. */
@@ -75,3 +79,13 @@ export function missingLine(output: string, expected: readonly string[]): string
 
 const folded = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** README and the pages of `docs`, by their paths. */
+export const docs: readonly { readonly name: string; readonly blocks: readonly DocBlock[] }[] = [
+  join(root, 'README.md'),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(root, 'docs', name)),
+].map((file) => ({ name: file.slice(root.length), blocks: codeBlocks(readFileSync(file, 'utf8')) }));

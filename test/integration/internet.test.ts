@@ -145,9 +145,10 @@ ${hasPdf ? '  - parse-pdf\n' : ''}  - parse-office
   const { config } = await loadConfig({ file: join(baseDir, 'incrawl.yaml') });
   const clock = { now: () => now, sleep: async () => {} };
   crawler = await openCrawler({ config, baseDir, dir: join(baseDir, 'crawldb'), log: silent, clock, env: ENV });
-}, 120_000);
+});
 afterAll(async () => {
   await crawler?.close();
+  for (const name of ['MEMBERS_USER', 'MEMBERS_PASSWORD']) delete process.env[name];
   for (const { part } of sites) await part.close();
   rmSync(baseDir, { recursive: true, force: true });
 });

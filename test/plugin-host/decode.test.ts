@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DecodeHints, decodeBody, sniffEncoding } from '../../src/plugin-host/parsing/decode.ts';
@@ -167,23 +165,5 @@ describe('decodeBody, any bytes', () => {
   it('reads a view of a larger buffer', () => {
     const outer = Buffer.from('xxéxx');
     expect(decodeBody(outer.subarray(2, 4), html).text).toBe('é');
-  });
-});
-
-const file = join(process.env.INCRAWL_CASES ?? '', 'encoding.json');
-const available = process.env.INCRAWL_CASES !== undefined && existsSync(file);
-
-describe('public cases', () => {
-  it.skipIf(!available)('HTML prescan (skipped unless INCRAWL_CASES names a folder)', () => {
-    const cases = JSON.parse(readFileSync(file, 'utf8')) as { id: string; data_b64: string; encoding: string }[];
-    const wrong = cases.filter((each) => {
-      const bytes = Uint8Array.from(Buffer.from(each.data_b64, 'base64'));
-      return (
-        (sniffEncoding(bytes, { contentType: null, kind: 'html' }) ?? 'windows-1252') !== each.encoding.toLowerCase()
-      );
-    });
-    expect(
-      wrong.map((each) => [each.id, Buffer.from(each.data_b64, 'base64').toString('latin1').slice(0, 300)]),
-    ).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import type { StopRequests } from '../../src/cli/process/stop-signal.ts';
 import { runCommand } from '../../src/cli/program/run-command.ts';
 import { errorText } from '../../src/cli/render/text/error-text.ts';
 import type { Surroundings } from '../../src/cli/session.ts';
+import { afterThisFile } from './ends.ts';
 
 export interface Finished {
   readonly code: number;
@@ -14,9 +15,12 @@ export interface Finished {
 
 export interface RunOptions {
   readonly cwd?: string;
-  readonly input?: string;
+  /** What stdin gives; empty by default. */
+  readonly input?: string | Readable;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Surroundings['clock'];
+  /** Lets each piece of standard output pass: a reader that is slow. */
+  readonly reader?: { pass(take: () => void): void };
   /** Both streams pass for a terminal of so many columns. */
   readonly columns?: number;
 }
@@ -36,7 +40,7 @@ export const NO_STOPS: StopRequests = { listen: () => () => {}, endAtOnce: () =>
 /** Runs a command line in this process, as the built program does: what that adds is in `start.ts` alone. */
 export function start(args: readonly string[], options: RunOptions = {}): Running {
   const said = new Said();
-  const stdout = said.stream('stdout', options.columns);
+  const stdout = said.stream('stdout', options.columns, options.reader);
   const stderr = said.stream('stderr', options.columns);
   let stops: (() => void)[] = [];
   const requests: StopRequests = {
@@ -53,7 +57,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
   const surroundings: Surroundings = {
     argv: args,
     env,
-    stdin: () => Readable.from([Buffer.from(options.input ?? '')]) as unknown as NodeJS.ReadStream,
+    stdin: () => stdinOf(options.input ?? '') as NodeJS.ReadStream,
     stdout,
     stderr,
     stops: requests,
@@ -62,10 +66,16 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
   void runCommand(surroundings, (error) => stderr.write(errorText(error, args)))
     .finally(leave)
     .then(said.end);
+  const stop = (): void => {
+    for (const each of stops) each();
+  };
+  // One that a failed test has left must not go on beside the next files.
+  afterThisFile(() => {
+    stop();
+    return said.finished;
+  });
   return {
-    stop: () => {
-      for (const stop of stops) stop();
-    },
+    stop,
     saying: (pattern) => said.saying(pattern),
     finished: said.finished,
   };
@@ -92,6 +102,9 @@ export async function json<Shape = Readonly<Record<string, unknown>>>(
   throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}\n${stdout}`);
 }
 
+const stdinOf = (input: string | Readable): Readable =>
+  typeof input === 'string' ? Readable.from([Buffer.from(input)]) : input;
+
 /** What a command has written. */
 class Said {
   readonly finished: Promise<Finished>;
@@ -106,12 +119,13 @@ class Said {
     });
   }
 
-  stream(name: 'stdout' | 'stderr', columns: number | undefined): NodeJS.WriteStream {
+  stream(name: 'stdout' | 'stderr', columns: number | undefined, reader?: RunOptions['reader']): NodeJS.WriteStream {
     const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
       this.#text[name] += chunk;
       this.#text.output += chunk;
       for (const look of this.#waiting) look();
-      done();
+      if (reader === undefined) done();
+      else reader.pass(done);
     };
     const terminal = columns === undefined ? {} : { isTTY: true, columns };
     return Object.assign(new Writable({ write }), terminal) as unknown as NodeJS.WriteStream;

@@ -18,6 +18,7 @@ export async function notifyWebhook(
   secretFile: string | undefined,
 ): Promise<number> {
   const { deliverToWebhook } = await import('../../operations/changes/webhook-delivery.ts');
+  const { clock } = session.surroundings;
   const secret = await secretOf(session, secretFile);
   if (secret === null) session.note(`Messages are not signed: set ${SECRET_VARIABLE} or --secret-file.`);
   const deliver = async (signal: AbortSignal): Promise<number> => {
@@ -27,6 +28,7 @@ export async function notifyWebhook(
       dir: session.options.dir,
       withFeed: (use) => session.withReader(use),
       signal,
+      ...(clock === undefined ? {} : { clock }),
       note: (text) => session.note(safeText(text)),
     });
     await writeAnswer(session, summary, () => textOf(summary));

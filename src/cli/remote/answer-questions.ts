@@ -14,9 +14,13 @@ export const questionsPath = (dir: string): string => socketPath(dir, 'db');
 
 /**
  * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads
- * the crawl db any more: answers that take longer than a second are cut short, and their readers get an error.
+ * the crawl db any more: answers that take longer than `graceMs` are cut short, and their readers get an error.
  */
-export async function answerQuestions(path: string, reader: CrawlReader): Promise<LocalSocket> {
+export async function answerQuestions(
+  path: string,
+  reader: CrawlReader,
+  graceMs: number = GRACE_MS,
+): Promise<LocalSocket> {
   const closing = new AbortController();
   const answers = new Set<Promise<void>>();
   let isClosing = false;
@@ -31,7 +35,7 @@ export async function answerQuestions(path: string, reader: CrawlReader): Promis
   return {
     async close() {
       isClosing = true;
-      const timer = setTimeout(() => closing.abort(), GRACE_MS);
+      const timer = setTimeout(() => closing.abort(), graceMs);
       await Promise.all(answers);
       clearTimeout(timer);
       await socket.close();

@@ -12,6 +12,8 @@ export interface Waiting {
   /** Called when a holder does not answer for long. */
   readonly onSilence: (message: string) => void;
   readonly silenceMs?: number;
+  /** How long a holder may take until it answers at all. */
+  readonly patienceMs?: number;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function askEither<Value>(
       // No part of the answer has arrived: the next holder of the crawl db answers from the start.
       if (holder.hasAnswered()) throw answered.error;
     }
-    if (performance.now() - startedAt > PATIENCE_MS) throw asked.error;
+    if (performance.now() - startedAt > (waiting.patienceMs ?? PATIENCE_MS)) throw asked.error;
     const { askToGiveWay } = await import('../serve/give-way.ts');
     if ((await askToGiveWay(dir)) !== null) continue;
     await delay(PAUSE_MS);

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createWebhookCursors, newSource } from '../../adapters/files/webhook-cursors.ts';
 import { createWebhook } from '../../adapters/http/webhook.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
 import { packageVersion } from '../../config/package-version.ts';
 import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { WebhookCursor } from '../../ports/webhook.ts';
 import { refuseSpread } from '../cluster/cluster-mark.ts';
 import {
@@ -32,6 +33,8 @@ export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   /** Continues until the signal comes, with a pause between two reads, ms. */
   readonly follow?: { readonly everyMs: number };
   readonly note: (text: string) => void;
+  /** Default: that of the machine. */
+  readonly clock?: Clock;
 }
 
 export interface WebhookSummary extends DeliverySummary {
@@ -47,11 +50,11 @@ export interface WebhookSummary extends DeliverySummary {
  * `follow`) while a crawl holds the db and does not answer.
  */
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
-  const { url, note, signal } = options;
+  const { url, note, signal, clock = systemClock } = options;
   checkUrl(url);
   refuseSpread(resolve(options.dir));
   const cursors = createWebhookCursors(join(resolve(options.dir), 'webhooks'));
-  const sleep = (ms: number): Promise<void> => delay(ms, undefined, { signal }).catch(() => {});
+  const sleep = (ms: number): Promise<void> => clock.sleep(ms, signal).catch(() => {});
   let cursor = await startWhenFree(options, await cursors.load(url), sleep);
   const save = async (next: WebhookCursor): Promise<void> => {
     await cursors.save(url, next);
@@ -61,7 +64,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
   const deps = {
     begin: save,
     webhook: createWebhook({ ...options, userAgent: `incrawl/${packageVersion()}` }),
-    now: Date.now,
+    now: () => clock.now(),
     random: Math.random,
     sleep,
     onRetry: (reason: string, pauseMs: number) => note(`${reason}; next attempt in ${Math.ceil(pauseMs / 1_000)} s`),

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFrames } from '../../../src/adapters/files/segments/frame-reader.ts';
 import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
 import { verifyWarc } from '../../../src/adapters/files/warc/verify-warc.ts';
@@ -13,13 +13,13 @@ import {
   START,
   urlOf,
 } from '../../contracts/segment-records.ts';
+import { replaceFs } from '../../support/replaced-fs.ts';
 import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
 
 /** Bytes that the disk still takes. A write that does not fit is cut short first and refused then, as by a real one. */
-const disk = vi.hoisted(() => ({ freeBytes: Number.POSITIVE_INFINITY }));
+const disk = { freeBytes: Number.POSITIVE_INFINITY };
 
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>();
+const mend = replaceFs((real) => {
   const writeSync = (
     fd: number,
     data: string | Uint8Array,
@@ -29,28 +29,28 @@ vi.mock('node:fs', async (importOriginal) => {
   ): number => {
     if (typeof data === 'string') {
       if (data.length > disk.freeBytes) throw Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' });
-      return fs.writeSync(fd, data);
+      return real.writeSync(fd, data);
     }
     const taken = Math.min(length, disk.freeBytes);
     if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     disk.freeBytes -= taken;
-    return fs.writeSync(fd, data, from, taken, position);
+    return real.writeSync(fd, data, from, taken, position);
   };
-  const writevSync = (fd: number, buffers: readonly Uint8Array[], position?: number): number => {
-    const whole = Buffer.concat(buffers);
+  const writevSync = (fd: number, buffers: readonly NodeJS.ArrayBufferView[], position?: number): number => {
+    const whole = Buffer.concat(buffers as readonly Uint8Array[]);
     return writeSync(fd, whole, 0, whole.length, position);
   };
   const writeFileSync = (file: string, text: string): void => {
-    const fd = fs.openSync(file, 'w');
+    const fd = real.openSync(file, 'w');
     try {
       writeSync(fd, text);
     } finally {
-      fs.closeSync(fd);
+      real.closeSync(fd);
     }
   };
-  const limited = { ...fs, writeSync, writevSync, writeFileSync };
-  return { ...limited, default: limited };
+  return { writeSync, writevSync, writeFileSync } as Partial<typeof real>;
 });
+afterAll(mend);
 
 const newFolder = temporaryFolders();
 

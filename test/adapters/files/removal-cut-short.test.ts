@@ -1,8 +1,10 @@
+import type fs from 'node:fs';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
 import { fetchItems, START } from '../../contracts/segment-records.ts';
+import { replaceFs } from '../../support/replaced-fs.ts';
 import { temporaryFolders, WARC_OPTIONS } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();
@@ -11,16 +13,13 @@ const newFolder = temporaryFolders();
  * The removal of a folder that is killed before the last file, by name, is gone: Node and the system remove them in any
  * order.
  */
-const kills = vi.hoisted(() => ({ on: false }));
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>();
-  const rmSync: typeof fs.rmSync = (path, options) => {
-    if (!kills.on || options?.recursive !== true) return fs.rmSync(path, options);
-    const names = fs.readdirSync(path).sort();
-    for (const name of names.slice(0, -1)) fs.rmSync(join(String(path), name));
+const removeThenEnd = (real: typeof fs): Partial<typeof fs> => ({
+  rmSync(path, options) {
+    if (options?.recursive !== true) return real.rmSync(path, options);
+    const names = real.readdirSync(path).sort();
+    for (const name of names.slice(0, -1)) real.rmSync(join(String(path), name));
     throw Object.assign(new Error('killed'), { code: 'EINTR' });
-  };
-  return { ...fs, rmSync };
+  },
 });
 
 it('a segment whose removal is cut short is none any more, and is removed at the next start', async () => {
@@ -30,9 +29,9 @@ it('a segment whose removal is cut short is none any more, and is removed at the
   const segment = await store.open('s1', 'write');
   await segment.setState('updated');
   await segment.close();
-  kills.on = true;
+  const mend = replaceFs(removeThenEnd);
   await expect(store.remove('s1')).rejects.toMatchObject({ message: expect.stringContaining('killed') });
-  kills.on = false;
+  mend();
   expect(readdirSync(join(dir, 's1')).length).toBeGreaterThan(0);
   expect([await store.list(), await store.listIncomplete()]).toEqual([[], ['s1']]);
   await store.remove('s1');

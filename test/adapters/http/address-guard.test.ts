@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAddressGuard, isAddressBlocked } from '../../../src/adapters/http/guard/address-guard.ts';
 import { createAllowList } from '../../../src/adapters/http/guard/allow-list.ts';
-
-const cases = process.env.INCRAWL_CASES;
 
 describe('isAddressBlocked', () => {
   it.each([
@@ -66,14 +62,6 @@ describe('isAddressBlocked', () => {
     ['http://[::ffff:169.254.169.254]/', '0.0.0.0/0', true],
   ])('%s with %s allowed: %s', (url, entry, expected) => {
     expect(isAddressBlocked(url, [entry])).toBe(expected);
-  });
-
-  it.skipIf(cases === undefined)('passes the public cases (skipped unless INCRAWL_CASES names their folder)', () => {
-    const all = JSON.parse(readFileSync(join(cases ?? '', 'ssrf-urls.json'), 'utf8')) as {
-      url: string;
-      blocked: boolean;
-    }[];
-    expect(all.filter(({ url, blocked }) => isAddressBlocked(url) !== blocked)).toEqual([]);
   });
 });
 

@@ -13,10 +13,8 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpProtocolOptions } from '../../../src/adapters/http/exchange/protocol-options.ts';
 import { createUndiciProtocol } from '../../../src/adapters/http/exchange/undici-protocol.ts';
-import { type ProxyServer, parseProxy } from '../../../src/adapters/http/guard/proxy-server.ts';
 import type { Exchange, ExchangeRequest, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import { failure, textOf } from '../../contracts/fetch-protocol-exam.ts';
-import { missing, type RunningProxy, startMicrosocks, startTinyproxy } from '../../site/proxy-programs.ts';
 import { unknownIdentity } from '../../site/tls-identity.ts';
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_HTTP_1_1_REQUIRED, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -378,20 +376,5 @@ describe('HTTP/1.1 in its place', () => {
     expect((await (await open({ http2: false }))(`${origin}/`)).head.httpVersion).toBe('1.1');
     expect((await (await open())(`${origin}/`)).head.httpVersion).toBe('2');
     expect(site.requests).toEqual(['1.1 /', '2 /']);
-  });
-});
-
-describe('through a proxy', () => {
-  it.each([
-    ['http', 'tinyproxy', startTinyproxy],
-    ['socks5', 'microsocks', startMicrosocks],
-  ] as const)('%s, by %s (skipped without it)', async (scheme, program, start) => {
-    if (missing(program) !== '') return;
-    const proxy: RunningProxy = await start();
-    ends.push(() => proxy.stop());
-    const { site, origin } = await serve(fine);
-    const ask = await open({ proxy: parseProxy(`${scheme}://127.0.0.1:${proxy.port}`) as ProxyServer });
-    for (const path of ['/a', '/b']) expect((await ask(origin + path)).head.httpVersion).toBe('2');
-    expect(site.connections).toBe(1);
   });
 });

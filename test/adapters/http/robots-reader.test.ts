@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRobots } from '../../../src/adapters/http/robots/check-robots.ts';
 import { parseRobots } from '../../../src/adapters/http/robots/robots-reader.ts';
 import { decodeRobots } from '../../../src/adapters/http/robots/robots-text.ts';
 
-const cases = process.env.INCRAWL_CASES;
 const allowed = (robots: string, path: string, agent = 'incrawl'): boolean =>
   checkRobots({ robots, agent, url: `http://example.org${path}` }).allowed;
 
@@ -174,30 +171,4 @@ it('never throws, and gives the same answer for a path however it is spelled', (
       expect(parsed.decide(`/${spelled}`)).toEqual(parsed.decide(`/${path}`));
     }),
   );
-});
-
-describe.skipIf(cases === undefined)('public cases (skipped unless INCRAWL_CASES names their folder)', () => {
-  interface Case {
-    readonly id: string;
-    readonly class: string;
-    readonly robots?: string;
-    readonly robots_b64?: string;
-    readonly agent: string | string[];
-    readonly url: string;
-    readonly allowed: boolean;
-  }
-  const load = (): Case[] => JSON.parse(readFileSync(join(cases ?? '', 'robots.json'), 'utf8')) as Case[];
-  const failed = (kind: string): string[] =>
-    load()
-      .filter((each) => each.class === kind)
-      .filter(({ robots, robots_b64, agent, url, allowed: expected }) => {
-        const text = robots ?? decodeRobots(Buffer.from(robots_b64 ?? '', 'base64'));
-        return checkRobots({ robots: text, agent: [agent].flat()[0] ?? '', url }).allowed !== expected;
-      })
-      .map((each) => each.id);
-  const share = (kind: string): number => failed(kind).length / load().filter((each) => each.class === kind).length;
-
-  it('core: all', () => expect(failed('core')).toEqual([]));
-  it('lenient: at least 90 %', () => expect(share('lenient')).toBeLessThanOrEqual(0.1));
-  it('google: at least 90 %', () => expect(share('google')).toBeLessThanOrEqual(0.1));
 });

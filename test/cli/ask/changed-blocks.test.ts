@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChangeView, Explanation, RecordView } from '../../../src/crawler.ts';
-import { json, run } from '../../support/program.ts';
+import { json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
 
@@ -25,41 +25,52 @@ const counted = (readers: number, rest = tail): string =>
   <p>By this hour ${readers} people of the valley have read the story.</p>${rest}</article></main></body></html>`;
 
 let site: ChangingSite;
-let url = '';
 const cwd = workDir();
 const network = ['--allow', '127.0.0.1', '--delay', '0', '--quiet'];
+const url = (path: string): string => `${site.origin}${path}`;
+const record = (path: string): Promise<RecordView> => json<RecordView>(['readdb', '--url', url(path)], { cwd });
+
+/** The visits of both pages: from the second on each finds another version. */
+const VERSIONS: readonly Readonly<Record<string, string>>[] = [1_203, 1_377, 1_541, 1_702].map((readers, i) => ({
+  '/mill': page(QUOTES[i]!),
+  '/read': counted(readers),
+}));
+
+async function visit(pages: Readonly<Record<string, string>>): Promise<void> {
+  const paths = Object.keys(pages);
+  for (const path of paths) site.pages.set(path, pages[path]!);
+  await prepare(['touch', ...paths.map(url)], { cwd });
+  await prepare(['crawl', ...network], { cwd });
+}
+
 beforeAll(async () => {
-  site = await startChangingSite({ '/mill': page(QUOTES[0]!) });
-  url = `${site.origin}/mill`;
-  await run(['crawl', url, ...network], { cwd });
-  for (const quote of QUOTES.slice(1)) {
-    site.pages.set('/mill', page(quote));
-    await run(['touch', url], { cwd });
-    await run(['crawl', ...network], { cwd });
-  }
-}, 60_000);
+  const [first, ...others] = VERSIONS;
+  site = await startChangingSite(first!);
+  await prepare(['crawl', ...Object.keys(first!).map(url), ...network], { cwd });
+  for (const pages of others) await visit(pages);
+});
 afterAll(() => site.close());
 
 describe('a part of a page that changes alone at each visit', () => {
   const place = expect.stringMatching(/section>p$/);
 
   it('is named by readdb, changes and explain', async () => {
-    const record = await json<RecordView>(['readdb', '--url', url], { cwd });
-    expect(record.changedBlocks).toEqual([place]);
-    const changes = await json<ChangeView[]>(['changes', '--kind', 'modified'], { cwd });
+    expect((await record('/mill')).changedBlocks).toEqual([place]);
+    const where = ['--kind', 'modified', '--where', `url = "${url('/mill')}"`];
+    const changes = await json<ChangeView[]>(['changes', ...where], { cwd });
     expect(changes.map(({ blocks }) => blocks)).toEqual([[place], [place], [place]]);
-    const { why } = await json<Explanation>(['explain', url], { cwd });
+    const { why } = await json<Explanation>(['explain', url('/mill')], { cwd });
     expect(why).toContainEqual(expect.stringMatching(/^The last change was in these parts: .*section>p\.$/));
     expect(why).toContainEqual(
       expect.stringMatching(/^These parts differ at most visits, so they do not count as a change: /),
     );
-    const { stdout } = await run(['explain', url], { cwd });
+    const { stdout } = await run(['explain', url('/mill')], { cwd });
     expect(stdout).toContain('section>p');
     expect(stdout).toContain('none yet; at most 10 % of the visits that headers say are unchanged');
   });
 
   it('counts for no change once that is known', async () => {
-    const { visits, volatileBlocks } = await json<RecordView>(['readdb', '--url', url], { cwd });
+    const { visits, volatileBlocks } = await record('/mill');
     expect(visits.map(({ outcome }) => outcome)).toEqual(['new', 'modified', 'modified', 'modified']);
     expect(visits.at(-1)?.distance).toBe(0);
     expect(volatileBlocks).toEqual([place]);
@@ -68,30 +79,20 @@ describe('a part of a page that changes alone at each visit', () => {
 
 describe('a paragraph among others that changes alone at each visit', () => {
   const place = expect.stringMatching(/article>p:4$/);
-  const visit = async (at: string, html: string): Promise<void> => {
-    site.pages.set('/read', html);
-    await run(['touch', at], { cwd });
-    await run(['crawl', ...network], { cwd });
-  };
-  const record = (at: string): Promise<RecordView> => json<RecordView>(['readdb', '--url', at], { cwd });
 
   it('counts for no change from the fifth visit on, and is named; a change beside it counts', async () => {
-    const at = `${site.origin}/read`;
-    site.pages.set('/read', counted(1_203));
-    await run(['inject', at], { cwd });
-    await run(['crawl', ...network], { cwd });
-    for (const readers of [1_377, 1_541, 1_702, 1_899]) await visit(at, counted(readers));
-    const calm = await record(at);
+    await visit({ '/read': counted(1_899) });
+    const calm = await record('/read');
     expect(calm.visits.map(({ outcome }) => outcome)).toEqual(['new', 'modified', 'modified', 'modified', 'modified']);
     expect(calm.visits.at(-1)?.distance).toBe(0);
     expect(calm.volatileBlocks).toEqual([place]);
-    const { why } = await json<Explanation>(['explain', at], { cwd });
+    const { why } = await json<Explanation>(['explain', url('/read')], { cwd });
     expect(why).toContainEqual(expect.stringMatching(/do not count as a change: .*article>p:4\.$/));
     expect(why).toContainEqual(expect.stringMatching(/^The number of a part is that among its like siblings/));
     expect(why).toContainEqual(expect.stringMatching(/^Nothing else that counts differed at the last visit/));
-    await visit(at, counted(2_100, `${tail}<p>The mill was sold to the miller of the next valley.</p>`));
-    const grown = await record(at);
+    await visit({ '/read': counted(2_100, `${tail}<p>The mill was sold to the miller of the next valley.</p>`) });
+    const grown = await record('/read');
     expect(grown.visits.at(-1)?.distance).toBeGreaterThan(0);
     expect(grown.volatileBlocks).toEqual([place]);
-  }, 180_000);
+  });
 });

@@ -1,36 +1,12 @@
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import type { ChangeView } from '../../../src/crawler.ts';
-import type { PageChange } from '../../../src/domain/crawl/change/page-change.ts';
-import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { HAS_FEEDPARSER, HAS_XML_PARSER, readAsCrawler, readAsFeedReader, xmlFaults } from '../support/feed-parsers.ts';
+import { NOTED, noteHostileChanges } from '../support/hostile-changes.ts';
+import { readAsCrawler } from '../support/read-feed.ts';
 
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const NOTED = Date.UTC(2026, 2, 1, 8);
-/** What XML has no spelling for, markup, the end of a CDATA section, half a pair, a turned reading direction. */
-const HOSTILE = ']]></title><script>alert(1)</script> &amp; "q" \u0000\u000b\ufffe\ud800 \u202egnp.exe';
-let cwd = '';
-
-beforeAll(async () => {
-  cwd = workDir();
-  const db = await openLevelCrawlDb({ dir: join(cwd, 'crawldb', 'db'), log });
-  const at = NOTED - 60_000;
-  const add = (i: number, changes: readonly PageChange[]) =>
-    db.write({ feed: { add: { notedAt: NOTED + i, changes } } });
-  await add(0, [changeOf('https://a.example/?x=1&y=%3C', { at, kind: 'new', distance: null, title: HOSTILE })]);
-  await add(1_000, [
-    changeOf('https://a.example/news', { at, distance: 12, blocks: ['body>main>p'] }),
-    changeOf('https://b.example/old', { at, kind: 'moved', distance: null, target: 'https://b.example/"new"' }),
-    changeOf('https://b.example/gone', { at, kind: 'gone', status: 410, distance: null, title: null }),
-    changeOf('https://b.example/copy', { at, kind: 'duplicate', distance: null, target: 'https://a.example/' }),
-    changeOf('https://a.example/back', { at, kind: 'back', distance: 3, title: '  ' }),
-    changeOf('https://a.example/dropped', { at, kind: 'dropped', distance: null }),
-  ]);
-  await db.close();
-});
+const cwd = workDir();
+beforeAll(() => noteHostileChanges(cwd));
 
 const atom = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await run(['changes', '--format', 'atom', ...args], { cwd });
@@ -74,26 +50,6 @@ describe('changes --format atom', () => {
     expect(feed.entries.map(({ url }) => url)).toContain('https://a.example/?x=1&y=%3C');
     expect(feed.entries.at(-1)).toMatchObject({ modifiedAt: NOTED });
     expect(feed.entries.at(-1)?.title).toContain('<script>alert(1)</script> &amp; "q" \\x00\\x0b\ufffd');
-  });
-
-  it.skipIf(!HAS_XML_PARSER)('is well-formed for a strict parser, empty or not', async () => {
-    expect(xmlFaults(await atom())).toBe('');
-    const none = await atom('--where', 'url = "https://nowhere.example/<&>"');
-    expect(xmlFaults(none)).toBe('');
-    expect(none).not.toContain('<entry>');
-    expect(xmlFaults('<a>')).not.toBe('');
-  });
-
-  it.skipIf(!HAS_FEEDPARSER)('is understood by the library of feed readers', async () => {
-    const feed = readAsFeedReader(await atom('--host', 'a.example'));
-    expect(feed).toMatchObject({ bozo: false, version: 'atom10', title: 'Changes of a.example' });
-    expect(feed.entries.map(({ link }) => link)).toEqual([
-      'https://a.example/dropped',
-      'https://a.example/back',
-      'https://a.example/news',
-      'https://a.example/?x=1&y=%3C',
-    ]);
-    expect(feed.entries[2]).toMatchObject({ title: 'Modified: Größe', updated: '2026-03-01T08:00:01.000Z' });
   });
 });
 

@@ -44,7 +44,7 @@ const STATED = {
 
 describe('what a page states about itself', () => {
   it('is in check parse, each with its source', async () => {
-    const network = ['--allow', '127.0.0.1'];
+    const network = ['--allow', '127.0.0.1', '--delay', '0'];
     const check = await json<ParseCheck>(['check', 'parse', `${site.origin}/`, ...network], { cwd });
     expect(check).toMatchObject({
       ...STATED,

@@ -11,6 +11,7 @@ import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
+import { createGate } from '../support/gate.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const HOSTS = ['www.large.example', 'news.large.example', 'small.test'];
@@ -171,73 +172,74 @@ describe('flags of readdb', () => {
 });
 
 describe('during a long read', () => {
-  it('other processes get their answers', { timeout: 60_000 }, async () => {
+  it('other processes get their answers', async () => {
     const busy = workDir();
     const db = await openLevelCrawlDb({ dir: join(busy, 'db'), log });
     const title = 'x'.repeat(4_000);
-    const puts = Array.from({ length: 4_000 }, (_, i) => ({
+    const puts = Array.from({ length: 100 }, (_, i) => ({
       datum: visitedDatum(`https://a.example/${i}`, { title }),
       previous: null,
     }));
     await db.write({ puts });
     await db.close();
-    // 16 MB into a pipe without a reader.
-    const dump = start(['readdb', '--dump', '--format', 'jsonl', '--dir', busy]);
-    dump.child.stdout?.pause();
+    // 400 kB into a pipe without a reader.
+    const reader = createGate();
+    reader.closeAfter(0);
+    const dump = start(['readdb', '--dump', '--format', 'jsonl', '--dir', busy], { reader });
     try {
-      await until(() => existsSync(join(busy, 'db.sock')));
-      expect(await json<DbStats>(['readdb', '--dir', busy])).toMatchObject({ urls: 4_000 });
+      await dump.saying(/a\.example/);
+      expect(await json<DbStats>(['readdb', '--dir', busy])).toMatchObject({ urls: 100 });
       const explained = await json<Explanation>(['explain', 'https://a.example/1', '--dir', busy]);
       expect(explained.record?.url).toBe('https://a.example/1');
       const refused = await run(['near', 'https://a.example/1', '--dir', busy]);
-      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(String(dump.child.pid))]);
+      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(String(process.pid))]);
     } finally {
-      dump.child.stdout?.resume();
+      reader.open();
     }
     const { stdout, code } = await dump.finished;
-    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 4_000]);
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 100]);
     expect(existsSync(join(busy, 'db.sock'))).toBe(false);
   });
 });
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 /** A start page with links to pages whose answers wait for the gate. */
 async function startHeldSite() {
-  const held: (() => void)[] = [];
-  let isHeld = true;
+  const gate = createGate();
+  gate.closeAfter(0);
+  let onAsked = (): void => {};
+  const asked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
   const server = createServer((request, response) => {
     const answer = (): void => {
       response.setHeader('content-type', 'text/html');
       response.end(`<title>The start</title>${[1, 2, 3].map((n) => `<a href="/page/${n}">page ${n}</a>`).join(' ')}`);
     };
     if (request.url === '/robots.txt') response.writeHead(404).end();
-    else if (request.url === '/' || !isHeld) answer();
-    else held.push(answer);
+    else if (request.url === '/') answer();
+    else {
+      onAsked();
+      gate.pass(answer);
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    isAsked: () => held.length > 0,
-    letGo(): void {
-      isHeld = false;
-      for (const answer of held) answer();
-    },
+    asked,
+    letGo: gate.open,
     close: () => server.close(),
   };
 }
 
 describe('while a crawl runs', () => {
-  it('it answers questions; commands that write are refused with its pid', { timeout: 60_000 }, async () => {
+  it('it answers questions; commands that write are refused with its pid', async () => {
     const site = await startHeldSite();
     const cwd = workDir();
     const network = ['--delay', '0', '--allow', '127.0.0.1', '--contact', 'test@example.org'];
     const crawl = start(['crawl', '-', ...network], { cwd, input: `${site.origin}/\n` });
     try {
-      await until(site.isAsked);
+      await site.asked;
       expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 4, leased: 3 });
       const record = await json<RecordView>(['readdb', '--url', `${site.origin}/`], { cwd });
       expect(record).toMatchObject({ state: 'fetched', title: 'The start' });
@@ -249,7 +251,7 @@ describe('while a crawl runs', () => {
       expect(await json<unknown[]>(['changes'], { cwd })).toHaveLength(1);
       const refused = await run(['touch', `${site.origin}/`], { cwd });
       expect(refused.code).toBe(5);
-      expect(refused.stderr).toContain(`process ${crawl.child.pid}`);
+      expect(refused.stderr).toContain(`process ${process.pid}`);
       const bad = await run(['readdb', '--where', 'dept = 1'], { cwd });
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('did you mean depth?')]);
     } finally {

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,10 @@ const REPORT = { index: 'records', range: 'everything', rowsRead: 3, returned: 3
 /** Answers `records` with so many, and counts what became of the answers. */
 function readerOf(count: number) {
   const seen = { yielded: 0, ended: 0, asked: [] as unknown[] };
+  const counts = new EventEmitter();
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await once(counts, 'count');
+  };
   const reader = {
     async record(url: string) {
       seen.asked.push(url);
@@ -40,30 +44,28 @@ function readerOf(count: number) {
       try {
         for (let n = 0; n < count; n++) {
           seen.yielded++;
+          counts.emit('count');
           yield record(n);
           if (n % 50 === 0) await new Promise(setImmediate);
         }
         return REPORT;
       } finally {
         seen.ended++;
+        counts.emit('count');
       }
     },
   } as unknown as CrawlReader;
-  return { reader, seen };
+  return { reader, seen, until };
 }
 
 async function served(count: number) {
   const path = newPath();
-  const { reader, seen } = readerOf(count);
-  const server = await answerQuestions(path, reader);
+  const { reader, seen, until } = readerOf(count);
+  const server = await answerQuestions(path, reader, 50);
   closers.push(() => server.close());
   const holder = await findHolder(path);
   if (holder === null) throw new Error('no process answers');
-  return { path, server, seen, holder };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { path, server, seen, until, holder };
 }
 
 describe('questions to the process that holds the crawl db', () => {
@@ -140,7 +142,7 @@ describe('questions to the process that holds the crawl db', () => {
   });
 
   it('a reader that is slow makes the answer wait, and one that leaves ends it', async () => {
-    const { holder, seen } = await served(100_000);
+    const { holder, seen, until } = await served(100_000);
     const items = holder.reader.records();
     await items.next();
     await until(() => seen.yielded > 100);
@@ -170,7 +172,7 @@ describe('questions to the process that holds the crawl db', () => {
   });
 
   it('closing does not wait for ever for a reader that takes nothing', async () => {
-    const { path, server, seen } = await served(1_000_000);
+    const { path, server, seen, until } = await served(1_000_000);
     const client = connect(path);
     client.on('error', () => {});
     client.write(lineOf({ incrawl: PROTOCOL_VERSION, ask: 'records', args: [] }));
@@ -235,7 +237,9 @@ describe('asking here or there', () => {
   });
 
   it('the error stays when the holder does not answer', async () => {
-    await expect(askEither(join(root, 'nowhere'), locked, async () => 'there', quietly)).rejects.toMatchObject({
+    await expect(
+      askEither(join(root, 'nowhere'), locked, async () => 'there', { ...quietly, patienceMs: 50 }),
+    ).rejects.toMatchObject({
       code: 'db-locked',
       message: 'held by process 7',
     });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clockByHand } from '../../support/clock-by-hand.ts';
 import { json, prepare, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';
@@ -60,13 +61,14 @@ describe('a state directory that holds no crawl', () => {
   it('is followed: what a later crawl finds is shown from its first entry on', async () => {
     const cwd = workDir();
     const site = await startChangingSite({ '/': '<title>Home</title><p>Words' });
-    const { child, finished } = start(['changes', '--follow', '--json', '--dir', 'later'], { cwd });
-    await new Promise((resolve) => child.stderr?.once('data', resolve));
-    const shown = new Promise<string>((resolve) => child.stdout?.once('data', resolve));
+    const clock = clockByHand();
+    const follower = start(['changes', '--follow', '--json', '--dir', 'later'], { cwd, clock });
+    await follower.saying(/New changes are shown as soon as it can be read/);
     await prepare(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', 'later'], { cwd });
-    expect(JSON.parse(await shown)).toMatchObject({ seq: 1, kind: 'new', url: `${site.origin}/` });
-    child.kill('SIGINT');
-    expect((await finished).code).toBe(0);
+    const shown = await follower.saying(/"seq"/);
+    expect(JSON.parse(shown)).toMatchObject({ seq: 1, kind: 'new', url: `${site.origin}/` });
+    follower.stop();
+    expect((await follower.finished).code).toBe(0);
     await site.close();
   });
 });

@@ -20,6 +20,7 @@ import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySu
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
+import { createGate } from '../support/gate.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 const PAGES = 4;
@@ -177,16 +178,18 @@ describe('verify and repair', () => {
   it('a missing state directory, and one that is held, are reported', async () => {
     const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere holds no crawl') });
-    const slow = await startSite({ pages: PAGES, answerAfterMs: 400 });
+    const gate = createGate();
+    const slow = await startSite({ pages: PAGES, gate });
+    gate.closeAfter(0);
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
     await slow.seen(1);
     expect((await run(['repair', '--dir', dir])).code).toBe(5);
     expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
-    crawl.child.kill('SIGKILL');
-    await crawl.finished;
+    crawl.stop();
+    gate.open();
+    expect((await crawl.finished).code).toBe(11);
     await slow.close();
-    // What a kill leaves needs no repair.
     expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 });
@@ -204,11 +207,8 @@ describe('backup and restore', () => {
     });
     expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    const exports = await Promise.all([
-      run(['export', '--format', 'jsonl', '--dir', dir]),
-      run(['export', '--format', 'jsonl'], { cwd }),
-    ]);
-    expect(exports[0]).toEqual(exports[1]);
+    const exported = await run(['export', '--format', 'jsonl'], { cwd });
+    expect(await run(['export', '--format', 'jsonl', '--dir', dir])).toEqual(exported);
     // Neither goes over something that is there.
     expect((await run(['backup', folder], { cwd })).code).toBe(2);
     expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
@@ -242,10 +242,11 @@ describe('backup and restore', () => {
     ] as const) {
       mkdirSync(staging, { recursive: true });
       writeFileSync(join(staging, 'begun'), 'part');
-      const other = { pid: process.pid, host: hostname(), startedAt: 1 };
+      // One that is there for as long as this one.
+      const other = { pid: process.ppid, host: hostname(), startedAt: 1 };
       writeFileSync(join(staging, 'writer.lock'), JSON.stringify(other));
       const refused = await run(args, { cwd });
-      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
+      expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(`process ${process.ppid}`)]);
       expect(readdirSync(staging).sort()).toEqual(['begun', 'writer.lock']);
       rmSync(join(staging, 'writer.lock'));
       expect((await run(args, { cwd })).code).toBe(0);
@@ -322,10 +323,12 @@ describe('backup and restore', () => {
 
 describe('beside a crawl that runs', () => {
   it('export, export-db, backup and verify take the crawl as it is at this moment', async () => {
-    const slow = await startSite({ pages: PAGES, answerAfterMs: 300 });
+    const gate = createGate();
+    const slow = await startSite({ pages: PAGES, gate });
+    gate.closeAfter(3);
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
-    await slow.seen(3);
+    await slow.seen(4);
     const folder = join(workDir(), 'backup');
     const [exported, lines, made, verified] = await Promise.all([
       run(['export', '--dir', dir]),
@@ -336,8 +339,9 @@ describe('beside a crawl that runs', () => {
     expect([exported.code, lines.code]).toEqual([0, 0]);
     expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
     expect(verified).toMatchObject({ sound: true });
-    crawl.child.kill('SIGKILL');
-    await crawl.finished;
+    crawl.stop();
+    gate.open();
+    expect((await crawl.finished).code).toBe(11);
 
     const restored = join(workDir(), 'restored');
     expect(await json<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });

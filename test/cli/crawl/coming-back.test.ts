@@ -3,12 +3,13 @@ import { cpSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Health } from '../../../src/cli/schedule/health.ts';
 import { askStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
-import { json, run, start } from '../../support/program.ts';
+import { clockByHand } from '../../support/clock-by-hand.ts';
+import { json, type Running, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
+import { createGate } from '../support/gate.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 let site: LocalSite;
@@ -159,72 +160,59 @@ describe('a budget', () => {
   });
 });
 
+/** Resolves when the scheduler says for the n-th time when its next run is. */
+const nextRun = (scheduler: Running, n: number): Promise<string> =>
+  scheduler.saying(new RegExp(`(?:"next run"[\\s\\S]*){${n}}`));
+const HOUR = 3_600_000;
+
 describe('schedule', () => {
   it('runs repeatedly, answers --status, refuses a second scheduler, and stops cleanly', async () => {
     const dir = workDir();
     const before = site.log.length;
-    const scheduler = start(['schedule', `${site.origin}/`, '--every', '1s', '--dir', dir, ...own]);
-    await site.seen(before + 7);
-    let health: { runs: number; pid: number } = { runs: 0, pid: 0 };
-    while (health.runs < 2) {
-      health = (await json(['schedule', '--status', '--dir', dir])) ?? health;
-      await delay(20);
-    }
+    const clock = clockByHand();
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '1h', '--dir', dir, ...own], { clock });
+    await nextRun(scheduler, 2);
+    expect(site.log.length).toBeGreaterThanOrEqual(before + 7);
+    clock.pass(HOUR);
+    await nextRun(scheduler, 3);
     expect(await json(['schedule', '--status', '--dir', dir])).toMatchObject({
-      pid: scheduler.child.pid,
+      pid: process.pid,
+      runs: 2,
       failedRuns: 0,
       lastRun: { ok: true },
     });
-    expect(healthIn(dir)).toMatchObject({ pid: scheduler.child.pid });
+    expect(healthIn(dir)).toMatchObject({ pid: process.pid, runs: 2 });
     if (process.platform !== 'win32') expect(statSync(join(dir, 'schedule.sock')).mode & 0o077).toBe(0);
     const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
-    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`process ${scheduler.child.pid}`)]);
-    scheduler.child.kill('SIGTERM');
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
+    scheduler.stop();
     const { code, stderr } = await scheduler.finished;
-    expect([0, 11]).toContain(code);
+    expect(code).toBe(0);
     expect(stderr).toContain('run done');
     expect(healthIn(dir)).toMatchObject({ state: 'stopped' });
     expect((await run(['schedule', '--status', '--dir', dir])).code).toBe(1);
   });
 
-  it('that is started twice at the same moment goes on in one process', async () => {
-    const dir = workDir();
-    const both = [0, 1].map(() => start(['schedule', '--every', '1h', '--dir', dir, ...own]));
-    const second = await Promise.race(both.map(async (each) => ({ each, ...(await each.finished) })));
-    expect(second.code).toBe(5);
-    // A stop within its first run would end it with another code, and that is over only when it waits for the next one.
-    const waits = { lastRun: expect.anything(), nextRunAt: expect.any(String) };
-    await vi.waitFor(() => expect(healthIn(dir)).toMatchObject(waits), { timeout: 50_000, interval: 20 });
-    for (const first of both) if (first !== second.each) first.child.kill('SIGTERM');
-    expect((await Promise.all(both.map((each) => each.finished))).map(({ code }) => code).sort()).toEqual([0, 5]);
-  });
-
   it('starts no new crawl where its state directory is gone, and goes on when it is back', async () => {
     const dir = join(workDir(), 'state');
-    const scheduler = start(['schedule', `${site.origin}/`, '--every', '3s', '--dir', dir, ...own]);
-    const health = (): Health => healthIn(dir);
-    const patience = { timeout: 50_000, interval: 20 };
-    // Well before the next run: what one has open goes with the folder.
-    await vi.waitFor(() => {
-      const { lastRun, nextRunAt } = health();
-      expect(lastRun?.ok).toBe(true);
-      expect(Date.parse(nextRunAt ?? '') - Date.now()).toBeGreaterThan(1_000);
-      renameSync(dir, `${dir}-away`);
-    }, patience);
-    await new Promise<void>((failed) => {
-      scheduler.child.stderr?.on('data', (text: string) => text.includes('is gone: was it moved') && failed());
-    });
+    const clock = clockByHand();
+    const scheduler = start(['schedule', `${site.origin}/`, '--every', '1h', '--dir', dir, ...own], { clock });
+    await nextRun(scheduler, 2);
+    expect(healthIn(dir)).toMatchObject({ failedRuns: 0, lastRun: { ok: true } });
+    renameSync(dir, `${dir}-away`);
+    clock.pass(HOUR);
+    await scheduler.saying(/is gone: was it moved/);
+    await nextRun(scheduler, 3);
     expect(existsSync(dir)).toBe(false);
     // A copy has no socket of its own.
     cpSync(`${dir}-away`, `${dir}-copy`, { recursive: true, filter: (path) => !path.endsWith('.sock') });
     renameSync(`${dir}-copy`, dir);
-    await vi.waitFor(() => {
-      expect(health().failedRuns).toBeGreaterThan(0);
-      expect(health().lastRun?.ok).toBe(true);
-    }, patience);
-    expect(await askStatus(statusPath(dir))).toMatchObject({ pid: scheduler.child.pid });
-    scheduler.child.kill('SIGTERM');
-    expect([0, 11]).toContain((await scheduler.finished).code);
+    clock.pass(HOUR);
+    await nextRun(scheduler, 4);
+    expect(healthIn(dir)).toMatchObject({ failedRuns: 1, lastRun: { ok: true } });
+    expect(await askStatus(statusPath(dir))).toMatchObject({ pid: process.pid });
+    scheduler.stop();
+    expect((await scheduler.finished).code).toBe(0);
   });
 
   it('--once runs once; wrong usage starts nothing', async () => {
@@ -260,23 +248,29 @@ describe('schedule', () => {
 
   it('ends with 5 when the state directory is held at its start; reports the progress of a run; stops in a run', async () => {
     const dir = workDir();
-    const slow = await startSite({ pages: 30, answerAfterMs: 300 });
-    const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
+    const gate = createGate();
+    const slow = await startSite({ pages: 30, gate });
+    gate.closeAfter(0);
+    const crawl = start(['crawl', `${slow.origin}/`, '--dir', dir, ...own]);
     await slow.seen(1);
     const second = await run(['schedule', '--every', '1h', '--dir', dir, ...own]);
-    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`${crawl.child.pid}`)]);
-    crawl.child.kill('SIGTERM');
+    expect([second.code, second.stderr]).toEqual([5, expect.stringContaining(`process ${process.pid}`)]);
+    crawl.stop();
+    await crawl.saying(/second signal/);
+    gate.open();
     expect((await crawl.finished).code).toBe(11);
 
-    const scheduler = start(['schedule', '--every', '1s', '--dir', dir, '--allow', '127.0.0.1', '--delay', '0']);
-    let urls = 0;
-    while (urls === 0) {
-      const status = await run(['schedule', '--status', '--dir', dir, '--json']);
-      urls = (JSON.parse(status.stdout) as { run: { urls: number } | null } | null)?.run?.urls ?? 0;
-      await delay(20);
-    }
+    gate.closeAfter(1);
+    const scheduler = start(['schedule', '--every', '1h', '--dir', dir, ...own]);
+    const status = (): Promise<Health> => json<Health>(['schedule', '--status', '--dir', dir]);
+    await vi.waitFor(async () => expect((await status()).run?.urls).toBeGreaterThan(0), {
+      timeout: 60_000,
+      interval: 20,
+    });
     expect((await run(['schedule', '--status', '--dir', dir])).stdout).toMatch(/this run .* of \d+ URLs/);
-    scheduler.child.kill('SIGTERM');
+    scheduler.stop();
+    await scheduler.saying(/second signal/);
+    gate.open();
     expect((await scheduler.finished).code).toBe(11);
     expect(healthIn(dir)).toMatchObject({
       state: 'stopped',

@@ -1,14 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DbStats } from '../../../src/steps/inspect/stats.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { BINARY } from '../../system/support/binary.ts';
 import { startChangingSite } from '../support/changing-site.ts';
+import { createGate } from '../support/gate.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 let site: LocalSite | null = null;
@@ -193,68 +191,48 @@ describe('crawl', () => {
   });
 
   it('says who holds the crawl db: exit code 5', async () => {
-    site = await startSite({ pages: 3, answerAfterMs: 2_000 });
+    const gate = createGate();
+    site = await startSite({ pages: 3, gate });
+    gate.closeAfter(0);
     const cwd = workDir();
     const holder = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
     await site.seen(1);
     const { code, stdout, stderr } = await run(['generate'], { cwd });
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toMatch(/^incrawl: /);
-    expect(stderr).toContain(String(holder.child.pid));
-    holder.child.kill('SIGINT');
+    expect(stderr).toContain(`process ${process.pid} on `);
+    holder.stop();
+    gate.open();
     expect((await holder.finished).code).toBe(11);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s finishes the pages in flight, prints how to resume, and resumes',
-    async (signal) => {
-      site = await startSite({ pages: 12, answerAfterMs: 40 });
-      const cwd = workDir();
-      const dir = join(cwd, 'state');
-      const crawl = start(['crawl', `${site.origin}/`, '--dir', dir, ...NETWORK], { cwd });
-      await site.seen(4);
-      crawl.child.kill(signal);
-      const { code, stdout, stderr } = await crawl.finished;
-      expect(code).toBe(11);
-      expect(stdout).toMatch(/^Round \d+ \(segment [\d-]+\) was interrupted: \d+ of \d+ URLs are fetched\.$/m);
-      expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
-      expect(site.log.length).toBeLessThan(15);
-      const summary = await json<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
-      expect(summary.stoppedBy).toBe('nothing-due');
-      // 12 pages, the start, /old and /missing: each asked for once, be it before or after the signal.
-      expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
-      expect(site.log).toHaveLength(15);
-    },
-  );
-
-  it('ends at once on the second signal: exit code 13, and the state is still good', async () => {
-    site = await startSite({ pages: 3, answerAfterMs: 3_000 });
+  it('that is stopped finishes the pages in flight, prints how to resume, and resumes', async () => {
+    const gate = createGate();
+    site = await startSite({ pages: 12, gate });
+    gate.closeAfter(3);
     const cwd = workDir();
-    const crawl = start(['crawl', `${site.origin}/`, ...NETWORK], { cwd });
-    await site.seen(1);
-    crawl.child.kill('SIGINT');
-    await new Promise<void>((resolve) =>
-      crawl.child.stderr?.on('data', (text) => String(text).includes('second signal') && resolve()),
-    );
-    crawl.child.kill('SIGINT');
-    expect((await crawl.finished).code).toBe(13);
-    expect(readdirSync(cwd)).toEqual(['crawldb']);
-    expect(await json<DbStats>(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 1 });
+    const dir = join(cwd, 'state');
+    const crawl = start(['crawl', `${site.origin}/`, '--dir', dir, ...NETWORK], { cwd });
+    await site.seen(4);
+    crawl.stop();
+    gate.open();
+    const { code, stdout, stderr } = await crawl.finished;
+    expect(code).toBe(11);
+    expect(stdout).toMatch(/^Round \d+ \(segment [\d-]+\) was interrupted: \d+ of \d+ URLs are fetched\.$/m);
+    expect(stderr).toContain(`incrawl crawl --dir ${dir} --allow 127.0.0.1 --delay 0`);
+    expect(site.log.length).toBeLessThan(15);
+    const summary = await json<CrawlSummary>(['crawl', '--dir', dir, ...NETWORK], { cwd });
+    expect(summary.stoppedBy).toBe('nothing-due');
+    // 12 pages, the start, /old and /missing: each asked for once, be it before or after the stop.
+    expect([...site.log].sort()).toEqual([...new Set(site.log)].sort());
+    expect(site.log).toHaveLength(15);
   });
 
-  it.skipIf(spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0)(
-    'draws nothing on a dumb terminal',
-    async () => {
-      site = await startSite({ pages: 3 });
-      const crawl = `'${process.execPath}' '${BINARY}' crawl ${site.origin}/ ${NETWORK.join(' ')}`;
-      const terminal = spawn('script', ['-qec', `stty rows 24 cols 80; ${crawl}`, '/dev/null'], {
-        cwd: workDir(),
-        env: { ...process.env, TERM: 'dumb' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const shown = await text(terminal.stdout);
-      expect(shown).toContain('Nothing is due any more.');
-      expect(shown).not.toContain('\u001b');
-    },
-  );
+  it('draws nothing on a dumb terminal', async () => {
+    site = await startSite({ pages: 3 });
+    const crawl = ['crawl', `${site.origin}/`, ...NETWORK];
+    const { output } = await run(crawl, { cwd: workDir(), columns: 80, env: { TERM: 'dumb' } });
+    expect(output).toContain('Nothing is due any more.');
+    expect(output).not.toContain('\u001b');
+  });
 });

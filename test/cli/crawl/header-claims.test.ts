@@ -29,11 +29,8 @@ async function crawlAgain(...urls: readonly string[]): Promise<string[]> {
   return site.requests.filter((request) => !request.endsWith('/robots.txt'));
 }
 
-async function exported(
-  start: typeof run,
-  ...args: readonly string[]
-): Promise<{ url?: string; deleted?: string; title?: string }[]> {
-  const { stdout } = await start(['export', ...args], { cwd });
+async function exported(...args: readonly string[]): Promise<{ url?: string; deleted?: string; title?: string }[]> {
+  const { stdout } = await run(['export', ...args], { cwd });
   return stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -63,7 +60,7 @@ it('a change in the headers alone is found, listed and exported', async () => {
   const asked = await crawlAgain(at, other);
   expect(asked.filter((request) => request === 'GET /')).toHaveLength(2);
   expect(asked).toContain('GET /next');
-  const changes = await exported(run, '--since', first);
+  const changes = await exported('--since', first);
   expect(changes).toHaveLength(2);
   expect(changes).toContainEqual(expect.objectContaining({ deleted: at }));
   expect(changes).toContainEqual(expect.objectContaining({ url: other, title: named }));
@@ -71,9 +68,9 @@ it('a change in the headers alone is found, listed and exported', async () => {
 
   site.types.set('/other', 'Text/HTML;charset="utf8"');
   expect((await crawlAgain(at, other)).sort()).toEqual(['GET /', 'GET /other']);
-  expect(await exported(run, '--since', second)).toEqual([]);
+  expect(await exported('--since', second)).toEqual([]);
 
   site.headers.delete('/');
   await crawlAgain(at);
-  expect(await exported(run, '--since', second)).toMatchObject([{ url: at }]);
+  expect(await exported('--since', second)).toMatchObject([{ url: at }]);
 });

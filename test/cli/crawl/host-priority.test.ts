@@ -29,7 +29,7 @@ async function halfOfThem(hosts: string): Promise<string[]> {
 }
 
 describe('priority of hosts:', () => {
-  it('decides which of the due URLs a round takes', { timeout: 120_000 }, async () => {
+  it('decides which of the due URLs a round takes', async () => {
     const entry = (part: string, priority: number): string =>
       `hosts:\n  - match: ${site.origin}/${part}/\n    priority: ${priority}\n`;
     for (const [hosts, taken] of [

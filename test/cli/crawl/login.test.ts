@@ -64,5 +64,5 @@ describe('a site behind a form login', () => {
     await crawl();
     expect(await record('/essay')).toMatchObject({ lastError: null, digest: essay.digest });
     expect((await run(['verify'], { cwd })).code).toBe(0);
-  }, 120_000);
+  });
 });

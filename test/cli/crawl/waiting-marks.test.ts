@@ -50,7 +50,7 @@ const PLUGINS = {
 /** A crawl with a small share of like URLs, or without the filter. */
 function folder(filter: string): string {
   const cwd = workDir();
-  const list = readFileSync('conf/plugins.yaml', 'utf8')
+  const list = readFileSync(new URL('../../../conf/plugins.yaml', import.meta.url), 'utf8')
     .replace('  - urlfilter-similarity\n', filter)
     .replace('  - scoring-depth\n', '')
     .replace('  - parsefilter-noise-links\n', '');

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createProgram } from '../../../src/cli/commands/all-commands.ts';
+import { afterThisTest } from '../../support/ends.ts';
 import { json, NO_STOPS, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { BINARY } from '../../system/support/binary.ts';
+import { createGate } from '../support/gate.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
 const ALLOW = ['--allow', '127.0.0.1', '--delay', '0'];
@@ -91,27 +90,25 @@ const cases = (): readonly Case[] => [
   { args: ['plugins', 'new', 'urlfilter-mine'], says: { files: expect.any(Array) } },
 ];
 
-/** Those that are started as programs of their own, beside each other and the others. */
-const STARTED: ReadonlySet<string> = new Set(['crawl', 'import-db', 'merge']);
-
 describe('--dry-run', () => {
-  it('says what would be done, and changes not one byte; no temporary file is left', { timeout: 60_000 }, async () => {
+  it('says what would be done, and changes not one byte; no temporary file is left', async () => {
     const before = [digests(cwd), digests(other)];
-    const env = { TMPDIR: workDir() };
+    const tmp = workDir();
+    vi.stubEnv('TMPDIR', tmp);
+    afterThisTest(vi.unstubAllEnvs);
     const check = async ({ args, says, input, code = 0 }: Case): Promise<void> => {
-      const options = { cwd, env, code, ...(input === undefined ? {} : { input }) };
-      const ask = STARTED.has(args[0] ?? '') ? json : json;
-      const reported = await ask<object>([...args, '--dry-run'], options);
+      const options = { cwd, code, ...(input === undefined ? {} : { input }) };
+      const reported = await json<object>([...args, '--dry-run'], options);
       const first = Array.isArray(reported) ? (reported[0] as object) : reported;
       expect({ args, reported: first }).toMatchObject({ args, reported: { ...says, dryRun: true } });
     };
     // None is in another's way: all take the crawl as it is.
     await Promise.all(cases().map(check));
     expect([digests(cwd), digests(other)]).toEqual(before);
-    expect(readdirSync(env.TMPDIR)).toEqual([]);
+    expect(readdirSync(tmp)).toEqual([]);
   });
 
-  it('predicts the result of the real run', { timeout: 30_000 }, async () => {
+  it('predicts the result of the real run', async () => {
     const copy = workDir();
     await run(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
     for (const args of [
@@ -136,23 +133,10 @@ describe('--dry-run', () => {
     expect(readdirSync(empty)).toEqual([]);
   });
 
-  it('killed, it leaves nothing behind', async () => {
-    const env = { TMPDIR: workDir() };
-    const left = (): string[] => readdirSync(env.TMPDIR);
-    const child = spawn(process.execPath, [BINARY, 'import-db', '--merge', '--dry-run'], {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    const ended = new Promise<string | null>((resolve) => child.on('exit', (_, signal) => resolve(signal)));
-    while (left().length === 0) await delay(20);
-    child.kill('SIGTERM');
-    expect(await ended).toBe('SIGTERM');
-    expect(left()).toEqual([]);
-  });
-
   it('answers while a crawl runs', async () => {
-    const slow = await startSite({ pages: 3, answerAfterMs: 400 });
+    const gate = createGate();
+    gate.closeAfter(0);
+    const slow = await startSite({ pages: 3, gate });
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, ...ALLOW, '--dir', dir]);
     await slow.seen(1);
@@ -160,7 +144,8 @@ describe('--dry-run', () => {
     expect(await json(['inject', 'https://new.example/', '--dir', dir, '--dry-run'])).toMatchObject({
       injected: 1,
     });
-    crawl.child.kill('SIGKILL');
+    gate.open();
+    crawl.stop();
     await crawl.finished;
     await slow.close();
   });

@@ -1,5 +1,5 @@
+import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linesOf, linesOfFile } from '../../../src/cli/input/line-reader.ts';
@@ -43,7 +43,9 @@ describe('lines of a stream', () => {
 describe('lines of a file', () => {
   it('are read on demand; an unreadable file rejects the read, not the opening', async () => {
     const lines = linesOfFile('/nowhere/absent.txt');
-    await delay(50);
+    // Behind an opening that would have come before it.
+    await expect(access('/nowhere/absent.txt')).rejects.toThrow('ENOENT');
+    await new Promise(setImmediate);
     await expect(lines.next()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

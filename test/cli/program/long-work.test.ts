@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createLive } from '../../../src/cli/render/live/live.ts';
 import { NO_LIVE, type WorkShown } from '../../../src/cli/render/live/no-live.ts';
 import { workLine } from '../../../src/cli/render/live/progress.ts';
 import { slowWork } from '../../../src/cli/render/live/slow-work.ts';
+import { clockByHand } from '../../support/clock-by-hand.ts';
+import { start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { BINARY } from '../../system/support/binary.ts';
-import { terminalEnv } from '../support/terminal.ts';
 
 describe('long work', () => {
   const shown: (WorkShown | null)[] = [];
@@ -86,30 +86,38 @@ describe('long work', () => {
 });
 
 describe.each([
-  ['on a terminal', terminalEnv(80), []],
-  ['under --quiet', terminalEnv(80), ['--quiet']],
-  ['without a terminal', {}, []],
-])('inject %s', (where, env, options) => {
-  it(`${where === 'on a terminal' ? 'shows' : 'does not show'} how far it is`, async () => {
-    const args = [BINARY, 'inject', '-', '--dir', workDir(), ...options];
-    const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-    });
-    child.stdout.resume();
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    let sent = 0;
-    // Slower than a second in all, so that a line would appear, and until it does.
-    while (sent < 25 || (where === 'on a terminal' && sent < 600 && !stderr.includes('adding seeds'))) {
-      child.stdin.write(Array.from({ length: 1_000 }, (_, i) => `https://example.org/${sent}/${i}\n`).join(''));
-      sent++;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+  ['on a terminal', 80, []],
+  ['under --quiet', 80, ['--quiet']],
+  ['without a terminal', undefined, []],
+] as const)('inject %s', (where, columns, options) => {
+  const isShown = where === 'on a terminal';
+  it(`${isShown ? 'shows' : 'does not show'} how far it is`, async () => {
+    const clock = clockByHand();
+    let isSaid = false; const T0 = clock.now(), P0 = performance.now();
+    /** Takes seconds in all, so that a line appears, and goes on until it does. */
+    async function* seeds(): AsyncGenerator<string> {
+      for (let sent = 0; sent < 8 || (isShown && !isSaid && sent < 600); sent++) {
+        clock.pass(500);
+        yield Array.from({ length: 1_000 }, (_, i) => `https://example.org/${sent}/${i}\n`).join('');
+      }
     }
-    child.stdin.end();
-    expect(await ended).toBe(0);
+    const running = start(['inject', '-', '--dir', workDir(), ...options], {
+      input: Readable.from(seeds()),
+      clock,
+      env: { TERM: 'xterm' },
+      ...(columns === undefined ? {} : { columns }),
+    });
+    const said = running.saying(/adding seeds/).then(
+      () => {
+        isSaid = true;
+      },
+      () => {},
+    );
+    const { code, stderr } = await running.finished;
+    await said; console.error("NOW", clock.now() - T0, performance.now()-P0);
+    expect(code).toBe(0);
     const lines = stripVTControlCharacters(stderr);
-    if (where === 'on a terminal') expect(lines).toMatch(/adding seeds · [\d,]+ · [\d,]+ a second/);
+    if (isShown) expect(lines).toMatch(/adding seeds · [\d,]+ · [\d,]+ a second/);
     else expect(lines).not.toContain('adding seeds');
   });
 });

@@ -1,13 +1,11 @@
-import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../../src/cli/program/run-command.ts';
 import { packedLines, partsThatFit } from '../../../src/cli/render/fit.ts';
 import { type Column, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
 import { wrapText } from '../../../src/cli/render/wrap-text.ts';
 import { reportLines } from '../../../src/demo/report.ts';
-import { NO_STOPS } from '../../support/program.ts';
+import { type Finished, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';
 
@@ -134,9 +132,12 @@ describe('every command that prints a table', () => {
   let site: LocalSite;
   const dir = workDir();
   const settings = ['--dir', dir, '-D', 'http.allowAddresses=["127.0.0.1"]', '-D', 'fetch.delay=0'];
-  const ask = (args: readonly string[], columns?: number): Promise<Shown> => shownBy([...args, ...settings], columns);
+  const ask = (args: readonly string[], columns?: number): Promise<Finished> => {
+    const terminal = columns === undefined ? {} : { columns };
+    return run([...args, ...settings], { env: { TERM: 'xterm', NO_COLOR: '1' }, ...terminal });
+  };
   beforeAll(async () => {
-    site = await startSite({ pages: 12 });
+    site = await startSite({ pages: 6 });
     expect((await ask(['crawl', `${site.origin}/`])).code).toBe(0);
   });
   afterAll(() => site.close());
@@ -175,6 +176,7 @@ describe('every command that prints a table', () => {
   it.each(commands)('%s %s %s fits 80, 60 and 40 columns', async (...words) => {
     const args = words.filter((word) => word !== undefined).map((word) => word.replace('ORIGIN', site.origin));
     const piped = await ask(args);
+    expect(piped.stderr).not.toMatch(/^incrawl: /m);
     const figures = new Set(stripVTControlCharacters(piped.stdout).match(FIGURES));
     for (const width of [80, 60, 40]) {
       const { code, stdout } = await ask(args, width);
@@ -188,37 +190,6 @@ describe('every command that prints a table', () => {
     }
   });
 });
-
-interface Shown {
-  readonly code: number;
-  readonly stdout: string;
-}
-
-/** Runs a command in this process, on a terminal of so many columns, or, without any, into a pipe. */
-async function shownBy(argv: readonly string[], columns?: number): Promise<Shown> {
-  let stdout = '';
-  const stream = (write: (text: string) => void): NodeJS.WriteStream => {
-    const sink = new Writable({
-      decodeStrings: false,
-      write(chunk, _encoding, done) {
-        write(String(chunk));
-        done();
-      },
-    });
-    return Object.assign(sink, columns === undefined ? {} : { isTTY: true, columns }) as unknown as NodeJS.WriteStream;
-  };
-  const out = stream((text) => {
-    stdout += text;
-  });
-  const env = { TERM: 'xterm', NO_COLOR: '1' };
-  const code = await runCommand(
-    { argv, env, stdin: () => process.stdin, stdout: out, stderr: stream(() => {}), stops: NO_STOPS },
-    (error) => {
-      throw error;
-    },
-  );
-  return { code, stdout };
-}
 
 /** Numbers, dates and times, as a whole. */
 const FIGURES = /(?<![\w./:-])\d[\d,.:TZ-]*\d(?![\w./:-])/g;

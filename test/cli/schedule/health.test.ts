@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,15 +66,6 @@ describe('the health file', () => {
     await new Promise((done) => setImmediate(done));
     expect(written().runs).toBe(4);
   });
-});
-
-it('never replaces a pipe or a device', async () => {
-  const pipe = join(root, 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  await expect(openHealthFile(pipe, listening().log).report(healthAt(0))).rejects.toMatchObject({
-    code: 'usage-invalid',
-  });
-  expect(statSync(pipe).isFIFO()).toBe(true);
 });
 
 it('is written for progress after the clock was set back', async () => {

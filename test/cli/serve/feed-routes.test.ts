@@ -7,7 +7,7 @@ import { CrawlError } from '../../../src/domain/errors.ts';
 import { changeViews, feedView } from '../../../src/operations/changes/changes.ts';
 import type { CrawlDb } from '../../../src/ports/crawl-db.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
-import { readAsCrawler } from '../support/feed-parsers.ts';
+import { readAsCrawler } from '../support/read-feed.ts';
 
 const NOTED = Date.UTC(2026, 2, 1, 8, 0, 0, 400);
 let app: Hono;

@@ -38,7 +38,7 @@ beforeAll(async () => {
   ({ live, view } = await served(['--dir', dir]));
 });
 afterAll(async () => {
-  live.child.kill('SIGTERM');
+  live.stop();
   expect(await live.finished).toMatchObject({ code: 0 });
   site.closeAllConnections();
   site.close();
@@ -46,10 +46,7 @@ afterAll(async () => {
 
 async function served(args: readonly string[]): Promise<{ live: Running; view: string }> {
   const running = start(['serve', '--port', '0', '--json', ...args]);
-  const line = await new Promise<string>((resolve, reject) => {
-    running.child.stdout?.on('data', (text: string) => resolve(text));
-    void running.finished.then(({ stderr }) => reject(new Error(stderr)));
-  });
+  const line = await running.saying(/^\{.*\}\n/m);
   return { live: running, view: (JSON.parse(line) as { url: string }).url.replace(/\/$/, '') };
 }
 
@@ -227,7 +224,7 @@ describe('serve', () => {
     expect(await (await fetch(`${at}/metrics`)).text()).toMatch(/^incrawl_urls\{state="fetched"\} 1$/m);
     await db.close();
     expect((await fetch(`${at}/pages`)).status).toBe(200);
-    shut.child.kill('SIGTERM');
+    shut.stop();
     expect((await shut.finished).code).toBe(0);
   });
 
@@ -240,7 +237,7 @@ describe('serve', () => {
       const answer = await fetch(`${at}${path}`);
       expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('the crawl db is damaged')]);
     }
-    hurt.child.kill('SIGTERM');
+    hurt.stop();
     expect((await hurt.finished).stderr).not.toContain('stack');
   });
 
@@ -285,7 +282,7 @@ describe('serve', () => {
     expect((await touch(multipart, 'no part at all')).status).toBe(400);
     expect(await touch({ authorization: `Bearer ${token}`, origin: at })).toMatchObject({ status: 303 });
     expect(await (await fetch(`${at}${page}`, { headers: basic })).text()).toContain('It has been due since');
-    locked.child.kill('SIGTERM');
+    locked.stop();
     expect((await locked.finished).code).toBe(0);
   });
 });
@@ -298,7 +295,7 @@ describe('serve before the first crawl', () => {
     const pages = await fetch(`${at}/pages`);
     expect([pages.status, await pages.text()]).toEqual([400, expect.stringContaining('holds no crawl')]);
     expect((await fetch(`${at}/metrics`)).status).toBe(200);
-    early.child.kill('SIGINT');
+    early.stop();
     expect((await early.finished).code).toBe(0);
     expect(readdirSync(empty)).toEqual([]);
   });

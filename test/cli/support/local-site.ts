@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Gate } from './gate.ts';
 
 export interface LocalSite {
   /** `http://127.0.0.1:PORT` */
@@ -16,11 +17,12 @@ const LAST_MODIFIED = 'Mon, 02 Mar 2026 10:00:00 GMT';
 
 /**
  * `/` links to `pages` pages in a row, to `/old` (moved to `/page/1`), to `/missing` and to `/private/x`, which
- * robots.txt forbids. `answerAfterMs` makes every page slow.
+ * robots.txt forbids. `answerAfterMs` makes every page slow; a page waits for the `gate`.
  */
 export async function startSite(options: {
   readonly pages: number;
   readonly answerAfterMs?: number;
+  readonly gate?: Gate;
 }): Promise<LocalSite> {
   const log: string[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];
@@ -33,7 +35,10 @@ export async function startSite(options: {
     }
     if (request.method === 'GET') log.push(path);
     waiting = waiting.filter(({ count, resolve }) => log.length < count || resolve());
-    const timer = setTimeout(() => answer(path, options.pages, response), options.answerAfterMs ?? 0);
+    const send = (): void => answer(path, options.pages, response);
+    if (options.gate !== undefined) return options.gate.pass(send);
+    if (options.answerAfterMs === undefined) return send();
+    const timer = setTimeout(send, options.answerAfterMs);
     response.on('close', () => clearTimeout(timer));
   });
   server.listen(0, '127.0.0.1');

@@ -18,9 +18,8 @@ const article = (seed: number, sentences: number): string =>
 
 /** Articles with print versions, some with a longer one too; notes with too little text; a menu of adverts. */
 const gate = createGate();
-let asked = 0;
+let onAsked = (): void => {};
 const server = createServer((request, response) => {
-  asked++;
   const path = request.url ?? '/';
   const [, kind, number, version] = path.split('/');
   const links = [1, 2, 3, 4].flatMap((i) => [
@@ -38,6 +37,7 @@ const server = createServer((request, response) => {
         ? `<nav><ul>${adverts}</ul></nav><article><p>${text}</article>`
         : '<p>Little.</p>';
   const status = path === '/robots.txt' ? 404 : 200;
+  onAsked();
   gate.pass(() => {
     response.writeHead(status, { 'content-type': 'text/html' });
     response.end(status === 404 ? '' : `<!doctype html><title>${path}</title><main>${body}</main>`);
@@ -149,14 +149,16 @@ describe('batches for a cluster', { sequential: true }, () => {
     const held = copied('held');
     await prepare(['inject', `${site.origin}/late`, '--dir', held], { cwd });
     await prepare(['mr', 'export', 'signatures', '-o', 'before', '--dir', held], { cwd });
-    asked = 0;
+    const asked = new Promise<void>((resolve) => {
+      onAsked = resolve;
+    });
     const crawl = start(['crawl', ...CRAWL, '--dir', held], { cwd });
     // A command that writes would keep the crawl from opening the crawl db, so it waits for the first request.
-    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(0);
+    await asked;
     expect((await run(['dedup', '--dir', held], { cwd })).code).toBe(5);
     await prepare(['mr', 'export', 'signatures', '-o', 'meanwhile', '--dir', held], { cwd });
     gate.open();
-    crawl.child.kill('SIGKILL');
+    crawl.stop();
     await crawl.finished;
     const name = 'signatures-00000.tsv.gz';
     expect(readFileSync(join(cwd, 'meanwhile', name))).toEqual(readFileSync(join(cwd, 'before', name)));

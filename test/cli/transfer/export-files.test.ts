@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   createReadStream,
   existsSync,
@@ -8,7 +7,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CDXIndexer, WARCParser } from 'warcio';
@@ -170,20 +168,6 @@ describe('export --format tree and markdown', () => {
 });
 
 describe('where an export goes', () => {
-  it.runIf(process.platform !== 'win32')('a pipe or a device is written to, not replaced by a file', async () => {
-    const fifo = join(cwd, 'pages.fifo');
-    execFileSync('mkfifo', [fifo]);
-    const [read, { code, stderr }] = await Promise.all([
-      readFile(fifo, 'utf8'),
-      run(['export', '-o', 'pages.fifo'], { cwd }),
-    ]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('pages') });
-    expect(read.trimEnd().split('\n').length).toBeGreaterThan(3);
-    expect(lstatSync(fifo).isFIFO()).toBe(true);
-    expect(existsSync(`${fifo}.partial`)).toBe(false);
-    expect(readdirSync(cwd).filter((name) => name.includes('partial'))).toEqual([]);
-  });
-
   it('behind a link the file is replaced, and the link stays', async () => {
     writeFileSync(join(cwd, 'real.jsonl'), 'before\n');
     symlinkSync('real.jsonl', join(cwd, 'latest.jsonl'));
@@ -192,12 +176,11 @@ describe('where an export goes', () => {
     expect(readFileSync(join(cwd, 'real.jsonl'), 'utf8')).toMatch(/^\{/);
   });
 
-  it.each([
-    ['jsonl', run],
-    ['csv', run],
-    ['markdown', run],
-  ])('a file of %s that cannot be written is an error with its reason', async (format, start) => {
-    const { code, stderr } = await start(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'incrawl: there is no folder absent; create it first\n' });
-  });
+  it.each(['jsonl', 'csv', 'markdown'])(
+    'a file of %s that cannot be written is an error with its reason',
+    async (format) => {
+      const { code, stderr } = await run(['export', '--format', format, '-o', 'absent/pages.out'], { cwd });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: 'incrawl: there is no folder absent; create it first\n' });
+    },
+  );
 });

@@ -37,8 +37,8 @@ interface Exported {
   readonly deleted: string[];
 }
 
-async function exported(start: typeof run, ...args: readonly string[]): Promise<Exported> {
-  const { stdout } = await start(['export', ...args], { cwd });
+async function exported(...args: readonly string[]): Promise<Exported> {
+  const { stdout } = await run(['export', ...args], { cwd });
   const lines = stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -59,13 +59,13 @@ describe('export --since', () => {
     const first = await seqNow();
     site.pages.set('/asks', page('Asks', '<meta name="robots" content="noindex">'));
     await visitAgain(url);
-    expect(await exported(run)).toEqual({ pages: [], deleted: [] });
-    expect(await exported(run, '--since', first)).toEqual({ pages: [], deleted: [url] });
+    expect(await exported()).toEqual({ pages: [], deleted: [] });
+    expect(await exported('--since', first)).toEqual({ pages: [], deleted: [url] });
     const second = await seqNow();
     site.pages.set('/asks', page('Asks again'));
     await visitAgain(url);
-    expect(await exported(run)).toEqual({ pages: [url], deleted: [] });
-    expect(await exported(run, '--since', second)).toEqual({ pages: [url], deleted: [] });
+    expect(await exported()).toEqual({ pages: [url], deleted: [] });
+    expect(await exported('--since', second)).toEqual({ pages: [url], deleted: [] });
   });
 
   it('--host leaves out the pages of other hosts', async () => {
@@ -74,7 +74,7 @@ describe('export --since', () => {
     here.pages.delete('/goes');
     there.pages.delete('/lost');
     await visitAgain(`${here.origin}/goes`, `${there.origin}/lost`);
-    expect(await exported(run, '--since', '0', '--host', new URL(here.origin).host)).toEqual({
+    expect(await exported('--since', '0', '--host', new URL(here.origin).host)).toEqual({
       pages: [`${here.origin}/stays`],
       deleted: [`${here.origin}/goes`],
     });

@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
@@ -26,6 +25,17 @@ export default {
 };
 `;
 
+/** Resolves once a file is written that was not there. */
+function appears(name: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(cwd, () => {
+      if (!existsSync(join(cwd, name))) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
+
 let site: ChangingSite;
 beforeAll(async () => {
   site = await startChangingSite({ '/a.txt': 'Words of a.', '/b.txt': 'Words of b.', '/c.txt': 'Words of c.' });
@@ -36,7 +46,7 @@ beforeAll(async () => {
   const crawled = await run(['crawl', ...seeds, '--allow', '127.0.0.1', '--delay', '0', '--quiet'], { cwd });
   expect(crawled.code).toBe(0);
   writeFileSync(join(cwd, 'crawled'), '');
-}, 60_000);
+});
 afterAll(() => site.close());
 
 it('a page whose conversion never ends is reported, and the export has the others', async () => {
@@ -47,14 +57,15 @@ it('a page whose conversion never ends is reported, and the export has the other
   expect(stderr).toContain('parsing took longer than 500 ms');
   const text = readFileSync(join(cwd, 'pages.md'), 'utf8');
   expect(text.match(/^Words of .*$/gm)).toEqual(['Words of a.', 'Words of c.']);
-}, 60_000);
+});
 
 it('a signal ends an export whatever the page that it converts', async () => {
   rmSync(join(cwd, 'stuck'), { force: true });
+  const stuck = appears('stuck');
   const running = start(['export', '--format', 'markdown', '-o', 'stopped.md', '-D', 'parse.timeout=10m'], { cwd });
-  while (!existsSync(join(cwd, 'stuck'))) await wait(20);
-  running.child.kill('SIGTERM');
+  await stuck;
+  running.stop();
   // 13: forced, after the 9 s that an orderly end may take.
   expect((await running.finished).code).toBe(11);
   expect(existsSync(join(cwd, 'stopped.md'))).toBe(false);
-}, 60_000);
+});

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-questions.ts';
+import type { Clock } from '../../../src/crawler.ts';
 import { crawlReader } from '../../../src/operations/questions.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
+import { clockByHand } from '../../support/clock-by-hand.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 
@@ -20,6 +22,40 @@ async function add(...numbers: number[]): Promise<void> {
   const db = await openLevelCrawlDb({ dir: join(cwd, 'crawldb', 'db'), log });
   await db.write({ feed: { add: { notedAt: Date.now(), changes: numbers.map((i) => changeOf(url(i))) } } });
   await db.close();
+}
+
+/** A clock whose pauses last until the test ends them. */
+function heldClock() {
+  let now = Date.now();
+  let wake: (() => void) | null = null;
+  let onPause = (): void => {};
+  const clock: Clock = {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        wake = () => {
+          now += ms;
+          resolve();
+        };
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        onPause();
+      }),
+  };
+  return {
+    clock,
+    /** Runs `meanwhile` in the pause under way, or in the next one, and ends it. */
+    async inPause(meanwhile: () => unknown): Promise<void> {
+      if (wake === null) {
+        await new Promise<void>((resolve) => {
+          onPause = resolve;
+        });
+      }
+      const end = wake;
+      wake = null;
+      await meanwhile();
+      end?.();
+    },
+  };
 }
 
 interface Body {
@@ -39,7 +75,11 @@ afterAll(() => receiver.close());
 describe('changes --webhook', { sequential: true }, () => {
   it('delivers all, signed, goes on after a 500, and delivers only new entries the next time', async () => {
     receiver.script.push(500);
-    const first = await run(['changes', '--webhook', receiver.url, '--batch', '2'], { cwd, env: signed });
+    const first = await run(['changes', '--webhook', receiver.url, '--batch', '2'], {
+      cwd,
+      env: signed,
+      clock: clockByHand(),
+    });
     expect(first).toMatchObject({ code: 0, stdout: '3 changes delivered in 2 messages, up to number 3.\n' });
     expect(first.stderr).toContain('status 500; next attempt in 1 s');
     expect(receiver.received).toHaveLength(3);
@@ -69,7 +109,7 @@ describe('changes --webhook', { sequential: true }, () => {
     await add(5);
     receiver.script.push(500, 503);
     const words = ['changes', '--webhook', receiver.url, '--retries', '1'];
-    const failed = await run(words, { cwd });
+    const failed = await run(words, { cwd, clock: clockByHand() });
     expect(failed.code).toBe(1);
     expect(failed.stdout).toContain('0 changes delivered in 0 messages, up to number 4. Then it failed: status 503.');
     expect(failed.stderr).toContain('Messages are not signed');
@@ -81,41 +121,31 @@ describe('changes --webhook', { sequential: true }, () => {
   });
 
   it('follows the feed until it is stopped, while others use the crawl db', async () => {
-    const { child, finished } = start(['changes', '--webhook', receiver.url, '--follow', '--json'], {
-      cwd,
-      env: signed,
-    });
+    const { clock, inPause } = heldClock();
     const before = receiver.received.length;
-    await add(6, 7);
+    const words = ['changes', '--webhook', receiver.url, '--follow', '--json'];
+    const running = start(words, { cwd, env: signed, clock });
+    await inPause(() => add(6, 7));
     await receiver.seen(before + 1);
-    await add(8);
+    await inPause(() => add(8));
     await receiver.seen(before + 2);
-    child.kill('SIGTERM');
-    const { code, stdout, stderr } = await finished;
+    await inPause(running.stop);
+    const { code, stdout, stderr } = await running.finished;
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject({ delivered: 3, failed: null });
     expect(reported(before)).toEqual([6, 7, 8].map(url));
   });
 
   it('prints new entries, a line for each', async () => {
-    const { child, finished } = start(['changes', '--since', '7', '--follow', '--json'], { cwd });
-    let text = '';
-    let onText = (): void => {};
-    child.stdout?.on('data', (part: string) => {
-      text += part;
-      onText();
-    });
-    const lines = (count: number): Promise<void> =>
-      new Promise((resolve) => {
-        onText = () => text.split('\n').length > count && resolve();
-        onText();
-      });
-    await lines(1);
-    await add(9);
-    await lines(2);
-    child.kill('SIGINT');
-    expect((await finished).code).toBe(0);
-    const seqs = text
+    const { clock, inPause } = heldClock();
+    const running = start(['changes', '--since', '7', '--follow', '--json'], { cwd, clock });
+    await running.saying(/\n/);
+    await inPause(() => add(9));
+    await running.saying(/\n.*\n/);
+    running.stop();
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(0);
+    const seqs = stdout
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { seq: number }).seq);
@@ -123,10 +153,10 @@ describe('changes --webhook', { sequential: true }, () => {
   });
 
   it('says so where there is no crawl to follow, and makes none', async () => {
-    const { child, finished } = start(['changes', '--follow', '--dir', 'mistyped'], { cwd });
-    await new Promise((resolve) => child.stderr?.once('data', resolve));
-    child.kill('SIGINT');
-    expect(await finished).toMatchObject({ stdout: '', stderr: expect.stringContaining('mistyped holds no crawl') });
+    const running = start(['changes', '--follow', '--dir', 'mistyped'], { cwd, clock: heldClock().clock });
+    await running.saying(/mistyped holds no crawl/);
+    running.stop();
+    expect(await running.finished).toMatchObject({ code: 0, stdout: '' });
     expect(existsSync(join(cwd, 'mistyped'))).toBe(false);
   });
 
@@ -138,14 +168,15 @@ describe('changes --webhook', { sequential: true }, () => {
     const reader = crawlReader({ ...deps, indexes: notAsked, config: notAsked, plugins: notAsked });
     const socket = await answerQuestions(questionsPath(dir), reader);
     const before = receiver.received.length;
+    const { clock, inPause } = heldClock();
     try {
       const words = ['changes', '--webhook', receiver.url, '--since', '8', '--follow', '--json'];
-      const { child, finished } = start(words, { cwd, env: signed });
+      const running = start(words, { cwd, env: signed, clock });
       await receiver.seen(before + 1);
-      await db.write({ feed: { add: { notedAt: Date.now(), changes: [changeOf(url(10))] } } });
+      await inPause(() => db.write({ feed: { add: { notedAt: Date.now(), changes: [changeOf(url(10))] } } }));
       await receiver.seen(before + 2);
-      child.kill('SIGTERM');
-      expect(await finished).toMatchObject({ code: 0, stderr: '' });
+      await inPause(running.stop);
+      expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
       expect(reported(before)).toEqual([url(9), url(10)]);
     } finally {
       await socket.close();

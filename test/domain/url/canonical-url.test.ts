@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalUrl, MAX_URL_LENGTH } from '../../../src/domain/url/canonical/canonical-url.ts';
@@ -236,40 +234,5 @@ describe('canonicalUrl', () => {
       }),
       { numRuns: 4000 },
     );
-  });
-});
-
-interface NormalizeCase {
-  readonly id: string;
-  readonly class: string;
-  readonly in: string;
-  readonly out: string | null;
-}
-
-const file = join(process.env.INCRAWL_CASES ?? '', 'normalize.json');
-const available = process.env.INCRAWL_CASES !== undefined && existsSync(file);
-
-describe('public cases', () => {
-  const cases = available ? (JSON.parse(readFileSync(file, 'utf8')) as NormalizeCase[]) : [];
-  // Policies that the canonical form has decided in favour of; the rest are options of plugins.
-  const decided = new Set(['core', 'escape-strict', 'host-dot', 'invalid']);
-
-  it.skipIf(!available)(
-    'meets every case of the classes it decides (skipped unless INCRAWL_CASES names a folder)',
-    () => {
-      const wrong = cases
-        .filter((each) => decided.has(each.class) && canonical(each.in) !== each.out)
-        .map((each) => ({ ...each, got: canonical(each.in) }));
-      expect(wrong).toEqual([]);
-    },
-  );
-
-  it.skipIf(!available)('is idempotent on every answer (skipped unless INCRAWL_CASES names a folder)', () => {
-    for (const { in: input, out } of cases) {
-      for (const text of [input, out ?? '']) {
-        const url = canonical(text);
-        if (url !== null) expect(canonical(url)).toBe(url);
-      }
-    }
   });
 });

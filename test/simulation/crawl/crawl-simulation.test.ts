@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { simulateCrawl } from './simulate.ts';
 
-/** More of them: npm run torture -- --simulate */
-const SEEDS = 40;
+/** More of them: test/system/simulation, and npm run torture -- --simulate */
+const SEEDS = 6;
 
 describe('a crawl of a simulated world', () => {
   it.each(Array.from({ length: SEEDS }, (_, i) => i + 1))('keeps all that it promises, seed %i', async (seed) => {

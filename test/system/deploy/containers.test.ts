@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { type Packed, packIncrawl, sh } from '../../integration/installed.ts';
+import { type Packed, packIncrawl, sh } from '../integration/installed.ts';
 import { stagesOf, wordsOf } from './dockerfile.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { loadSqlite } from '../../../plugins/exporter-sqlite/engine.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../../src/plugin-host/loading/plugin-list.ts';
 import { type ChangingSite, startChangingSite } from '../../cli/support/changing-site.ts';
-import { sh } from '../../integration/installed.ts';
 import { workDir } from '../../support/work-dir.ts';
+import { sh } from '../integration/installed.ts';
 import { BINARY, run } from '../support/binary.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../../examples');

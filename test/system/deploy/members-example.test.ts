@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { fillIn } from '../../../examples/members/conf/plugins/protocol-form-login/form.ts';
 import type { RecordView } from '../../../src/crawler.ts';
 import { served } from '../../cli/support/served.ts';
-import { sh } from '../../integration/installed.ts';
 import { membersSite } from '../../site/members-site.ts';
 import { workDir } from '../../support/work-dir.ts';
+import { sh } from '../integration/installed.ts';
 import { BINARY, json, run } from '../support/binary.ts';
 
 const LOGIN = { user: 'reader', password: 'pass&word=Kq9 %2B"' };

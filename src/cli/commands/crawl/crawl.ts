@@ -67,7 +67,9 @@ Examples:
       const sources = await seedSources(session, seeds);
       if (options.dryRun) return predict(session, sources, options);
       const onStop = (): void => session.note(stopNote('the pages in flight'));
-      const code = await withStopSignal(session.surroundings, onStop, (signal) => crawl(session, sources, options, signal));
+      const code = await withStopSignal(session.surroundings, onStop, (signal) =>
+        crawl(session, sources, options, signal),
+      );
       if (code === EXIT.stopped) session.note(`Resume with:\n  ${resumeCommand(session.surroundings.argv, seeds)}`);
       return code;
     }),
