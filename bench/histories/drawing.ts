@@ -11,24 +11,20 @@ export interface DrawnSite {
 
 const COLOURS = ['#06c', '#c50', '#a3a', '#888', '#111'];
 const OWN_COLOUR = '#0a7';
-const SHARES = [0, 0.25, 0.5, 0.75, 1];
+const STEPS = 5;
 
 /** Freshness, and the changes seen within seven days, by page requests. */
 export function drawing({ title, own, families }: DrawnSite): string {
   const all = [own, ...families.map(({ curve }) => curve)].flat();
   const x: Axis = { isLog: true, ticks: logTicks(all.map(({ pageRequests }) => pageRequests)) };
-  const plot = (caption: string, shares: readonly number[], of: (figures: Figures) => number): string => {
-    const least = Math.min(...all.map(of));
-    const from = shares.findLast((share) => share <= least) ?? 0;
-    const ticks = shares.filter((share) => share >= from).map((at) => ({ at, label: `${+(100 * at).toFixed(1)} %` }));
-    return linePlot({ caption, x, y: { ticks }, curves: curvesOf(own, families, of) });
-  };
-  const fresh = plot(`${title}: share of copies without a substantive change unseen, by page requests`, FRESH, freshOf);
-  const early = plot(`${title}: substantive changes seen within 7 days, by page requests`, SHARES, earlyOf);
-  return plotFile(title, [fresh, early]);
+  const plot = (caption: string, of: (figures: Figures) => number): string =>
+    linePlot({ caption, x, y: { ticks: shareTicks(all.map(of)) }, curves: curvesOf(own, families, of) });
+  return plotFile(title, [
+    plot(`${title}: copies without an unseen substantive change, by page requests`, freshOf),
+    plot(`${title}: substantive changes seen within 7 days, by page requests`, earlyOf),
+  ]);
 }
 
-const FRESH = [0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1];
 const freshOf = ({ freshMajor }: Figures): number => freshMajor;
 const earlyOf = ({ within7, changes }: Figures): number => (changes === 0 ? 1 : within7 / changes);
 
@@ -50,4 +46,13 @@ function logTicks(values: readonly number[]): Tick[] {
   const from = nice.findLastIndex((value) => value <= least);
   const to = nice.findIndex((value) => value >= most);
   return nice.slice(Math.max(0, from), to + 1).map((at) => ({ at, label: String(at) }));
+}
+
+/** Five steps from a twentieth below the least share to all. */
+function shareTicks(shares: readonly number[]): Tick[] {
+  const from = Math.min(0.95, Math.floor(20 * Math.min(...shares)) / 20);
+  return Array.from({ length: STEPS + 1 }, (_, i) => from + ((1 - from) * i) / STEPS).map((at) => ({
+    at,
+    label: `${+(100 * at).toFixed(1)} %`,
+  }));
 }

@@ -55,3 +55,15 @@ export function interpolated(curve: readonly Figures[], pageRequests: number): F
   const keys = Object.keys(above) as (keyof Figures)[];
   return Object.fromEntries(keys.map((key) => [key, between(key)])) as unknown as Figures;
 }
+
+/** The mean of each figure; a lag that one of them never reached is never reached. */
+export function meanOf(all: readonly Figures[]): Figures {
+  const [first] = all;
+  if (first === undefined) throw new TypeError('the mean of no figures');
+  const mean = (key: keyof Figures): number | null => {
+    const values = all.map((figures) => figures[key]);
+    return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + Number(value), 0) / all.length;
+  };
+  const keys = Object.keys(first) as (keyof Figures)[];
+  return Object.fromEntries(keys.map((key) => [key, mean(key)])) as unknown as Figures;
+}

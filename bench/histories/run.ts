@@ -2,15 +2,16 @@
  * `npm run bench:histories -- --data FOLDER [--site NAME] [--variant honest|deploy|dynamic] [--budget SHARE]
  * [--set KEY=VALUE] [--svg FOLDER] [--json FILE] [--listen ADDRESS:PORT] [--seed N] [--keep-open]`: replays recorded
  * years of sites through the crawler on a simulated clock, and compares what it saw with what really happened, beside
- * baselines. `--site`, `--variant` and `--set` may be repeated. `--keep-open` opens the crawler once, not for each run:
- * three times as fast. A folder of a history has `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the
- * program xz) or `bodies.gz`.
+ * baselines. `--site`, `--variant` and `--set` may be repeated, and `--listen`, too: figures at each address, and their
+ * mean. `--keep-open` opens the crawler once, not for each run: three times as fast. A folder of a history has
+ * `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the program xz) or `bodies.gz`.
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawing } from './drawing.ts';
 import { type Family, familiesOf } from './families.ts';
+import { meanOf } from './figures.ts';
 import { type JudgedReplay, judgedReplay } from './judged-replay.ts';
 import { packsIn, readPack } from './pack.ts';
 import { VARIANTS, type Variant } from './served-site.ts';
@@ -26,8 +27,8 @@ const { values } = parseArgs({
     set: { type: 'string', multiple: true, default: [] },
     svg: { type: 'string' },
     json: { type: 'string' },
-    // The address is part of each URL, by which visits are spread: another one gives slightly other figures.
-    listen: { type: 'string', default: '127.0.0.1:47080' },
+    // The address is part of each URL, by which visits are spread: another one gives other figures.
+    listen: { type: 'string', multiple: true, default: ['127.0.0.1:47080'] },
     seed: { type: 'string', default: '1' },
     'keep-open': { type: 'boolean', default: false },
   },
@@ -37,7 +38,6 @@ const say = (text: string): void => {
 };
 
 const budget = values.budget === undefined ? null : Number(values.budget);
-const [address = '', port = ''] = values.listen.split(':');
 const results: object[] = [];
 
 try {
@@ -70,17 +70,27 @@ function variantsAsked(): Variant[] {
 
 async function replayed(truth: Truth, families: readonly Family[], variant: Variant): Promise<void> {
   const { name, steps, daysPerStep } = truth.history;
-  const local = { address, port: Number(port), seed: Number(values.seed), keepsOpen: values['keep-open'] };
-  const plan = { variant, budget, settings: values.set, ...local };
-  const judged = await judgedReplay(truth, plan);
-  const rows = rowsOf({ policy: 'incrawl', figures: judged.figures, calibration: judged.calibration }, families);
   const site = `${name}, ${variant}`;
-  say(`${site}: ${steps.length} runs, ${daysPerStep} d apart, replayed in ${judged.seconds.toFixed(1)} s`);
+  const replays: (JudgedReplay & { listen: string })[] = [];
+  for (const listen of values.listen) {
+    const [address = '', port = '0'] = listen.split(':');
+    const local = { address, port: Number(port), seed: Number(values.seed), keepsOpen: values['keep-open'] };
+    replays.push({ listen, ...(await judgedReplay(truth, { variant, budget, settings: values.set, ...local })) });
+  }
+  const own = replays.map(({ listen, figures, calibration }) => ({
+    policy: replays.length === 1 ? 'incrawl' : `incrawl at ${listen}`,
+    figures,
+    calibration,
+  }));
+  const rows = rowsOf(own, families);
+  const seconds = replays.map((each) => each.seconds.toFixed(1)).join(', ');
+  say(`${site}: ${steps.length} runs, ${daysPerStep} d apart, replayed in ${seconds} s`);
   say(tableOf(site, rows));
-  say(restOf(judged));
-  results.push({ site: name, variant, budget, settings: values.set, ...judged, baselines: rows.slice(1), families });
+  for (const each of replays) say(restOf(each));
+  const baselines = rows.slice(own.length);
+  results.push({ site: name, variant, budget, settings: values.set, replays, baselines, families });
   if (values.svg === undefined) return;
-  const drawn = drawing({ title: site, own: [judged.figures], families });
+  const drawn = drawing({ title: site, own: [meanOf(own.map(({ figures }) => figures))], families });
   writeFileSync(join(values.svg, `histories-${name}-${variant}.svg`), drawn);
 }
 

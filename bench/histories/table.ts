@@ -1,12 +1,16 @@
 import type { Calibration } from './calibration.ts';
 import { atEqualRequests, type Family } from './families.ts';
-import type { Figures } from './figures.ts';
+import { type Figures, meanOf } from './figures.ts';
 
 /** A policy of the table; without figures where it never makes so few or so many requests. */
 export interface Row {
   readonly policy: string;
   readonly figures: Figures | null;
   readonly calibration?: Calibration;
+}
+
+export interface OwnRow extends Row {
+  readonly figures: Figures;
 }
 
 const COLUMNS = [
@@ -22,11 +26,13 @@ const COLUMNS = [
   'believed of true: fresh; changes a day',
 ];
 
-/** The crawler, then baselines at their own cost, then at as many page requests. */
-export function rowsOf(own: Row, families: readonly Family[]): Row[] {
-  const requests = own.figures?.pageRequests ?? 0;
+/** The crawler at each address, then baselines at their own cost, then at as many page requests as its mean. */
+export function rowsOf(own: readonly OwnRow[], families: readonly Family[]): Row[] {
+  const mean = meanOf(own.map(({ figures }) => figures));
+  const requests = Math.round(mean.pageRequests);
   return [
-    own,
+    ...own,
+    ...(own.length === 1 ? [] : [{ policy: `incrawl, mean of ${own.length}`, figures: mean }]),
     ...families.flatMap(({ shown }) => shown.map(({ name, figures }) => ({ policy: name, figures }))),
     ...families.map((family) => ({
       policy: `${family.name}, equal page requests`,
@@ -52,7 +58,7 @@ function cellsOf({ policy, figures, calibration }: Row): string[] {
     policy,
     `${whole(pageRequests)} (${whole(allRequests)})`,
     freshMajor.toFixed(3),
-    `${whole(seen)} of ${changes}`,
+    `${whole(seen)} of ${whole(changes)}`,
     whole(within7),
     `${days(figures.lagP50)}/${days(figures.lagP90)}`,
     `${days(figures.newP50)}/${days(figures.newP90)}`,

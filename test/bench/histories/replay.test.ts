@@ -83,8 +83,10 @@ describe('a replay through the crawler', () => {
     expect(judged.requests.pages).toBeLessThanOrEqual(12 + 19 * 3);
     expect(judged.figures.changes).toBe(2);
     const families = familiesOf(truth, 0.25);
-    const rows = rowsOf({ policy: 'incrawl', figures: judged.figures, calibration: judged.calibration }, families);
+    const own = { policy: 'incrawl', figures: judged.figures, calibration: judged.calibration };
+    const rows = rowsOf([own, { ...own, figures: { ...own.figures, seen: 0 } }], families);
     const table = tableOf('made', rows);
+    expect(rows[2]).toMatchObject({ policy: 'incrawl, mean of 2', figures: { seen: judged.figures.seen / 2 } });
     expect(table).toMatch(/\| made \| round robin, 25 % a run +\|/);
     expect(table).toMatch(/\| made \| oracle, equal page requests +\|/);
     const drawn = drawing({ title: 'made', own: [judged.figures], families });
