@@ -16,6 +16,7 @@ export interface Curve {
   readonly label: string;
   readonly colour: string;
   readonly isFaint?: boolean;
+  /** A single one is drawn as a dot. */
   readonly points: readonly (readonly [number, number])[];
 }
 
@@ -55,7 +56,12 @@ export function linePlot({ caption, x, y, curves }: LinePlot): string {
   );
   const lines = curves.map(({ label, colour, isFaint, points }, i) => {
     const path = points.map(([at, value]) => `${xOf(at)},${yOf(value)}`).join(' ');
-    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/><text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${escaped(label)}</text>`;
+    const [x = '', y = ''] = path.split(',');
+    const drawn =
+      points.length === 1
+        ? `<circle cx="${x}" cy="${y}" r="5" fill="${colour}"/>`
+        : `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/>`;
+    return `${drawn}<text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${escaped(label)}</text>`;
   });
   return `<text x="20" y="20">${escaped(caption)}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;
 }

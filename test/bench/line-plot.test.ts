@@ -34,6 +34,18 @@ describe('a plot of lines', () => {
     expect(plot).toContain('<polyline points="80.0,335.0 305.0,187.5 530.0,40.0"');
   });
 
+  it('draws a single point as a dot', () => {
+    const axis = { ticks: [0, 2].map((at) => ({ at, label: String(at) })) };
+    const dot = linePlot({
+      caption: '',
+      x: axis,
+      y: axis,
+      curves: [{ label: 'own', colour: '#0a7', points: [[1, 1]] }],
+    });
+    expect(dot).toContain('<circle cx="305.0" cy="187.5" r="5" fill="#0a7"/>');
+    expect(dot).not.toContain('<polyline');
+  });
+
   it('escapes its texts', () => expect(plot).toContain('a &lt; b'));
 
   it('a file has its plots below each other', () => {
