@@ -159,7 +159,7 @@ describe('link families that are applied', () => {
     const reached = async (apply: boolean): Promise<number> => {
       const cwd = fromThere();
       if (apply) await json(['linkclusters', '--apply'], { cwd });
-      await json(crawlArgs('--budget', '90', '-D', 'outlinks.noise=follow'), { cwd });
+      await json(crawlArgs('--budget', '130', '-D', 'outlinks.noise=follow'), { cwd });
       return (await stateOf(cwd)).content.length;
     };
     console.log(await reached(true), await reached(false));

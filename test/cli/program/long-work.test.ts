@@ -5,6 +5,8 @@ import { createLive } from '../../../src/cli/render/live/live.ts';
 import { NO_LIVE, type WorkShown } from '../../../src/cli/render/live/no-live.ts';
 import { workLine } from '../../../src/cli/render/live/progress.ts';
 import { slowWork } from '../../../src/cli/render/live/slow-work.ts';
+import { defaultConfig } from '../../../src/config/load.ts';
+import { openCrawler, type WorkProgress } from '../../../src/crawler.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';
 import { start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
@@ -89,35 +91,51 @@ describe.each([
   ['on a terminal', 80, []],
   ['under --quiet', 80, ['--quiet']],
   ['without a terminal', undefined, []],
-] as const)('inject %s', (where, columns, options) => {
+] as const)('import-db %s', (where, columns, options) => {
   const isShown = where === 'on a terminal';
   it(`${isShown ? 'shows' : 'does not show'} how far it is`, async () => {
     const clock = clockByHand();
-    let isSaid = false; const T0 = clock.now(), P0 = performance.now();
-    /** Takes seconds in all, so that a line appears, and goes on until it does. */
-    async function* seeds(): AsyncGenerator<string> {
-      for (let sent = 0; sent < 8 || (isShown && !isSaid && sent < 600); sent++) {
+    let isSaid = false;
+    /** Takes ten seconds in all, so that a line appears, and goes on until it does. */
+    async function* rows(): AsyncGenerator<string> {
+      yield `${NUTCH_HEADING}\n`;
+      for (let sent = 0; sent < 20 || (isShown && !isSaid && sent < 600); sent++) {
         clock.pass(500);
-        yield Array.from({ length: 1_000 }, (_, i) => `https://example.org/${sent}/${i}\n`).join('');
+        yield Array.from({ length: 100 }, (_, i) => nutchRow(`https://example.org/${sent}/${i}`)).join('');
       }
     }
-    const running = start(['inject', '-', '--dir', workDir(), ...options], {
-      input: Readable.from(seeds()),
+    const running = start(['import-db', '--dir', workDir(), ...options], {
+      input: Readable.from(rows()),
       clock,
       env: { TERM: 'xterm' },
       ...(columns === undefined ? {} : { columns }),
     });
-    const said = running.saying(/adding seeds/).then(
+    const said = running.saying(/importing rows/).then(
       () => {
         isSaid = true;
       },
       () => {},
     );
     const { code, stderr } = await running.finished;
-    await said; console.error("NOW", clock.now() - T0, performance.now()-P0);
+    await said;
     expect(code).toBe(0);
     const lines = stripVTControlCharacters(stderr);
-    if (isShown) expect(lines).toMatch(/adding seeds · [\d,]+ · [\d,]+ a second/);
-    else expect(lines).not.toContain('adding seeds');
+    if (isShown) expect(lines).toMatch(/importing rows · [\d,]+ · [\d,]+ a second/);
+    else expect(lines).not.toContain('importing rows');
   });
+});
+
+const NUTCH_HEADING =
+  'Url,Status code,Status name,Fetch Time,Modified Time,Retries since fetch,Retry interval seconds,Retry interval days,Score,Signature,Metadata';
+const nutchRow = (url: string): string =>
+  `"${url}",1,"db_unfetched",Sun Nov 01 00:00:00 UTC 2015,Thu Jan 01 00:00:00 UTC 1970,0,86400.0,1.0,0.5,"null",""\n`;
+
+it('seeds are reported as they are added', async () => {
+  const work: WorkProgress[] = [];
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const onWork = (each: WorkProgress) => void work.push(each);
+  const crawler = await openCrawler({ dir: workDir(), config: defaultConfig(), log, onWork });
+  await crawler.inject([{ name: 'test', lines: ['https://example.org/'] }]);
+  await crawler.close();
+  expect(work).toContainEqual({ work: 'adding seeds', done: 1, total: null });
 });

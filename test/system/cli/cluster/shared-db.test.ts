@@ -35,7 +35,8 @@ describe.skipIf(NO_REDIS !== null)(`a crawl db in Redis${NO_REDIS === null ? '' 
 
   it('is crawled and asked like one in the state directory', async () => {
     const own = join(workDir(), 'own');
-    const crawled = async (ask: typeof jsonHere, where: string[]): Promise<Counts> => {
+    type Ask = <Shape>(args: readonly string[]) => Promise<Shape>;
+    const crawled = async (ask: Ask, where: string[]): Promise<Counts> => {
       await ask(['crawl', `${site.origin}/`, ...where, ...local]);
       return ask<Counts>(['readdb', '--stats', ...where]);
     };
