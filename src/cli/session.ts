@@ -3,29 +3,16 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
-import type { Checker, Clock, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
+import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
-import type { StopRequests } from './process/stop-signal.ts';
 import { settingOverrides } from './program/shared-options.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
 import { sleepUntil } from './schedule/sleep-until.ts';
-
-/** The process as the commands see it: `start.ts` gives that of the built program, a test its own. */
-export interface Surroundings {
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened by the commands that read it, and only then. */
-  readonly stdin: () => NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
-  /** By which the crawl goes; default: the clock of the machine. */
-  readonly clock?: Clock;
-  readonly stops: StopRequests;
-}
+import type { Surroundings } from './surroundings.ts';
 
 /** Options that every command has. */
 export interface CommonOptions {

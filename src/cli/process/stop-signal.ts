@@ -1,5 +1,4 @@
 import { EXIT } from '../exit.ts';
-import type { Surroundings } from '../session.ts';
 
 /** How a command is told to end. */
 export interface StopRequests {
@@ -31,7 +30,7 @@ const STOP_WITHIN_MS = 9_000;
  * in flight are lost.
  */
 export async function withStopSignal<Value>(
-  { stops, stderr }: Pick<Surroundings, 'stops' | 'stderr'>,
+  { stops, stderr }: { readonly stops: StopRequests; readonly stderr: NodeJS.WritableStream },
   onFirst: () => void,
   use: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {

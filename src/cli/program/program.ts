@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { packageVersion } from '../../config/package-version.ts';
 import { EXIT } from '../exit.ts';
 import { safeLines, shortLines } from '../render/safe-text.ts';
-import { type Handler, openSession, type Surroundings } from '../session.ts';
+import { type Handler, openSession } from '../session.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { collect } from './option-values.ts';
 
 /**

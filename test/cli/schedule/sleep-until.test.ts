@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { sleepUntil } from '../../../src/cli/schedule/sleep-until.ts';
 
-/** Waits 100 ms on a clock that is set back by so much in the first sleep; gives the sleeps, and when the wait ended. */
+/**
+ * Waits 100 ms on a clock that is set back by so much in the first sleep; gives the sleeps, and when the wait
+ * ended.
+ */
 async function waited(setBackMs: number) {
   const sleeps: number[] = [];
   let [now, elapsed] = [Date.UTC(2026, 0, 1), 0];

@@ -46,7 +46,6 @@ async function crawlWith(descriptors: number): Promise<Finished> {
 
 it.skipIf(process.platform !== 'linux').each([128, 200, 256])(
   'with %i descriptors and 200 concurrent requests wanted a crawl does fewer at a time, says so once, and fetches all',
-  { timeout: 120_000 },
   async (descriptors) => {
     const { code, stdout, stderr } = await crawlWith(descriptors);
     expect(stderr).not.toMatch(/EMFILE|could not be/);

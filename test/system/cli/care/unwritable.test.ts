@@ -1,20 +1,34 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, cpSync, lchownSync, mkdirSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalSite, startSite } from '../../../cli/support/local-site.ts';
+import { afterThisTest } from '../../../support/ends.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { run, start } from '../../support/binary.ts';
 
 const isRoot = process.geteuid?.() === 0;
+const ROOT = isRoot ? '' : ' (skipped: only root can make what belongs to another user)';
 
-/** A folder of its own file system; `null` where this user may not mount one. */
-function mounted(options: readonly string[]): string | null {
+const mount = (...args: readonly string[]): boolean => spawnSync('mount', args).status === 0;
+const unmount = (dir: string): void => void spawnSync('umount', ['-l', dir]);
+
+/** Root may not mount either in most containers. */
+function canMount(): boolean {
+  if (process.platform !== 'linux' || !isRoot) return false;
   const dir = workDir();
-  if (process.platform !== 'linux' || !isRoot) return null;
-  const { status } = spawnSync('mount', [...options, dir]);
-  if (status !== 0) return null;
-  onTestFinished(() => void spawnSync('umount', ['-l', dir]));
+  const isMounted = mount('-t', 'tmpfs', 'tmpfs', dir);
+  if (isMounted) unmount(dir);
+  return isMounted;
+}
+const MOUNTS = canMount();
+const MOUNT = MOUNTS ? '' : ' (skipped: only root of Linux can mount a file system)';
+
+/** A folder of its own file system. */
+function mounted(...options: readonly string[]): string {
+  const dir = workDir();
+  expect(mount(...options, dir)).toBe(true);
+  afterThisTest(() => unmount(dir));
   return dir;
 }
 
@@ -53,9 +67,8 @@ function fill(dir: string): void {
 }
 
 describe('a state directory that cannot be written', () => {
-  it('on a full disk it is read all the same', async ({ skip }) => {
-    const disk = mounted(['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs']);
-    if (disk === null) return skip('only root can mount a file system');
+  it.skipIf(!MOUNTS)(`on a full disk it is read all the same${MOUNT}`, async () => {
+    const disk = mounted('-t', 'tmpfs', '-o', 'size=8m', 'tmpfs');
     const dir = join(disk, 'state');
     cpSync(state, dir, { recursive: true });
     fill(disk);
@@ -73,10 +86,9 @@ describe('a state directory that cannot be written', () => {
     expect(await run(['verify', '--dir', dir])).toMatchObject({ code: 0 });
   });
 
-  it('on a read-only mount it is read and served', async ({ skip }) => {
-    const dir = mounted(['--bind', state]);
-    if (dir === null) return skip('only root can mount a file system');
-    expect(spawnSync('mount', ['-o', 'remount,ro,bind', dir]).status).toBe(0);
+  it.skipIf(!MOUNTS)(`on a read-only mount it is read and served${MOUNT}`, async () => {
+    const dir = mounted('--bind', state);
+    expect(mount('-o', 'remount,ro,bind', dir)).toBe(true);
     for (const args of READERS()) {
       const { code, stderr } = await run([...args, '--dir', dir]);
       expect([args[0], code, stderr]).toEqual([args[0], 0, '']);
@@ -101,8 +113,7 @@ describe('a state directory that cannot be written', () => {
 });
 
 describe('who may read and lead a state directory', () => {
-  it('links of its owner are followed, those of others are not', async ({ skip }) => {
-    if (!isRoot) return skip('only root can make a link of another user');
+  it.skipIf(!isRoot)(`links of its owner are followed, those of others are not${ROOT}`, async () => {
     const place = workDir();
     const dir = join(place, 'state');
     mkdirSync(dir);
@@ -119,8 +130,7 @@ describe('who may read and lead a state directory', () => {
     }
   });
 
-  it('one that another user has made in a folder like /tmp is refused', async ({ skip }) => {
-    if (!isRoot) return skip('only root can make a folder of another user');
+  it.skipIf(!isRoot)(`one that another user has made in a folder like /tmp is refused${ROOT}`, async () => {
     const shared = workDir();
     expect(spawnSync('chmod', ['1777', shared]).status).toBe(0);
     const dir = join(shared, 'state');

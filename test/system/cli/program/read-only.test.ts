@@ -6,11 +6,11 @@ import { workDir } from '../../../support/work-dir.ts';
 import { BINARY } from '../../support/binary.ts';
 
 /** Root may write everywhere, and so runs the program as another user. */
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 function run(...args: readonly string[]) {
-  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const user = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   const { status, stdout, stderr } = spawnSync(process.execPath, [BINARY, ...args], { encoding: 'utf8', ...user });
   return { code: status, stdout, stderr };
 }
@@ -20,7 +20,7 @@ const title = 'answers where it may read but not write, and says so where it wou
 
 it.skipIf(!canRun)(canRun ? title : `${title} (another user cannot run the program here)`, () => {
   const place = workDir();
-  if (isRoot) chownSync(place, NOBODY, NOBODY);
+  if (isRoot) chownSync(place, UNPRIVILEGED, UNPRIVILEGED);
   const dir = join(place, 'crawldb');
   expect(run('inject', 'http://example.org/', '--dir', dir)).toMatchObject({ code: 0 });
   const [db, lock] = [join(dir, 'db'), join(dir, 'db', 'LOCK')];
