@@ -16,7 +16,7 @@ const built: Plugin = {
     if (importer === undefined || !id.startsWith('.') || !id.endsWith('.ts')) return null;
     const file = relative(root, resolve(dirname(importer), id));
     if (!/^(src|plugins|bench)\//.test(file)) return null;
-    return { id: resolve(root, 'dist', file.replace(/\.ts$/, '.js')), external: true };
+    return { id: resolve(root, 'dist', file.replace(/\.ts$/, '.js')), };
   },
 };
 
@@ -36,6 +36,7 @@ export default defineConfig({
     globalSetup: 'test/support/build.ts',
     setupFiles: 'test/support/setup.ts',
     pool: 'forks',
+    server: { deps: { external: [/\/dist\//] } },
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [

@@ -70,7 +70,7 @@ describe('a run that is announced', () => {
     second.progress(progressOf(7));
     expect(await askRun(runPath(dir))).toMatchObject({ pid: 1, command: 'work' });
     await first.close();
-    await expect.poll(() => askRun(runPath(dir))).toMatchObject({ pid: 2, progress: { done: 7 } });
+    await expect.poll(() => askRun(runPath(dir)), { timeout: 30_000 }).toMatchObject({ pid: 2, progress: { done: 7 } });
     await second.close();
     expect(await askRun(runPath(dir))).toBeNull();
   });

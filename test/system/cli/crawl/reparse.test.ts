@@ -5,8 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ReparseSummary } from '../../../../src/crawler.ts';
 import { markedFolder, writeMark } from '../../../cli/support/marked-folder.ts';
 import { startTestSite, type TestSite } from '../../../integration/site.ts';
+import { json, prepare, run } from '../../../support/program.ts';
 import { NO_REDIS, startRedis } from '../../adapters/redis/redis-server.ts';
-import { json, run, start } from '../../support/binary.ts';
+import { parsed, start } from '../../support/binary.ts';
 
 const PAGES = 60;
 let site: TestSite;
@@ -19,7 +20,7 @@ beforeEach(() => {
   cwd = markedFolder();
 });
 
-const crawl = (...more: string[]) => run(['crawl', `${site.origin}/p/0`, '--quiet', ...more], { cwd });
+const crawl = (...more: string[]) => prepare(['crawl', `${site.origin}/p/0`, '--quiet', ...more], { cwd });
 const dump = async (dir: string): Promise<string> =>
   (await run(['readdb', '--dump', '--format', 'jsonl', '--dir', dir], { cwd })).stdout;
 /** Exports and stored parse output, in an order of their own. */
@@ -38,7 +39,8 @@ describe('incrawl reparse', () => {
     cpSync(join(cwd, 'crawldb'), join(cwd, 'calm'), { recursive: true });
     writeMark(cwd, 'two');
     const startedAt = performance.now();
-    expect((await json<ReparseSummary>(['reparse', '--dir', 'calm'], { cwd })).differing).toBe(PAGES);
+    const whole = ['reparse', '--dir', 'calm', '--json'];
+    expect(parsed<ReparseSummary>(whole, await start(whole, { cwd }).finished).differing).toBe(PAGES);
     const wholeMs = performance.now() - startedAt;
     let kills = 0;
     for (const share of SHARES) {
