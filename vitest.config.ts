@@ -16,7 +16,7 @@ const built: Plugin = {
     if (importer === undefined || !id.startsWith('.') || !id.endsWith('.ts')) return null;
     const file = relative(root, resolve(dirname(importer), id));
     if (!/^(src|plugins|bench)\//.test(file)) return null;
-    return { id: resolve(root, 'dist', file.replace(/\.ts$/, '.js')), };
+    return resolve(root, 'dist', file.replace(/\.ts$/, '.js'));
   },
 };
 

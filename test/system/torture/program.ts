@@ -72,6 +72,7 @@ export async function answered(
     stdin: () => Readable.from([Buffer.from(input)]),
     stdout: keeper(out),
     stderr: keeper(err),
+    stops: { listen: () => () => {}, endAtOnce: () => {} },
   };
   const code: number = await runCommand(surroundings, (error: unknown) => err.push(Buffer.from(String(error))));
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };

@@ -51,7 +51,9 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     s3 = await startS3();
     for (let i = 0; i < WORKERS; i++) ways.push(await startFaultyS3(s3.endpoint));
     hosts = await startHosts(HOSTS, 20);
-  }, 60_000);
+    // The object store reads its credentials from the environment of the process, which commands run in here.
+    Object.assign(process.env, envOf(0));
+  });
   afterAll(async () => {
     await hosts?.close();
     for (const way of ways) await way.stop();
