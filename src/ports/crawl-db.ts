@@ -1,4 +1,5 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
+import type { HostClock } from '../domain/crawl/hazard/host-clock.ts';
 import type { RenderTrials } from '../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
@@ -214,13 +215,12 @@ export interface HostFacts {
   readonly nothing: MissingPage | null;
   /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;
-  /** Major changes that visits are believed to have seen, and the time between those visits, ms. */
-  readonly changes: number;
-  readonly watchedMs: number;
   /** Costs and failures of its visits; `null`: none since they are counted, and in the facts that segments hold. */
   readonly traffic: HostTraffic | null;
   /** What rendering has shown of its bare pages, by path pattern; `null`: none was rendered. */
   readonly rendering: readonly RenderTrials[] | null;
+  /** How its pages were seen to change; `null`: not at all so far, and in the facts that segments hold. */
+  readonly clock: HostClock | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -236,10 +236,9 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   hintMisses: 0,
   nothing: null,
   restUntil: null,
-  changes: 0,
-  watchedMs: 0,
   traffic: null,
   rendering: null,
+  clock: null,
 });
 
 export interface Lease {

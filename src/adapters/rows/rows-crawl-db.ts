@@ -19,7 +19,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import type { ChangingQuery, DueOfGroupQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
 import {
@@ -39,6 +39,7 @@ import { decodeRecord } from './codecs/record-codec.ts';
 import { decodeHost, decodeLinks, decodeSegment, dueEntryOf, leaseOf } from './codecs/row-codecs.ts';
 import { readShares } from './codecs/share-rows.ts';
 import { forwardingOn } from './forwarding/forwarding-rows.ts';
+import { dueOfGroup } from './indexes/due-of-group.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
@@ -71,6 +72,7 @@ export class RowsCrawlDb implements CrawlDb {
   readonly seenFilter: SeenFilter | null;
   readonly fingerprints: FingerprintTables | null;
   readonly forwarding: Forwarding;
+  readonly dueOfGroup = (query: DueOfGroupQuery): Promise<DueEntry[]> => dueOfGroup(this.#rows, query);
 
   constructor({ rows, writer, beforeUnlock, isReadOnly, seenFilter, fingerprints }: CrawlDbParts) {
     this.#rows = rows;

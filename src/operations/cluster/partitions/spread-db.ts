@@ -20,7 +20,7 @@ import type {
 } from '../../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
+import type { ChangingQuery, DueOfGroupQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
 import {
   byDomain,
@@ -212,6 +212,10 @@ export class SpreadCrawlDb implements CrawlDb {
 
   async recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]> {
     return (await this.#ofHost(host)?.recordsAtPlaces(host, places, meter)) ?? [];
+  }
+
+  async dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]> {
+    return (await this.#ofHost(query.host)?.dueOfGroup(query)) ?? [];
   }
 
   async spread(): Promise<Spread> {

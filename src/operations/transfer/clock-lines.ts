@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { type HostClock, MAX_EPOCHS } from '../../domain/crawl/hazard/host-clock.ts';
+import { GROUPS } from '../../domain/crawl/hazard/page-group.ts';
+
+const amount = z.number().nonnegative();
+const time = z.number().finite();
+const group = z
+  .number()
+  .int()
+  .min(0)
+  .max(GROUPS - 1);
+
+const level = z.strictObject({ changes: amount, watchedMs: amount, observedMs: amount, at: time.nullable() });
+
+/** How the pages of a host were seen to change, as a dump holds it. */
+export const hostClock = z.strictObject({
+  level,
+  groups: z.array(z.strictObject({ number: group, level, pages: z.number().int().nonnegative(), lookedAt: time })),
+  epochs: z
+    .array(
+      z.strictObject({
+        from: time,
+        to: time,
+        found: z.array(z.strictObject({ group, observed: amount, expected: amount, visits: amount })),
+      }),
+    )
+    .max(MAX_EPOCHS),
+}) satisfies z.ZodType<HostClock>;
