@@ -219,7 +219,11 @@ class Clocks {
   }
 
   /** Changes expected of a page of the host, per ms, and the time of its clock since a fetch, ms. */
-  of(host: string | undefined, lastAt: number | null, now: number): { readonly rate: number; readonly hazardMs: number } {
+  of(
+    host: string | undefined,
+    lastAt: number | null,
+    now: number,
+  ): { readonly rate: number; readonly hazardMs: number } {
     const above = crawlRate(this.#level, this.#firstIntervalMs, now);
     const clock = (host === undefined ? undefined : this.#hosts.get(host)) ?? NO_CLOCK;
     const expected: HostExpectation = { clock, above };

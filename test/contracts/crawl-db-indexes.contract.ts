@@ -6,9 +6,9 @@ import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-e
 
 const HOUR = 3_600_000;
 
-/** A record with an estimated rate of so many changes a day. */
+/** A record with so many changes seen in a day. */
 function changing(url: string, perDay: number, change: Partial<CrawlDatum> = {}): CrawlDatum {
-  const belief = { a: perDay, b: 24 * HOUR, noise: 0.3 };
+  const belief = { changes: perDay, watchedMs: 24 * HOUR, newUrls: 0, noise: 0.3, mostMs: null };
   return visitedDatum(url, { schedule: { intervalMs: HOUR, belief }, ...change });
 }
 
@@ -117,7 +117,7 @@ export function indexesContract(exam: CrawlDbExam): void {
       const best = await listOf(exam.db.changing({ limit: 30 }));
       expect(best[0]?.url).toBe(C);
       // 17 pages change 9.91 times a day, as many 9.81.
-      expect(best.slice(1).map(({ schedule }) => schedule.belief?.a)).toEqual([
+      expect(best.slice(1).map(({ schedule }) => schedule.belief?.changes)).toEqual([
         ...new Array<number>(17).fill(9.91),
         ...new Array<number>(12).fill(9.81),
       ]);

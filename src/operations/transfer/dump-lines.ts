@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MAX_RESTLESS } from '../../domain/crawl/change/block-memory.ts';
+import { type ChangeBelief, NO_BELIEF } from '../../domain/crawl/change/change-belief.ts';
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
-import { type ChangeBelief, NO_BELIEF } from '../../domain/crawl/change/change-belief.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
 import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
@@ -105,9 +105,7 @@ const belief = z.strictObject({
   mostMs: milliseconds.nullable(),
 });
 /** Of dumps before version 9. */
-const olderBelief = z
-  .strictObject({ a: z.number(), b: z.number(), noise: z.number() })
-  .transform(newBelief);
+const olderBelief = z.strictObject({ a: z.number(), b: z.number(), noise: z.number() }).transform(newBelief);
 
 function newBelief({ noise }: { readonly noise: number }): ChangeBelief {
   return { ...NO_BELIEF, noise };

@@ -90,7 +90,9 @@ export async function factsOf(
   hosts: readonly string[],
 ): Promise<Record<string, HostFacts>> {
   const rows = await db.hostRows(hosts);
-  return Object.fromEntries(hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), ...NOT_IN_SEGMENTS }]));
+  return Object.fromEntries(
+    hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), ...NOT_IN_SEGMENTS }]),
+  );
 }
 
 const NOT_IN_SEGMENTS = { traffic: null, clock: null } as const;

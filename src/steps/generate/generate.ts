@@ -10,8 +10,8 @@ import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, interleaveHosts } from './fetch-list.ts';
-import { fetchItem } from './list-item.ts';
 import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
+import { fetchItem } from './list-item.ts';
 import { newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
@@ -103,7 +103,10 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
 
   const id = await newSegmentId(deps, now);
   const meta = {
-    ...schedule.meta, ...fetchBudgetFacts(fetchBudget, list.length, options), ...leftOf(touched, list) };
+    ...schedule.meta,
+    ...fetchBudgetFacts(fetchBudget, list.length, options),
+    ...leftOf(touched, list),
+  };
   const bounds = boundsOf(options, list.length, fetchBudget);
   const partition = partitioning(deps.select, options);
   await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts: schedule.hostFacts });

@@ -118,7 +118,8 @@ export class HazardRound {
       const facts = rows[i]?.facts;
       return facts === undefined ? [] : [{ host, facts: { ...facts, clock } }];
     });
-    const worths = fetchBudget === null ? [] : chosen.flatMap(({ entry, rank }) => (isWorth(entry, rank) ? [rank] : []));
+    const worths =
+      fetchBudget === null ? [] : chosen.flatMap(({ entry, rank }) => (isWorth(entry, rank) ? [rank] : []));
     return {
       hostFacts,
       meta: {
@@ -138,7 +139,8 @@ export class HazardRound {
   }
 }
 
-const isWorth = ({ isNew, state }: DueEntry, rank: number): boolean => !isNew && state !== 'gone' && rank < AHEAD_OF_ALL;
+const isWorth = ({ isNew, state }: DueEntry, rank: number): boolean =>
+  !isNew && state !== 'gone' && rank < AHEAD_OF_ALL;
 
 /** Fetches that the budget has a day: one of a run is that of the time between two runs. */
 function perDayOf({ fetchBudget, runs }: Opened): number {

@@ -9,10 +9,10 @@ import type { HostTurns } from '../facts/host-turns.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { boundsReader } from './bounds-reader.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
 import { dueWhere } from './due-where.ts';
 import type { Candidate, CapCounts, Caps } from './fetch-list.ts';
-import { boundsReader } from './bounds-reader.ts';
 import type { HazardRound } from './hazard-round.ts';
 import { selectByRank } from './select-by-rank.ts';
 

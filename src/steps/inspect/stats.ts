@@ -4,8 +4,8 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { openPageEstimates } from './page-estimates.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { openPageEstimates } from './page-estimates.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
 

@@ -161,7 +161,11 @@ async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]
   return settled.map((visit, i) => ({ ...visit, datum: visited[i]! }));
 }
 
-function settleVisit(run: UpdateRun, { found, tally, book }: Draft, { fetched, parsed, previous }: KnownVisit): Transition {
+function settleVisit(
+  run: UpdateRun,
+  { found, tally, book }: Draft,
+  { fetched, parsed, previous }: KnownVisit,
+): Transition {
   const { outcome, host } = fetched;
   const { maxRedirects = Number.POSITIVE_INFINITY } = run.policy;
   const target = redirectTarget(run.links, fetched, previous, maxRedirects, found, tally);

@@ -87,7 +87,10 @@ export class ChangeBook {
     if (page === undefined || expected === undefined) return datum;
     const belief = datum.schedule.belief ?? NO_BELIEF;
     const isHub = (page.seen?.changes ?? 0) >= SUBSTANTIVE;
-    return scheduledAnew(datum, isHub ? withNewUrls(belief, this.#brought.get(datum.url) ?? 0) : belief, page.at, { ...policy, expected });
+    return scheduledAnew(datum, isHub ? withNewUrls(belief, this.#brought.get(datum.url) ?? 0) : belief, page.at, {
+      ...policy,
+      expected,
+    });
   }
 
   /** What is expected of the hosts after the batch. */

@@ -93,7 +93,9 @@ describe.each([
   const isShown = where === 'on a terminal';
   it(`${isShown ? 'shows' : 'does not show'} how far it is`, async () => {
     const clock = clockByHand();
-    let isSaid = false; const T0 = clock.now(), P0 = performance.now();
+    let isSaid = false;
+    const T0 = clock.now(),
+      P0 = performance.now();
     /** Takes seconds in all, so that a line appears, and goes on until it does. */
     async function* seeds(): AsyncGenerator<string> {
       for (let sent = 0; sent < 8 || (isShown && !isSaid && sent < 600); sent++) {
@@ -114,7 +116,8 @@ describe.each([
       () => {},
     );
     const { code, stderr } = await running.finished;
-    await said; console.error("NOW", clock.now() - T0, performance.now()-P0);
+    await said;
+    console.error('NOW', clock.now() - T0, performance.now() - P0);
     expect(code).toBe(0);
     const lines = stripVTControlCharacters(stderr);
     if (isShown) expect(lines).toMatch(/adding seeds · [\d,]+ · [\d,]+ a second/);

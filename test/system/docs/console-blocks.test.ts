@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseDocument, parse as parseYaml } from 'yaml';
 import { consoleCommands, docs, missingLine, root } from '../../docs/doc-blocks.ts';
-import { startExampleSite } from './example-site.ts';
 import { run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { BINARY } from '../support/binary.ts';
+import { startExampleSite } from './example-site.ts';
 
 const PATH_DIR = workDir();
 beforeAll(() => {

@@ -20,9 +20,7 @@ export const encodeClock = ({ level, groups, epochs }: HostClock): ClockTuple =>
 
 export const decodeClock = ([level, groups, epochs]: ClockTuple): HostClock => ({
   level: levelOf(level),
-  groups: groups.map(
-    ([number, own, pages, lookedAt]): PageGroup => ({ number, level: levelOf(own), pages, lookedAt }),
-  ),
+  groups: groups.map(([number, own, pages, lookedAt]): PageGroup => ({ number, level: levelOf(own), pages, lookedAt })),
   epochs: epochs.map(([from, to, found]): Epoch => ({ from, to, found: foundOf(found) })),
 });
 

@@ -2,14 +2,7 @@ import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { existMany, type Rows, readRange } from '../rows.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
-import {
-  type Cells,
-  cellKey,
-  cellsOf,
-  countedDue,
-  dueCells,
-  encodeCount,
-} from './spread-cells.ts';
+import { type Cells, cellKey, cellsOf, countedDue, dueCells, encodeCount } from './spread-cells.ts';
 
 /**
  * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and time, from records

@@ -1,20 +1,6 @@
 import { rateOfInterval } from '../change/change-belief.ts';
-import {
-  type HostClock,
-  groupOfClock,
-  hazardBetween,
-  mostGain,
-  NO_CLOCK,
-  visitsLately,
-} from './host-clock.ts';
-import {
-  CRAWL_WEIGHT,
-  type ChangeLevel,
-  HOST_WEIGHT,
-  meanRateOfLevel,
-  NO_LEVEL,
-  rateOfLevel,
-} from './level.ts';
+import { groupOfClock, type HostClock, hazardBetween, mostGain, NO_CLOCK, visitsLately } from './host-clock.ts';
+import { type ChangeLevel, CRAWL_WEIGHT, HOST_WEIGHT, meanRateOfLevel, NO_LEVEL, rateOfLevel } from './level.ts';
 import { groupOf } from './page-group.ts';
 
 /** What is expected of the pages of a host. */

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../time.ts';
-import { type ChangeLevel, learntLevel, type Looks, NO_LEVEL } from './level.ts';
+import { type ChangeLevel, type Looks, learntLevel, NO_LEVEL } from './level.ts';
 
 /**
  * A clock of hazard: the days of a group of pages pass faster where looks have found changes, and slower where looks
