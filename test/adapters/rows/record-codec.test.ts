@@ -101,7 +101,10 @@ describe('the record codec', () => {
     const current = unpack(encodeRecord(visitedDatum(URL_A)));
     // Suppose that version 0 had no state.
     const old = pack([0, ...current.slice(2)]);
-    const migrations = { 0: (tuple: readonly unknown[]) => [1, 1, ...tuple.slice(1)] };
+    const migrations = {
+      0: (tuple: readonly unknown[]) => [1, 1, ...tuple.slice(1)],
+      1: (tuple: readonly unknown[]) => [2, ...tuple.slice(1)],
+    };
     expect(decodeRecord(URL_A, old, migrations)).toEqual(visitedDatum(URL_A));
     expect(() => decodeRecord(URL_A, old)).toThrow(expect.objectContaining({ code: 'db-corrupt' }));
     const lost = { 0: (tuple: readonly unknown[]) => [...tuple] };
