@@ -15,12 +15,9 @@ import {
   chanceWithin,
   changeGamma,
   expectedPeriodMs,
-  type LearntChange,
   NO_BELIEF,
 } from './domain/crawl/change/change-belief.ts';
-import { crawlRate, type HostExpectation, rateOfGroup } from './domain/crawl/hazard/expectation.ts';
-import { type HostClock, hazardBetween, learntClock, NO_CLOCK } from './domain/crawl/hazard/host-clock.ts';
-import { learntLevel, NO_LEVEL } from './domain/crawl/hazard/level.ts';
+import { HostClocks } from './domain/crawl/hazard/host-clocks.ts';
 import { visitWorth } from './domain/crawl/hazard/visit-worth.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
@@ -141,7 +138,7 @@ export function createSchedule<Name extends ScheduleName>(
   const { budgeted = false, roundMs = DAY_MS, retryIntervalMs = DAY_MS, maxRetryIntervalMs = 30 * DAY_MS } = options;
   const goneIntervalsMs = options.goneIntervalsMs ?? [7, 14, 28, 56, 112].map((days) => days * DAY_MS);
   const meter = new PriceMeter(roundMs);
-  const clocks = new Clocks(inner.initialIntervalMs);
+  const clocks = new HostClocks(inner.initialIntervalMs);
 
   return {
     name,
@@ -207,39 +204,6 @@ export function createSchedule<Name extends ScheduleName>(
     return changeGamma(belief ?? NO_BELIEF, clocks.of(host, lastFetchAt, now).rate, now - lastFetchAt);
   }
 }
-
-/** How the pages of the whole crawl, and of each host, were seen to change. A host is one group. */
-class Clocks {
-  readonly #firstIntervalMs: number;
-  readonly #hosts = new Map<string, HostClock>();
-  #level = NO_LEVEL;
-
-  constructor(firstIntervalMs: number) {
-    this.#firstIntervalMs = firstIntervalMs;
-  }
-
-  /** Changes expected of a page of the host, per ms, and the time of its clock since a fetch, ms. */
-  of(
-    host: string | undefined,
-    lastAt: number | null,
-    now: number,
-  ): { readonly rate: number; readonly hazardMs: number } {
-    const above = crawlRate(this.#level, this.#firstIntervalMs, now);
-    const clock = (host === undefined ? undefined : this.#hosts.get(host)) ?? NO_CLOCK;
-    const expected: HostExpectation = { clock, above };
-    return { rate: rateOfGroup(expected, GROUP, now), hazardMs: hazardBetween(clock, GROUP, lastAt ?? now, now) };
-  }
-
-  learn(host: string | undefined, at: number, elapsedMs: number, seen: Omit<LearntChange, 'belief'>): void {
-    this.#level = learntLevel(this.#level, { visits: 1, changes: seen.changes, watchedMs: elapsedMs }, at);
-    if (host === undefined || elapsedMs === 0) return;
-    const looks = [{ group: GROUP, at, elapsedMs, ...seen }];
-    const clock = this.#hosts.get(host) ?? NO_CLOCK;
-    this.#hosts.set(host, learntClock(clock, { looks, pages: new Map(), visited: new Map([[GROUP, at]]) }));
-  }
-}
-
-const GROUP = 0;
 
 /** Moving average of the worth of the fetches, by rounds. */
 class PriceMeter {

@@ -2,8 +2,7 @@
 import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
 import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
-import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
-import { dueFacts, isDueByHazard, isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import { dueFacts, isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
@@ -32,6 +31,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { ChangingQuery, DueOfGroupQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import { ofGroup } from './due-of-group.ts';
 import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';
@@ -51,6 +51,7 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #links = new Map<string, readonly string[]>();
   readonly #families = new Map<string, DomainFamilies>();
   readonly #shares = new MemoryHostShares();
+  readonly dueOfGroup = (query: DueOfGroupQuery) => ofGroup(this.due({ until: Number.MAX_SAFE_INTEGER }), query);
   readonly hostShares = async (hosts: readonly string[]) => this.#shares.getMany(hosts);
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
@@ -167,14 +168,6 @@ class MemoryCrawlDb implements CrawlDb {
     const records: CrawlDatum[] = [];
     for await (const datum of this.scan({ host, ...(meter !== undefined && { meter }) })) records.push(datum);
     return places.flatMap((place) => records[place] ?? []);
-  }
-
-  async dueOfGroup({ host, group, after, limit }: DueOfGroupQuery): Promise<DueEntry[]> {
-    const isOfGroup = (entry: DueEntry): boolean =>
-      entry.dueAt > after && isDueByHazard(entry) && hostOf(entry.url) === host && groupOf(entry.url) === group;
-    const entries: DueEntry[] = [];
-    for await (const entry of this.due({ until: Number.MAX_SAFE_INTEGER })) if (isOfGroup(entry)) entries.push(entry);
-    return entries.slice(0, limit);
   }
 
   async spread(): Promise<Spread> {

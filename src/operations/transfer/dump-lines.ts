@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MAX_RESTLESS } from '../../domain/crawl/change/block-memory.ts';
-import { type ChangeBelief, NO_BELIEF } from '../../domain/crawl/change/change-belief.ts';
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
@@ -12,7 +11,7 @@ import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
-import { hostClock } from './clock-lines.ts';
+import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';
 import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
 import { renderedCopy, renderTrials } from './rendering-lines.ts';
 
@@ -97,20 +96,6 @@ const blocks = z.strictObject({
   contentChars: z.number().int().nonnegative().exactOptional(),
 });
 
-const belief = z.strictObject({
-  changes: z.number().nonnegative(),
-  watchedMs: z.number().nonnegative(),
-  newUrls: z.number().nonnegative(),
-  noise: z.number(),
-  mostMs: milliseconds.nullable(),
-});
-/** Of dumps before version 9. */
-const olderBelief = z.strictObject({ a: z.number(), b: z.number(), noise: z.number() }).transform(newBelief);
-
-function newBelief({ noise }: { readonly noise: number }): ChangeBelief {
-  return { ...NO_BELIEF, noise };
-}
-
 const record = z.strictObject({
   url: z.string(),
   state: z.enum(CRAWL_STATES),
@@ -124,7 +109,7 @@ const record = z.strictObject({
   changedAt: maybeTime,
   schedule: z.strictObject({
     intervalMs: milliseconds,
-    belief: z.union([belief, olderBelief]).nullable(),
+    belief: changeBelief.nullable(),
   }),
   fixedIntervalMs: milliseconds.nullable(),
   failures: z.number().int().nonnegative(),
@@ -258,11 +243,9 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
   const { robotsTag, changeSignature, truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
-  const { schedule } = record;
-  const belief: ChangeBelief | Pick<ChangeBelief, 'noise'> | null = schedule.belief;
   return {
     ...record,
-    schedule: { ...schedule, belief: belief !== null && !('changes' in belief) ? newBelief(belief) : belief },
+    schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
     robotsTag: robotsTag ?? null,
     changeSignature: changeSignature ?? null,
     truncated: truncated ?? null,

@@ -4,7 +4,6 @@ import type { HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
-import { MANY_LINKS, THIN_KEY, thinnessOf } from '../../domain/url/families/visit-worth.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import { PURGED_KEY } from '../../ports/seen-urls.ts';
@@ -34,6 +33,7 @@ import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
 import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
+import { withThinness } from './thin-page.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
 
 export interface UpdateOptions extends LinkOptions {
@@ -84,7 +84,6 @@ interface Draft {
   /** Listed URLs that get their records now. */
   readonly firstRecords: string[];
   readonly links: StoredLinks[];
-  /** How dates of sitemaps have proved. */
   readonly shown: DatedObservation[];
   readonly changes: PageChange[];
   /** URLs met as links or redirect targets. */
@@ -200,7 +199,7 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
   draft.book.note({ host: fetched.host, at, previous, datum, seen: settled.seen });
   const targets = draftLinks(run, draft, visit);
   const isFirst = previous.lastFetchAt === null && datum.lastFetchAt !== null;
-  const known = isFirst ? withThinness(run, draft, visit, targets) : datum;
+  const known = isFirst ? withThinness(run.links.admission, draft.found, visit, targets) : datum;
   if (isFirst) draft.firsts.push(known);
   if (run.options.purgeGone && datum.state === 'gone') {
     if (isStored) purge(draft, previous, datum, at);
@@ -242,20 +241,6 @@ function draftLinks(
   return targets;
 }
 
-/** The page, marked where it has hardly a word of its own: its family may ask how many of its pages do. */
-function withThinness(
-  { links: { admission } }: UpdateRun,
-  { found }: Draft,
-  { datum, parsed }: JudgedVisit,
-  targets: readonly string[],
-): CrawlDatum {
-  const { books } = admission;
-  if (books === null || parsed?.outcome.kind !== 'parsed') return datum;
-  const content = (): readonly string[] => targets.filter((target) => (found.get(target)?.noise ?? null) === null);
-  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content(), MANY_LINKS));
-  return thin === null ? datum : { ...datum, metadata: { ...datum.metadata, [THIN_KEY]: thin } };
-}
-
 function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, datum: CrawlDatum, at: number): void {
   deletes.push(previous);
   const dropped = pageDropped(datum, at);
@@ -292,7 +277,7 @@ async function write(
   chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
-  for (const [host, expected] of book.expectations) learnt.set(host, expected);
+  book.addTo(learnt);
   const books = admission.books?.facts();
   const fetched = chunk.map((each) => each.fetched);
   await db.write({

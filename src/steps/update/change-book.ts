@@ -105,6 +105,11 @@ export class ChangeBook {
     return this.#after;
   }
 
+  /** Adds what is expected of the hosts. */
+  addTo(learnt: Map<string, HostExpectation>): void {
+    for (const [host, expected] of this.expectations) learnt.set(host, expected);
+  }
+
   get clocks(): ReadonlyMap<string, HostClock> {
     return new Map([...this.expectations].map(([host, { clock }]) => [host, clock]));
   }

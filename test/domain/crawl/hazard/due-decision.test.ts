@@ -26,7 +26,7 @@ describe('dueDecision', () => {
     [12, 3, null, 'after its time, where its group was quiet'],
     [30, 3, 'cap', 'at the longest interval, whatever its group says'],
     [0.02, 200, null, 'never before the shortest interval'],
-  ] as const)('a page seen %f days ago, %f by its clock: %s, %s', (since, hazard, due) => {
+  ] as const)('a page seen %f days ago, %f by its clock: %s, %s', (since, hazard, due, _when) => {
     expect(dueDecision(page(since), expected(hazard), terms).due).toBe(due);
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ChangeBelief, NO_BELIEF } from '../../domain/crawl/change/change-belief.ts';
 import { type HostClock, MAX_EPOCHS } from '../../domain/crawl/hazard/host-clock.ts';
 import { GROUPS } from '../../domain/crawl/hazard/page-group.ts';
 
@@ -26,3 +27,17 @@ export const hostClock = z.strictObject({
     )
     .max(MAX_EPOCHS),
 }) satisfies z.ZodType<HostClock>;
+
+/** Of dumps before version 9. */
+const olderBelief = z.strictObject({ a: z.number(), b: z.number(), noise: z.number() });
+
+/** What the visits of a page have shown of its changes, as a dump holds it. */
+export const changeBelief = z.union([
+  z.strictObject({ changes: amount, watchedMs: amount, newUrls: amount, noise: z.number(), mostMs: amount.nullable() }),
+  olderBelief.transform(({ noise }): ChangeBelief => ({ ...NO_BELIEF, noise })),
+]);
+
+export function currentBelief(belief: ChangeBelief | Pick<ChangeBelief, 'noise'> | null): ChangeBelief | null {
+  if (belief === null || 'changes' in belief) return belief;
+  return { ...NO_BELIEF, noise: belief.noise };
+}
