@@ -57,7 +57,7 @@ async function crawledDb(): Promise<CrawlDb> {
     const datum = { ...found, state: 'fetched', lastFetchAt: NOW - DAY, nextFetchAt: dueAt, schedule } as const;
     return { datum, previous: null };
   });
-  await db.write({ puts });
+  await db.write({ puts, meta: { 'schedule.level': '0 0 0 0' } });
   return db;
 }
 

@@ -4,6 +4,7 @@ import { type HostClock, MAX_EPOCHS } from '../../domain/crawl/hazard/host-clock
 import { GROUPS } from '../../domain/crawl/hazard/page-group.ts';
 
 const amount = z.number().nonnegative();
+const number = z.number();
 const time = z.number().finite();
 const group = z
   .number()
@@ -33,7 +34,7 @@ const olderBelief = z.strictObject({ a: z.number(), b: z.number(), noise: z.numb
 
 /** What the visits of a page have shown of its changes, as a dump holds it. */
 export const changeBelief = z.union([
-  z.strictObject({ changes: amount, watchedMs: amount, newUrls: amount, noise: z.number(), mostMs: amount.nullable() }),
+  z.strictObject({ changes: number, watchedMs: number, newUrls: number, noise: number, mostMs: number.nullable() }),
   olderBelief.transform(({ noise }): ChangeBelief => ({ ...NO_BELIEF, noise })),
 ]);
 

@@ -62,11 +62,15 @@ export function mergedLevel(values: readonly string[]): string | null {
   });
 }
 
-/** The part of the fact that a partition gets, so that all parts merge into it. */
-export function shareOfLevel(value: string, partitions: number): string | null {
+/** The part of the fact that a partition gets, so that all parts merge into it: the first gets what is left over. */
+export function shareOfLevel(value: string, partition: number, partitions: number): string | null {
   const level = levelOf(value);
   if (level === null) return null;
-  return textOf({ ...level, changes: level.changes / partitions, watchedMs: level.watchedMs / partitions });
+  const part = (whole: number): number => {
+    const share = Math.floor(whole / partitions);
+    return partition === 0 ? whole - share * (partitions - 1) : share;
+  };
+  return textOf({ ...level, changes: part(level.changes), watchedMs: part(level.watchedMs) });
 }
 
 const textOf = ({ changes, watchedMs, observedMs, at }: ChangeLevel): string =>

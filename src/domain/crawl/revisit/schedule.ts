@@ -18,6 +18,8 @@ export interface ScheduleVisit {
   readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned' | 'partial';
   /** Hamming distance, bits; `null` without signatures to compare. */
   readonly distance: number | null;
+  /** Whether a part of the main content is another that does not always change. Default false. */
+  readonly isContentOther?: boolean;
   /** Time of the last visit that found the page changed, ms since the epoch, this visit included. */
   readonly changedAt: number | null;
   /** `Last-Modified` of the answer, ms since the epoch. */

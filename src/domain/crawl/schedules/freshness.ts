@@ -104,7 +104,8 @@ function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
   const { lastModifiedAt, now } = visit;
   const ageMs = lastModifiedAt === null ? null : now - lastModifiedAt;
   const isTrusted = ageMs !== null && ageMs >= MADE_ON_REQUEST_MS && (visit.isHostTrusted ?? true);
-  return { kind: 'differs', distance: visit.distance, changeAgeMs: isTrusted ? ageMs : null };
+  const { distance, isContentOther = false } = visit;
+  return { kind: 'differs', distance, isContentOther, changeAgeMs: isTrusted ? ageMs : null };
 }
 
 interface Decided {

@@ -73,7 +73,7 @@ export function shareOfFact(
   if (merger === undefined) return null;
   // Counts of look-ups are for people, and shared out they would say nothing.
   if (merger === sumsOfFields) return partition === 0 ? value : null;
-  return merger === mergedLevel ? shareOfLevel(value, partitions) : value;
+  return merger === mergedLevel ? shareOfLevel(value, partition, partitions) : value;
 }
 
 export function summedCounters(all: readonly CrawlDbCounters[]): CrawlDbCounters {
