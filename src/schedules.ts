@@ -6,7 +6,8 @@
  *     let { state, nextFetchAt } = schedule.onFetch(null, { at: 0, outcome: 'new' });
  *     ({ state, nextFetchAt } = schedule.onFetch(state, { at: nextFetchAt, outcome: 'modified', distance: 5 }));
  *
- * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has come.
+ * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has
+ * come.
  */
 
 import {
@@ -50,8 +51,8 @@ export const SCHEDULE_NAMES: readonly ScheduleName[] = ['freshness', 'similarity
 export interface FetchResult {
   readonly at: number;
   /**
-   * `new`: the first answer. `modified`: another body than last time. `unchanged`: 304, equal headers or an equal body.
-   * `failed`: no usable answer. `gone`: 404 or 410.
+   * `new`: the first answer. `modified`: another body than last time. `unchanged`: 304, equal headers or an equal
+   * body. `failed`: no usable answer. `gone`: 404 or 410.
    */
   readonly outcome: 'new' | 'modified' | 'unchanged' | 'failed' | 'gone';
   /** Hamming distance to the previous signature, bits. With `modified`; absent without signatures to compare. */
@@ -100,8 +101,9 @@ export interface Schedule {
   /** `state` is `null` before the first fetch. */
   onFetch(state: ScheduleState | null, fetch: FetchResult): ScheduleStep;
   /**
-   * Order of fetching at `now`, highest first. `freshness`: stale days that a visit is expected to end; other schedules:
-   * overdue time. Positive infinity: never fetched. Negative infinity: paused after a failure or "gone", or given up.
+   * Order of fetching at `now`, highest first. `freshness`: stale days that a visit is expected to end; other
+   * schedules: overdue time. Positive infinity: never fetched. Negative infinity: paused after a failure or "gone", or
+   * given up.
    */
   rank(state: ScheduleState | null, now: number): number;
   /**

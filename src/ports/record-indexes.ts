@@ -9,13 +9,14 @@ export interface RecordIndexes {
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
   /**
-   * Entries of the due index of the pages of one group of a host (`groupOf`) that are live, were answered last, and have
-   * no fixed interval: those with `dueAt` after a time, by due time. Leased URLs are left out. A consistent snapshot.
+   * Entries of the due index of the pages of one group of a host (`groupOf`) that are live, were answered last, and
+   * have no fixed interval: those with `dueAt` after a time, by due time. Leased URLs are left out. A consistent
+   * snapshot.
    */
   dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]>;
   /**
-   * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are left
-   * out. Reads the keys up to the last place.
+   * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are
+   * left out. Reads the keys up to the last place.
    */
   recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]>;
   /** Histograms of the records, kept with every write. */

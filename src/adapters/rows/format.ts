@@ -13,8 +13,8 @@ import { type Rows, readRange } from './rows.ts';
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
  * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
  * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
- * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes are
- * of another kind, hosts have clocks, and pages an index by group.
+ * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes
+ * are of another kind, hosts have clocks, and pages an index by group.
  */
 export const DB_FORMAT_VERSION = 13;
 

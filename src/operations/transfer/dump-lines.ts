@@ -18,14 +18,14 @@ import { renderedCopy, renderTrials } from './rendering-lines.ts';
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9: beliefs
- * about changes of another kind, and clocks of hosts.
+ * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
+ * beliefs about changes of another kind, and clocks of hosts.
  */
 export const DUMP_VERSION = 9;
 
 /**
- * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
- * file is whole. Times are milliseconds since the epoch.
+ * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
+ * the file is whole. Times are milliseconds since the epoch.
  */
 export type DumpLine =
   | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }

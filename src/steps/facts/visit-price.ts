@@ -9,8 +9,8 @@ const PRICE = 'schedule.price';
 const GAIN = 0.1;
 
 /**
- * The policy under the budget in force: a page is due when a visit to it is worth the average visit, at the latest after
- * 1.5 times what round robin would take.
+ * The policy under the budget in force: a page is due when a visit to it is worth the average visit, at the latest
+ * after 1.5 times what round robin would take.
  */
 export async function withVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<SettlePolicy> {
   const perDay = await limitPerDay(db);

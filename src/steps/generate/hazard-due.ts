@@ -36,10 +36,10 @@ const WINDOW = 32;
 const MAX_KEPT = 50_000;
 
 /**
- * Known pages that are due by their beliefs and the clocks of their groups. The due index says when a page is looked at;
- * whether it is due is decided then. A page whose group was quiet waits; a group that has shown changes is read ahead of
- * its time; a group that nobody has looked at gives sentinels. Of pages due by hazard a group gives few until it was
- * looked at again: 4, 4, 8, 16 .. Reads what is due, and a bounded number of entries for each group beyond.
+ * Known pages that are due by their beliefs and the clocks of their groups. The due index says when a page is looked
+ * at; whether it is due is decided then. A page whose group was quiet waits; a group that has shown changes is read
+ * ahead of its time; a group that nobody has looked at gives sentinels. Of pages due by hazard a group gives few until
+ * it was looked at again: 4, 4, 8, 16 .. Reads what is due, and a bounded number of entries for each group beyond.
  */
 export class HazardDue {
   /** Groups that gave sentinels, by host. */

@@ -171,7 +171,10 @@ class Growing {
   }
 }
 
-/** Substantive changes a day expected of the pages of each host, by their estimated rates; hosts without any are absent. */
+/**
+ * Substantive changes a day expected of the pages of each host, by their estimated rates; hosts without any are
+ * absent.
+ */
 export async function changesPerDay(db: CrawlDb, now: number, onWork?: OnWork): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
   const estimates = await openPageEstimates(db, now);

@@ -5,8 +5,8 @@ import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
 import { type Cells, cellKey, cellsOf, countedDue, dueCells, encodeCount } from './spread-cells.ts';
 
 /**
- * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and time, from records
- * and leases.
+ * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and
+ * time, from records and leases.
  */
 export async function rebuildIndexes(rows: Rows): Promise<void> {
   for (const kind of [ROW.changing, ROW.mark, ROW.dueOfGroup, ROW.spread]) {

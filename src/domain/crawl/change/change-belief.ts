@@ -32,7 +32,9 @@ export const PAYING_CHANCE = 0.3;
 const PRIOR_SHAPE = 0.7;
 /** Evidence halves in this time: eight times the longest interval, so that a page at the cap keeps a dozen visits. */
 const HALF_LIFE_MS = 240 * DAY_MS;
-/** Changes up to which the prior weighs in full; then it fades, or a page in a quiet group could not be seen hourly. */
+/**
+ * Changes up to which the prior weighs in full; then it fades, or a page in a quiet group could not be seen hourly.
+ */
 const PRIOR_CHANGES = 3;
 /** Certainty is capped at that of so many changes. */
 const MAX_CHANGES = 40;
@@ -60,8 +62,8 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.12, 0.29, 0.59, 1.5, 3, 41]);
 
 /**
- * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of its
- * signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 065).
+ * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of
+ * its signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 065).
  */
 const CONTENT_RATIO = 3;
 

@@ -31,7 +31,9 @@ export function groupsToLookAt(host: HostExpectation, maxIntervalMs: number, now
   return looks;
 }
 
-/** When the first group of a host is to be looked at, ms since the epoch; `null`: visits at the cap are often enough. */
+/**
+ * When the first group of a host is to be looked at, ms since the epoch; `null`: visits at the cap are often enough.
+ */
 export function nextLookAt(host: HostExpectation, maxIntervalMs: number, now: number): number | null {
   let next: number | null = null;
   for (const group of host.clock.groups) {

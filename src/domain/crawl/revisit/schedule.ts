@@ -77,8 +77,9 @@ export interface FetchSchedule {
   /** Called by updatedb for each visit that found the page, and by `explain`, `plan` and `simulate`. */
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
-   * Whether pages are due by the clock of their group, which what was seen of others moves: `memory.belief` is then kept
-   * by `learnChange`, and `nextFetchAt` says when a page is looked at. Default false: a page is due at `nextFetchAt`.
+   * Whether pages are due by the clock of their group, which what was seen of others moves: `memory.belief` is then
+   * kept by `learnChange`, and `nextFetchAt` says when a page is looked at. Default false: a page is due at
+   * `nextFetchAt`.
    */
   readonly goesByHazard?: boolean;
 }
