@@ -290,9 +290,7 @@ function inKeyOrder<T>(values: readonly T[], keyOf: (value: T) => string): { key
   return values.map((value) => ({ key: keyOf(value), value })).sort((a, b) => byText(a.key, b.key));
 }
 
-function byText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** A batch is refused as a whole, so URLs are checked before anything is written. */
 function checkUrls(batch: CrawlDbBatch): void {

@@ -52,7 +52,7 @@ export class GroupPicks {
   }
 
   /** Pages that the group may still give. */
-  roomOf(host: string, group: number): number {
+  placesOf(host: string, group: number): number {
     const key = keyOf(host, group);
     return this.#taken.has(key) ? 0 : (this.#groups.get(key)?.allowed ?? this.#allowedOf(host, group));
   }

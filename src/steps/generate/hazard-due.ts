@@ -98,9 +98,9 @@ export class HazardDue {
       if (!isHot) continue;
       await known.read([host]);
       for (const [group, gainMs] of hotGroups(known.of(host), now - maxIntervalMs)) {
-        const room = this.#picks.roomOf(host, group);
-        if (room === 0) continue;
-        for (const entry of await this.#entriesOf(host, group, now + aheadMs, WINDOW + 2 * room)) {
+        const places = this.#picks.placesOf(host, group);
+        if (places === 0) continue;
+        for (const entry of await this.#entriesOf(host, group, now + aheadMs, WINDOW + 2 * places)) {
           if (entry.dueAt > now + aheadMs + gainMs) break;
           const decision = await this.#decide(entry);
           if (decision.due === 'cap') yield entry;

@@ -57,13 +57,13 @@ function hubSentences({ schedule }: CrawlDatum): string[] {
 }
 
 /** Factor between the time of the clock and that of the calendar from which it is told. */
-const TOLD = 1.2;
+const LEAST_FACTOR = 1.2;
 
 function clockSentences(datum: CrawlDatum, expected: HostExpectation, now: number): string[] {
   const lastAt = datum.lastFetchAt as number;
   const { group, hazardMs } = expectedOf(expected, datum.url, lastAt, now);
   const sinceMs = now - lastAt;
-  if (sinceMs <= 0 || (hazardMs < TOLD * sinceMs && hazardMs * TOLD > sinceMs)) return [];
+  if (sinceMs <= 0 || (hazardMs < LEAST_FACTOR * sinceMs && hazardMs * LEAST_FACTOR > sinceMs)) return [];
   const own = looksSince(expected, lastAt, (each) => each === group);
   const isOwn = own.visits > 0;
   const { visits, observed, changedAt } = isOwn ? own : looksSince(expected, lastAt, () => true);

@@ -88,12 +88,11 @@ interface Draft {
   readonly changes: PageChange[];
   /** URLs met as links or redirect targets. */
   readonly found: Map<string, Found>;
-  /** Pages that had their first answer. */
   readonly firsts: CrawlDatum[];
   readonly book: ChangeBook;
 }
 
-/** A visit to a page that is known, or was listed. */
+/** To a page that is known, or was listed. */
 interface KnownVisit extends JoinedRecord {
   readonly previous: CrawlDatum;
   /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
@@ -259,8 +258,8 @@ async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
   draft.book.noteNew(added);
   const targetsOf = new Map(draft.links.map(({ url, targets }) => [url, targets]));
   for (const [i, { datum, ...put }] of draft.puts.entries()) {
-    const redirect = datum.state.startsWith('redir') && datum.target !== null ? [datum.target] : null;
-    const targets = targetsOf.get(datum.url) ?? redirect;
+    const isRedirect = datum.state.startsWith('redir') && datum.target !== null;
+    const targets = targetsOf.get(datum.url) ?? (isRedirect ? [datum.target as string] : null);
     const scheduled = draft.book.scheduled(datum, run.policy);
     draft.puts[i] = { ...put, datum: targets === null ? scheduled : withWaiting(scheduled, targets, waiting) };
   }
