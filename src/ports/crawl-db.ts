@@ -37,6 +37,12 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
    * left out. A consistent snapshot.
    */
   due(query: DueQuery): AsyncIterable<DueEntry>;
+  /**
+   * Entries of the due index of the pages of one group of a host (`groupOf`) that are live, were answered last, and
+   * have no fixed interval: those with `dueAt` after a time, by due time. Leased URLs are left out. A consistent
+   * snapshot.
+   */
+  dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]>;
   /** Number of entries that `due` would yield. Decodes no entry. */
   countDue(until: number): Promise<number>;
   /** Records in key order (hosts of a domain lie together). A consistent snapshot. */
@@ -159,6 +165,15 @@ export interface DueQuery {
   readonly only?: 'new' | 'known';
   /** Of the new URLs only those with a lower score; to 11 digits, as far as the index orders scores. */
   readonly belowScore?: number;
+  readonly meter?: ReadMeter;
+}
+
+export interface DueOfGroupQuery {
+  readonly host: string;
+  readonly group: number;
+  readonly after: number;
+  /** Entries read, leased ones included. */
+  readonly limit: number;
   readonly meter?: ReadMeter;
 }
 

@@ -1,5 +1,4 @@
 import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
-import type { DueEntry } from './crawl-db.ts';
 
 /** Indexes kept with the records, in the same batches, so that queries need no scan. */
 export interface RecordIndexes {
@@ -9,27 +8,12 @@ export interface RecordIndexes {
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
   /**
-   * Entries of the due index of the pages of one group of a host (`groupOf`) that are live, were answered last, and
-   * have no fixed interval: those with `dueAt` after a time, by due time. Leased URLs are left out. A consistent
-   * snapshot.
-   */
-  dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]>;
-  /**
    * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are
    * left out. Reads the keys up to the last place.
    */
   recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]>;
   /** Histograms of the records, kept with every write. */
   spread(): Promise<Spread>;
-}
-
-export interface DueOfGroupQuery {
-  readonly host: string;
-  readonly group: number;
-  readonly after: number;
-  /** Entries read, leased ones included. */
-  readonly limit: number;
-  readonly meter?: ReadMeter;
 }
 
 export interface ChangingQuery {

@@ -21,6 +21,7 @@ import type {
   CrawlDbBatch,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostFacts,
   HostRow,
@@ -30,7 +31,7 @@ import type {
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
-import type { ChangingQuery, DueOfGroupQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import { ofGroup } from './due-of-group.ts';
 import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
@@ -160,7 +161,7 @@ class MemoryCrawlDb implements CrawlDb {
       if (rate !== null) rated.push({ datum, rate });
     }
     meter?.add('records', this.#records.size);
-    // A stable sort: equal rates stay in key order.
+    // Stable: equal rates stay in key order.
     for (const { datum } of rated.sort((a, b) => b.rate - a.rate).slice(0, limit)) yield datum;
   }
 
@@ -184,8 +185,8 @@ class MemoryCrawlDb implements CrawlDb {
   }
 
   async *hosts({ prefix = '', limit }: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow> {
-    const known = new Set([...[...this.#records.keys()].map(hostOf), ...this.#facts.keys()]);
-    const matching = inKeyOrder([...known], hostPrefix).filter(({ value }) => value.startsWith(prefix));
+    const known = [...new Set([...[...this.#records.keys()].map(hostOf), ...this.#facts.keys()])];
+    const matching = inKeyOrder(known, hostPrefix).filter(({ value }) => value.startsWith(prefix));
     for (const { value } of matching.slice(0, limit)) yield this.#hostRow(value);
   }
 
@@ -196,9 +197,7 @@ class MemoryCrawlDb implements CrawlDb {
     });
   }
 
-  async linksOf(urls: readonly string[]): Promise<(readonly string[])[]> {
-    return urls.map((url) => this.#links.get(url) ?? []);
-  }
+  readonly linksOf = async (urls: readonly string[]) => urls.map((url) => this.#links.get(url) ?? []);
 
   async *scanLinks(): AsyncGenerator<StoredLinks> {
     for (const { value } of inKeyOrder([...this.#links], ([url]) => urlKey(url))) {

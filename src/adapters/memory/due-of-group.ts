@@ -1,8 +1,7 @@
 import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
 import { isDueByHazard } from '../../domain/crawl/revisit/due.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { DueEntry } from '../../ports/crawl-db.ts';
-import type { DueOfGroupQuery } from '../../ports/record-indexes.ts';
+import type { DueEntry, DueOfGroupQuery } from '../../ports/crawl-db.ts';
 
 /** The entries of one group, in their order. */
 export async function ofGroup(

@@ -10,6 +10,7 @@ import type {
   CrawlDbBatch,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostRow,
   Lease,
@@ -19,7 +20,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, DueOfGroupQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
 import {
@@ -39,8 +40,8 @@ import { decodeRecord } from './codecs/record-codec.ts';
 import { decodeHost, decodeLinks, decodeSegment, dueEntryOf, leaseOf } from './codecs/row-codecs.ts';
 import { readShares } from './codecs/share-rows.ts';
 import { forwardingOn } from './forwarding/forwarding-rows.ts';
-import { dueOfGroup } from './indexes/due-of-group.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
+import { dueOfGroup } from './indexes/group-due.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
 import { hostView } from './indexes/tallies.ts';

@@ -8,7 +8,6 @@ import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { THIN_KEY, type Thinness } from '../../domain/url/families/visit-worth.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { WAITING_KEY } from '../update/like-urls/host-book.ts';
-import { hazardSentences } from './explain-hazard.ts';
 import {
   type FamilyView,
   familySentence,
@@ -20,6 +19,7 @@ import {
 } from './explain-outlook.ts';
 import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { renderSentences } from './explain-rendering.ts';
+import { hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {

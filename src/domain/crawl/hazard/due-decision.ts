@@ -1,3 +1,4 @@
+// domain/crawl/hazard/: how fast the pages of a crawl, a host, a group of pages are expected to change.
 import { DAY_MS } from '../../time.ts';
 import {
   type ChangeBelief,

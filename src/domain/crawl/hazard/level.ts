@@ -1,4 +1,3 @@
-// domain/crawl/hazard/: how fast the pages of a crawl, a host, a group of pages are expected to change.
 import { keptAfter } from '../change/change-belief.ts';
 
 /**

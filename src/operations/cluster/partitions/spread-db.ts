@@ -11,6 +11,7 @@ import type {
   CrawlDb,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostRow,
   Lease,
@@ -20,7 +21,7 @@ import type {
 } from '../../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, DueOfGroupQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
+import type { ChangingQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
 import {
   byDomain,

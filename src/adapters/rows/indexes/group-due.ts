@@ -1,5 +1,4 @@
-import type { DueEntry } from '../../../ports/crawl-db.ts';
-import type { DueOfGroupQuery } from '../../../ports/record-indexes.ts';
+import type { DueEntry, DueOfGroupQuery } from '../../../ports/crawl-db.ts';
 import { dueKey, dueOfGroupRange, parseDueOfGroupKey } from '../codecs/keys.ts';
 import { dueEntryOf } from '../codecs/row-codecs.ts';
 import { openKeys, type Rows, readMany, snapshotOf } from '../rows.ts';
