@@ -135,8 +135,6 @@ export interface HostObservation {
   readonly bytesSaved?: number;
   readonly hintHits?: number;
   readonly hintMisses?: number;
-  readonly changes?: number;
-  readonly watchedMs?: number;
   /** Answer of the host to a URL that cannot exist; not an increment, the newest holds. Never in a segment. */
   readonly nothing?: MissingPage;
   /** As {@link HostFacts.restUntil}; not an increment, the latest time holds. */

@@ -112,13 +112,13 @@ export const schedule = z.strictObject({
     prose: 'Schedule plugin that decides when a page is visited again, named without "schedule-".',
   }),
   intervalMs: duration({
-    default: '30d',
+    default: '7d',
     min: '1s',
     max: '3650d',
     prose: 'Revisit interval of a page with no history yet.',
   }),
   minIntervalMs: duration({ default: '1h', min: '1s', max: '3650d', prose: 'Shortest revisit interval.' }),
-  maxIntervalMs: duration({ default: '90d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
+  maxIntervalMs: duration({ default: '30d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
   bounds: texts({
     default: [],
     pattern: /^\S+ +(?:\d[\d.a-z]*\.\.(?:\d[\d.a-z]*)?|\.\.\d[\d.a-z]*)$/,

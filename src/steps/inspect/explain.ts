@@ -19,6 +19,7 @@ import {
 } from './explain-outlook.ts';
 import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { renderSentences } from './explain-rendering.ts';
+import { hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -167,8 +168,9 @@ function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
 function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
   if (isDecidedOtherwise(datum, replay)) {
     return [
-      'The schedule in force would choose another interval: the stored one comes from another schedule, other ' +
-        'settings, another visit price or other changes on its host, or was given with the seed.',
+      'Its last visit led to another interval than it would today: the stored one comes from another schedule, other ' +
+        'settings or another visit price, or was given with the seed, or other pages of its host have changed, or ' +
+        'have not, since then.',
     ];
   }
   const { nextFetchAt } = datum;
@@ -197,6 +199,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   why.push(dueSentence(datum, now, input.url === null));
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
   if (replay !== null) why.push(...dateSentences(datum, replay));
+  why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum), ...renderSentences(datum, input.host?.facts.rendering ?? null));

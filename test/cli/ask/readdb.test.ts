@@ -31,7 +31,10 @@ beforeAll(async () => {
         nextFetchAt: now + (i - 2) * 86_400_000,
         lastFetchAt: now - i * 86_400_000,
         fixedIntervalMs: null,
-        schedule: { intervalMs: 86_400_000, belief: { a: 1 + i + 30 * h, b: 864_000_000, noise: 0 } },
+        schedule: {
+          intervalMs: 86_400_000,
+          belief: { changes: 1 + i + 30 * h, watchedMs: 864_000_000, newUrls: 0, noise: 0, mostMs: null },
+        },
         title: i === 0 ? '=HYPERLINK("https://evil.example")' : `Page \u001b[31m${i}`,
       });
     }),

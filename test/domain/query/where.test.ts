@@ -21,7 +21,10 @@ const page = visitedDatum('https://www.example.org:8080/Docs/a?x=1', {
   lastFetchAt: Date.parse('2026-03-01T00:00:00Z'),
   nextFetchAt: null,
   fixedIntervalMs: null,
-  schedule: { intervalMs: 86_400_000, belief: { a: 2, b: 86_400_000, noise: 0 } },
+  schedule: {
+    intervalMs: 86_400_000,
+    belief: { changes: 2, watchedMs: 86_400_000, newUrls: 0, noise: 0, mostMs: null },
+  },
   metadata: { 'a.b': 'x', n: 7, flag: false },
 });
 

@@ -1,4 +1,4 @@
-import { type SettlePolicy, weightOf } from '../revisit/next-visit.ts';
+import type { SettlePolicy } from '../revisit/next-visit.ts';
 import { type CrawlDatum, NO_VALIDATORS } from './datum.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
 import { revived } from './revived.ts';
@@ -43,19 +43,10 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
     case 'touched':
       return kept(settleTouched(datum, event.at));
     case 'visited':
-      return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, event.outcome, policy, now) };
+      return settleVisit(datum, event, policy, now);
     default:
       return never(event);
   }
-}
-
-/** A failed visit has no worth: counting it would raise the price of visits ever more while the page is unreachable. */
-function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy, now: number): { worth?: number } {
-  const { worth } = policy.schedule;
-  if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
-  if (kind === 'failed' || kind === 'denied') return {};
-  const elapsedMs = Math.max(0, now - datum.lastFetchAt);
-  return { worth: worth(datum.schedule.belief, elapsedMs, weightOf(datum.metadata), policy.prior) };
 }
 
 function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Transition {

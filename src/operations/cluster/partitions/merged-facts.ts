@@ -2,7 +2,7 @@ import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
 import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
 import type { Spread } from '../../../ports/record-indexes.ts';
-import { CHANGES_KEY } from '../../../steps/facts/change-prior.ts';
+import { LEVEL_KEY, mergedLevel, shareOfLevel } from '../../../steps/facts/expected-changes.ts';
 import { WRITTEN_KEY } from '../../../steps/facts/written-at.ts';
 import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
 import { FAMILIES_PRINT_KEY } from '../../../steps/update/link-families.ts';
@@ -36,7 +36,7 @@ const joined: Merger = (values) => [...new Set(values.filter((value) => value !=
 const MERGERS: ReadonlyMap<string, Merger> = new Map([
   [SEEN_STATS_KEY, sumsOfFields],
   [SEED_HOSTS_KEY, (values) => JSON.stringify([...new Set(values.flatMap((each) => JSON.parse(each) as string[]))])],
-  [CHANGES_KEY, sumsOfWords],
+  [LEVEL_KEY, mergedLevel],
   [WRITTEN_KEY, latest],
   [SITEMAP_LINKS_KEY, (values) => values[0] as string],
   [FAMILIES_PRINT_KEY, joined],
@@ -53,14 +53,6 @@ function sumsOfFields(values: readonly string[]): string {
     }
   }
   return JSON.stringify(sums);
-}
-
-/** Of texts of numbers: the sum of the first ones, of the second ones, .. */
-function sumsOfWords(values: readonly string[]): string {
-  const sums: number[] = [];
-  for (const value of values)
-    for (const [i, word] of value.split(' ').entries()) sums[i] = (sums[i] ?? 0) + Number(word);
-  return sums.join(' ');
 }
 
 /**
@@ -81,16 +73,7 @@ export function shareOfFact(
   if (merger === undefined) return null;
   // Counts of look-ups are for people, and shared out they would say nothing.
   if (merger === sumsOfFields) return partition === 0 ? value : null;
-  return merger === sumsOfWords ? shareOfWords(value, partition, partitions) : value;
-}
-
-/** The first part gets what is left over. */
-function shareOfWords(value: string, partition: number, partitions: number): string {
-  const shares = value.split(' ').map((word) => {
-    const share = Math.floor(Number(word) / partitions);
-    return partition === 0 ? Number(word) - share * (partitions - 1) : share;
-  });
-  return shares.join(' ');
+  return merger === mergedLevel ? shareOfLevel(value, partition, partitions) : value;
 }
 
 export function summedCounters(all: readonly CrawlDbCounters[]): CrawlDbCounters {
