@@ -17,7 +17,7 @@ export interface LoopSteps extends UpdateSteps {
   readmitLinks(): Promise<ReadmitSummary | null>;
   /** update/waiting-links.ts, for hosts whose waiting links were not judged for a day. */
   admitWaiting(): Promise<void>;
-  /** fetch/sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
+  /** fetch/sitemaps/read-sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
   readSitemaps(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
   unfinished(): Promise<readonly string[]>;

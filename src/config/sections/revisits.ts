@@ -149,6 +149,14 @@ export const schedule = z.strictObject({
       'Pauses before further visits to a page that is gone, in case it comes back; after the last one it is not ' +
       'requested again.',
   }),
+  missingIntervalsMs: durations({
+    default: ['30d', '60d', '120d', '180d'],
+    min: '1s',
+    max: '3650d',
+    prose:
+      'The same for a URL that has never brought a page: missing since its first visit, or refused for good. Of many ' +
+      'that are due on a host, five are requested, and the others where one of these is there by now.',
+  }),
 });
 
 export const sitemaps = z.strictObject({

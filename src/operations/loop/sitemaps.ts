@@ -5,7 +5,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
-import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
+import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
