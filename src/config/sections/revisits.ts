@@ -161,7 +161,7 @@ export const schedule = z.strictObject({
 
 export const sitemaps = z.strictObject({
   mode: choice(['off', 'discover'], {
-    default: 'off',
+    default: 'discover',
     prose:
       "Sitemaps of the seeds' hosts, those that robots.txt names, or /sitemap.xml. discover: crawl and schedule " +
       'read them. off: only "incrawl sitemap" does.',
@@ -170,10 +170,12 @@ export const sitemaps = z.strictObject({
     default: '1d',
     min: '1m',
     max: '3650d',
-    prose: 'Time between two reads of the sitemaps of a host.',
+    prose:
+      'Time between two reads of the sitemaps of a host; up to eight times as long while they bring nothing, and 30, ' +
+      '60, 120, 180 days while the host has none.',
   }),
   maxFiles: integer({
-    default: 500,
+    default: 50,
     min: 1,
     max: 100_000,
     unit: 'files',

@@ -29,6 +29,7 @@ import type { JoinedRecord } from './joined-records.ts';
 import { type KnownVisit, knownVisits } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
+import { datesInFeeds } from './links/dates-in-feeds.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
@@ -110,8 +111,19 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
-  await write(run, draft, await newUrls(run, draft), chunk, row);
+  const entering = await newUrls(run, draft);
+  draft.puts.push(...(await dated(run, draft, visits)));
+  await write(run, draft, entering, chunk, row);
   return draft.tally;
+}
+
+/** Pages that feeds among the visits say to be newer; what this chunk writes anyway is as new as can be. */
+function dated({ db, links: { urls, seedHosts }, policy }: UpdateRun, draft: Draft, visits: readonly KnownVisit[]) {
+  const written = new Set([...draft.puts.map(({ datum }) => datum.url), ...draft.deletes.map(({ url }) => url)]);
+  const pages = visits.flatMap(({ fetched: { url, outcome }, parsed }) =>
+    parsed === null ? [] : [{ url, at: outcome.at, outlinks: parsed.outlinks }],
+  );
+  return datesInFeeds({ db, urls, seedHosts, policy }, pages, (url) => written.has(url));
 }
 
 /** Settles each visit, then compares the pages with each other and with those of the crawl db. */
