@@ -55,8 +55,8 @@ async function severalAtOnce<Item, Answer>(
 }
 
 /**
- * Reads the sitemaps of the seed hosts that are due, by `sitemaps.every` and what came of them, unless `sitemaps.mode` is off. What a host
- * does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
+ * Reads the sitemaps of the seed hosts that are due, by `sitemaps.every` and what came of them, unless `sitemaps.mode`
+ * is off. What a host does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
  */
 export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
   const { config } = deps;
