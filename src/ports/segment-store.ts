@@ -94,6 +94,8 @@ export interface FetchItem {
   readonly audit: boolean;
   /** The body is taken even if the transfer cuts it off: earlier visits in a row have had no whole one. */
   readonly takesPartial?: true;
+  /** It was missing at all visits so far; absent: it was not, or is new. */
+  readonly wasNeverThere?: true;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
   /** Absent for what generate selected. */
   readonly joined?: {

@@ -36,7 +36,10 @@ export async function withStopSignal<Value>(
 ): Promise<Value> {
   const controller = new AbortController();
   const onSignal = (): void => {
-    if (controller.signal.aborted) return stops.endAtOnce(EXIT.forced);
+    if (controller.signal.aborted) {
+      stops.endAtOnce(EXIT.forced);
+      return;
+    }
     // Not cleared when `use` ends: what closes then may take its time as well.
     setTimeout(() => {
       stderr.write('Stopped at once: the orderly end took too long. The next run goes on.\n');

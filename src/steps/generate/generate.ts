@@ -12,6 +12,7 @@ import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, interleaveHosts } from './fetch-list.ts';
 import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
+import { nextDue } from './next-due.ts';
 import { newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
@@ -87,6 +88,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const schedule = (await hazard?.afterRound(chosen)) ?? NOTHING_NOTED;
   const list = interleaveHosts(chosen);
   const hosts = new Set(list.map((each) => each.host));
+  const next = list.length === 0 ? await nextDue(deps.db, until) : null;
   const summary = {
     due,
     selected: list.length,
@@ -94,6 +96,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     rejected,
     ...(waiting.size > 0 && { waiting: waitingHosts(waiting, turns) }),
     ...(fetchBudget === null ? {} : { budget: fetchBudget.budget }),
+    ...(next !== null && { next }),
   };
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
   if (list.length === 0) {

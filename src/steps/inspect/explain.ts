@@ -1,5 +1,6 @@
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
+import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
 import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -228,9 +229,9 @@ function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
 
 function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string {
   if (datum.nextFetchAt === null) {
-    return datum.state === 'orphan'
-      ? 'It is not selected any more: no live page links to it.'
-      : 'It is not selected any more: it was gone at as many visits in a row as schedule.goneIntervals allows.';
+    if (datum.state === 'orphan') return 'It is not selected any more: no live page links to it.';
+    const key = isPageless(datum) ? 'schedule.missingIntervals' : 'schedule.goneIntervals';
+    return `It is not selected any more: it was gone at as many visits in a row as ${key} allows.`;
   }
   if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
   const outlook = isKeptOut ? 'no round selects it while the URL rules refuse it' : 'the next generate may select it';

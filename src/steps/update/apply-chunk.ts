@@ -18,7 +18,6 @@ import { type DatedObservation, factsAfter, observationsOf } from '../facts/host
 import { writtenAt } from '../facts/written-at.ts';
 import type { LoginOf } from './answers-in-place.ts';
 import { ChangeBook } from './change-book.ts';
-import { spelledVariant } from './declared-variant.ts';
 import {
   type Found,
   type LinkCounts,
@@ -28,10 +27,11 @@ import {
   redirectTarget,
 } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
+import { type KnownVisit, knownVisits } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
+import { datesInFeeds } from './links/dates-in-feeds.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
-import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { withThinness } from './thin-page.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
@@ -92,13 +92,6 @@ interface Draft {
   readonly book: ChangeBook;
 }
 
-/** To a page that is known, or was listed. */
-interface KnownVisit extends JoinedRecord {
-  readonly previous: CrawlDatum;
-  /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
-  readonly isStored: boolean;
-}
-
 /** `datum`: the page as it is to be stored. */
 interface JudgedVisit extends KnownVisit {
   readonly settled: Transition;
@@ -107,7 +100,8 @@ interface JudgedVisit extends KnownVisit {
 
 /** Applies fetched records to the crawl db in one batch; `row` is the progress mark that the batch writes with them. */
 export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[], row: SegmentRow): Promise<Tally> {
-  const visits = await collect(run, chunk);
+  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
+  const visits = await knownVisits({ ...run, listed }, chunk);
   const draft: Draft = {
     tally: { ...emptyTally(), applied: chunk.length },
     puts: [],
@@ -123,24 +117,19 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
-  await write(run, draft, await newUrls(run, draft), chunk, row);
+  const entering = await newUrls(run, draft);
+  draft.puts.push(...(await dated(run, draft, visits)));
+  await write(run, draft, entering, chunk, row);
   return draft.tally;
 }
 
-/** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
-async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
-  const records = await run.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
-  return chunk.flatMap((joined, i) => {
-    const record = records[i];
-    const previous = record ?? listedPage(joined.fetched.url, run.segment, listed);
-    if (previous === null) return [];
-    const { fetched, parsed } = joined;
-    const outcome = parsed === null ? null : spelledVariant(run.links, previous, parsed.outcome);
-    const isSpelled = parsed === null || outcome === null || outcome === parsed.outcome;
-    const spelled = isSpelled ? parsed : { ...parsed, outcome };
-    return [{ fetched, parsed: spelled, previous, isStored: record !== undefined }];
-  });
+/** Pages that feeds among the visits say to be newer; what this chunk writes anyway is as new as can be. */
+function dated({ db, links: { urls, seedHosts }, policy }: UpdateRun, draft: Draft, visits: readonly KnownVisit[]) {
+  const written = new Set([...draft.puts.map(({ datum }) => datum.url), ...draft.deletes.map(({ url }) => url)]);
+  const pages = visits.flatMap(({ fetched: { url, outcome }, parsed }) =>
+    parsed === null ? [] : [{ url, at: outcome.at, outlinks: parsed.outlinks }],
+  );
+  return datesInFeeds({ db, urls, seedHosts, policy }, pages, (url) => written.has(url));
 }
 
 /** Settles each visit, then compares the pages with each other and with those of the crawl db. */
@@ -159,11 +148,8 @@ async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]
   return settled.map((visit, i) => ({ ...visit, datum: visited[i]! }));
 }
 
-function settleVisit(
-  run: UpdateRun,
-  { found, tally, book }: Draft,
-  { fetched, parsed, previous }: KnownVisit,
-): Transition {
+function settleVisit(run: UpdateRun, { found, tally, book }: Draft, visit: KnownVisit): Transition {
+  const { fetched, parsed, previous, isTargetMissing } = visit;
   const { outcome, host } = fetched;
   const { maxRedirects = Number.POSITIVE_INFINITY } = run.policy;
   const target = redirectTarget(run.links, fetched, previous, maxRedirects, found, tally);
@@ -176,6 +162,7 @@ function settleVisit(
       outcome,
       parse: parsed?.outcome ?? null,
       target,
+      isTargetMissing,
       lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
       isHostTrusted: (facts?.distrustedUntil ?? 0) <= outcome.at,
     },

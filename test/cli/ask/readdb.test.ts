@@ -218,7 +218,7 @@ async function startHeldSite() {
       response.setHeader('content-type', 'text/html');
       response.end(`<title>The start</title>${[1, 2, 3].map((n) => `<a href="/page/${n}">page ${n}</a>`).join(' ')}`);
     };
-    if (request.url === '/robots.txt') response.writeHead(404).end();
+    if (request.url === '/robots.txt' || request.url === '/sitemap.xml') response.writeHead(404).end();
     else if (request.url === '/') answer();
     else {
       onAsked();

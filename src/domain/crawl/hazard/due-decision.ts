@@ -36,15 +36,19 @@ export interface DueDecision {
   readonly chance: number;
 }
 
+/** Part of the time since the last visit: else a page that changes often would be due again in the run that visits it. */
+const MOST_AHEAD = 1 / 4;
+
 /** A page that waits is not looked at again before this time, ms. */
 const LEAST_WAIT_MS = DAY_MS;
 
 /** Whether a page is due at `now`: its time in the due index says only when it is looked at. */
 export function dueDecision(page: HazardPage, expected: PageExpectation, terms: DueTerms): DueDecision {
-  const { now, aheadMs, minIntervalMs, maxIntervalMs } = terms;
+  const { now, minIntervalMs, maxIntervalMs } = terms;
   const { rate, hazardMs } = expected;
   const belief = page.belief ?? NO_BELIEF;
   const sinceMs = now - page.lastFetchAt;
+  const aheadMs = Math.min(terms.aheadMs, sinceMs * MOST_AHEAD);
   const gamma = changeGamma(belief, rate, sinceMs);
   const chance = chanceWithin(gamma, hazardMs);
   const least = Math.max(LEAST_WAIT_MS, minIntervalMs, needMs(belief, rate, page.weight, sinceMs) - hazardMs);

@@ -1,6 +1,6 @@
 import { murmur3 } from '../../url/hash/murmur3.ts';
 
-/** Groups of a host at most. Few folders change apart; as many are as good as one group a folder (decision 065). */
+/** Groups of a host at most. Few folders change apart; as many are as good as one group a folder (decision 066). */
 export const GROUPS = 32;
 
 /** The folder of a URL: its path up to the last slash, e.g. `/docs/guide/`. */

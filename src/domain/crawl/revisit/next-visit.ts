@@ -25,6 +25,8 @@ export interface SettlePolicy {
   readonly maxRetryIntervalMs: number;
   /** Pauses after the first, second, ... "gone" in a row, ms; after the last one the URL is not selected any more. */
   readonly goneIntervalsMs: readonly number[];
+  /** The same for a URL that has never brought a page; absent: as those that did. */
+  readonly missingIntervalsMs?: readonly number[];
   /** Redirects in a row that are followed; no limit by default. */
   readonly maxRedirects?: number;
 }

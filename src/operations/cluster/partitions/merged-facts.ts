@@ -1,3 +1,4 @@
+import { parseReading } from '../../../domain/crawl/discovery/sitemap-reading.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
 import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
@@ -30,6 +31,8 @@ export function mergedFacts(all: readonly Facts[]): Facts {
 type Merger = (values: readonly string[]) => string | null;
 
 const latest: Merger = (values) => String(Math.max(...values.map(Number)));
+const latestReading: Merger = (values) =>
+  values.reduce((last, each) => ((parseReading(each)?.at ?? 0) > (parseReading(last)?.at ?? 0) ? each : last));
 /** A print of several parts: another one than that of any of them. */
 const joined: Merger = (values) => [...new Set(values.filter((value) => value !== ''))].sort().join('+');
 
@@ -42,7 +45,7 @@ const MERGERS: ReadonlyMap<string, Merger> = new Map([
   [FAMILIES_PRINT_KEY, joined],
 ]);
 
-const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latest : MERGERS.get(name));
+const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latestReading : MERGERS.get(name));
 
 /** Of JSON objects of numbers: the sum of each field. */
 function sumsOfFields(values: readonly string[]): string {
