@@ -42,7 +42,7 @@ it.each(['fixed', 'adaptive'])(
         expect(days).toBeLessThanOrEqual(most);
       }
     };
-    await crawled('schedule.name=fixed', 'schedule.interval=60d');
+    await crawled('schedule.name=fixed', 'schedule.interval=60d', 'schedule.maxInterval=90d');
     await within([schedule, 'schedule.interval=40d', 'schedule.maxInterval=90d'], 30, 60);
     await within([schedule, 'schedule.interval=15d', 'schedule.maxInterval=20d'], 14, 20);
     await within(['schedule.name=freshness', 'schedule.interval=10d'], 8, 12);

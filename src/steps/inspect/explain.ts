@@ -156,9 +156,16 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
+/** What is expected of other pages fades meanwhile, and moves an interval by less than this part. */
+const DRIFT = 0.05;
+
 /** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
 const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
-  memory.intervalMs !== datum.schedule.intervalMs;
+  Math.abs(memory.intervalMs - datum.schedule.intervalMs) > DRIFT * datum.schedule.intervalMs;
+
+/** When the page was to be visited by its stored interval. */
+const chosenAt = (datum: CrawlDatum, { memory, nextFetchAt }: NextVisit): number =>
+  nextFetchAt + datum.schedule.intervalMs - memory.intervalMs;
 
 function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
   if (!isDecidedOtherwise(datum, replay)) return [];
@@ -175,10 +182,10 @@ function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
     ];
   }
   const { nextFetchAt } = datum;
-  if (nextFetchAt === null || nextFetchAt >= replay.nextFetchAt) return [];
+  if (nextFetchAt === null || nextFetchAt >= chosenAt(datum, replay)) return [];
   return [
     'Its next visit was brought forward by "incrawl touch", "incrawl retry", a sitemap or a seed; ' +
-      `the schedule had chosen ${isoTime(replay.nextFetchAt)}.`,
+      `the schedule had chosen ${isoTime(chosenAt(datum, replay))}.`,
   ];
 }
 

@@ -17,7 +17,7 @@ export interface KnownVisit extends JoinedRecord {
   readonly isTargetMissing: boolean;
 }
 
-interface VisitDeps {
+interface KnownVisitDeps {
   readonly db: Pick<CrawlDb, 'getMany'>;
   readonly links: Pick<LinkDeps, 'urls' | 'seedHosts'>;
   readonly segment: SegmentInfo;
@@ -25,7 +25,7 @@ interface VisitDeps {
 }
 
 /** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
-export async function knownVisits(deps: VisitDeps, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
+export async function knownVisits(deps: KnownVisitDeps, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
   const records = await deps.db.getMany(chunk.map(({ fetched }) => fetched.url));
   const visits = chunk.flatMap((joined, i) => {
     const record = records[i];
@@ -41,7 +41,7 @@ export async function knownVisits(deps: VisitDeps, chunk: readonly JoinedRecord[
 }
 
 /** A target is visited in the round of its redirect, so the same chunk may tell more of it than its record. */
-async function withTargets(db: VisitDeps['db'], visits: readonly KnownVisit[]): Promise<KnownVisit[]> {
+async function withTargets(db: KnownVisitDeps['db'], visits: readonly KnownVisit[]): Promise<KnownVisit[]> {
   const targets = new Map(visits.map((visit) => [visit, targetOf(visit)]));
   const urls = [...new Set([...targets.values()].filter((url) => url !== null))];
   if (urls.length === 0) return [...visits];

@@ -101,8 +101,8 @@ describe('readdb', () => {
       ),
     );
     expect(rows).toEqual([
-      { url: 'https://news.large.example/page/18', changesPerDay: expect.closeTo(4.9), interval: 86_400 },
-      { url: 'https://news.large.example/page/17', changesPerDay: expect.closeTo(4.8), interval: 86_400 },
+      { url: 'https://news.large.example/page/18', changesPerDay: expect.closeTo(4.86), interval: 86_400 },
+      { url: 'https://news.large.example/page/17', changesPerDay: expect.closeTo(4.76), interval: 86_400 },
     ]);
     const { stdout } = await run(ask('--where', 'failures >= 3', '--fields', 'url,error,title', '--limit', '1'));
     expect(stdout).toBe(

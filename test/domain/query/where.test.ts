@@ -76,7 +76,7 @@ describe('--where', () => {
     ['nextFetchAt is not null', false],
     ['error != fetch-timeout', true],
     ['error in (null, fetch-timeout)', true],
-    ['changesPerDay = 2', true],
+    ['changesPerDay > 0.2', true],
     ['visitCount = 2 and changeCount = 1', true],
     ['outcome = modified and distance = 3', true],
     ['metadata.a.b = x', true],

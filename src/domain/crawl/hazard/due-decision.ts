@@ -36,7 +36,7 @@ export interface DueDecision {
   readonly chance: number;
 }
 
-/** Part of the time since the last visit: else a page that changes often would be due again in the run that visits it. */
+/** Part of the time since the last visit. Without it a page that changes often would be due again in the same run. */
 const MOST_AHEAD = 1 / 4;
 
 /** A page that waits is not looked at again before this time, ms. */

@@ -40,8 +40,16 @@ describe('dueDecision', () => {
 
   it('counts pages due within a quarter of the gap between runs as due, but for those at the cap', () => {
     const ahead = { ...terms, aheadMs: day(3.5) };
-    expect(dueDecision(page(4), expected(4), ahead).due).toBe('hazard');
+    expect(dueDecision(page(6), expected(6), terms).due).toBeNull();
+    expect(dueDecision(page(6), expected(6), ahead).due).toBe('hazard');
     expect(dueDecision(page(29), expected(1), ahead).due).toBeNull();
+  });
+
+  it('looks ahead by a quarter of the time since the visit at most: none is due again in the run that visits it', () => {
+    const belief = { ...NO_BELIEF, changes: 5, watchedMs: day(5) };
+    const ahead = { ...terms, aheadMs: day(3.5) };
+    expect(dueDecision(page(2 / 24, { belief }), expected(2 / 24), ahead).due).toBeNull();
+    expect(dueDecision(page(0.5, { belief }), expected(0.5), ahead).due).toBe('hazard');
   });
 
   it('is due after the interval before a change at the latest', () => {
