@@ -6,8 +6,8 @@ const root = import.meta.dirname;
 const report = process.env.INCRAWL_TEST_REPORT;
 
 /**
- * Tests import the sources, and run what `npm run ready` has built of them: Node loads that as it is, once for all files
- * of a worker, where each source would have to be transformed first.
+ * Tests import the sources, and run what `npm run ready` has built of them: Node loads that as it is, once for all
+ * files of a worker, where each source would have to be transformed first.
  */
 const built: Plugin = {
   name: 'built',

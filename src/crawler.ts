@@ -78,7 +78,7 @@ export type { OnWork, WorkProgress } from './ports/work-progress.ts';
 export type { FailureKind } from './steps/counters/failures.ts';
 export type { RoundHosts } from './steps/counters/round-hosts.ts';
 export type { BudgetView } from './steps/facts/fetch-budget.ts';
-export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps.ts';
+export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps/read-sitemaps.ts';
 export type { GenerateOptions } from './steps/generate/generate.ts';
 export type { SeedSource } from './steps/inject.ts';
 export type { Explanation } from './steps/inspect/explain.ts';

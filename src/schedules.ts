@@ -6,11 +6,20 @@
  *     let { state, nextFetchAt } = schedule.onFetch(null, { at: 0, outcome: 'new' });
  *     ({ state, nextFetchAt } = schedule.onFetch(state, { at: nextFetchAt, outcome: 'modified', distance: 5 }));
  *
- * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has come.
+ * Under a budget, fetch the pages with the highest `rank(state, now)`; without one, those whose `nextFetchAt` has
+ * come.
  */
 
-import { type ChangeBelief, chanceFresh, expectedPeriodMs } from './domain/crawl/change/change-belief.ts';
-import { type ChangeCount, crawlPrior, hostPrior, NO_CHANGE_COUNT } from './domain/crawl/change/change-prior.ts';
+import {
+  type ChangeBelief,
+  type ChangeGamma,
+  chanceWithin,
+  changeGamma,
+  expectedPeriodMs,
+  NO_BELIEF,
+} from './domain/crawl/change/change-belief.ts';
+import { HostClocks } from './domain/crawl/hazard/host-clocks.ts';
+import { visitWorth } from './domain/crawl/hazard/visit-worth.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
@@ -42,8 +51,8 @@ export const SCHEDULE_NAMES: readonly ScheduleName[] = ['freshness', 'similarity
 export interface FetchResult {
   readonly at: number;
   /**
-   * `new`: the first answer. `modified`: another body than last time. `unchanged`: 304, equal headers or an equal body.
-   * `failed`: no usable answer. `gone`: 404 or 410.
+   * `new`: the first answer. `modified`: another body than last time. `unchanged`: 304, equal headers or an equal
+   * body. `failed`: no usable answer. `gone`: 404 or 410.
    */
   readonly outcome: 'new' | 'modified' | 'unchanged' | 'failed' | 'gone';
   /** Hamming distance to the previous signature, bits. With `modified`; absent without signatures to compare. */
@@ -59,14 +68,14 @@ export interface FetchResult {
   readonly spread?: number;
   /** Whether Last-Modified is trusted; default true. */
   readonly isHostTrusted?: boolean;
-  /** Host of the page: `freshness` expects its pages to change alike until each has shown its own rate. */
+  /** Host, or part of one, of the page: `freshness` expects its pages to change alike, and at the same times. */
   readonly host?: string;
 }
 
 /** Memory of a page. Survives JSON and a change of schedule. */
 export interface ScheduleState {
   readonly intervalMs: number;
-  /** Gamma(a, b) over the rate of major changes, b in ms; `null` before a schedule with a belief has seen a visit. */
+  /** What its visits have shown of changes; `null` before a schedule with a belief has seen a visit. */
   readonly belief: ChangeBelief | null;
   readonly host?: string;
   readonly lastFetchAt: number | null;
@@ -92,16 +101,17 @@ export interface Schedule {
   /** `state` is `null` before the first fetch. */
   onFetch(state: ScheduleState | null, fetch: FetchResult): ScheduleStep;
   /**
-   * Order of fetching at `now`, highest first. `freshness`: page-days of freshness that a visit wins; other schedules:
-   * overdue time. Positive infinity: never fetched. Negative infinity: paused after a failure or "gone", or given up.
+   * Order of fetching at `now`, highest first. `freshness`: stale days that a visit is expected to end; other
+   * schedules: overdue time. Positive infinity: never fetched. Negative infinity: paused after a failure or "gone", or
+   * given up.
    */
   rank(state: ScheduleState | null, now: number): number;
   /**
-   * Price of a visit, page-days: an average of the worth of the fetches made, with gain 0.1 a round; `null` unless
+   * Price of a visit, stale days: an average of the worth of the fetches made, with gain 0.1 a round; `null` unless
    * `budgeted`.
    */
   readonly price: number | null;
-  /** Estimated time between two major changes, ms; `null` when unknown. */
+  /** Estimated time between two substantive changes, ms; `null` when unknown. */
   periodMs(state: ScheduleState): number | null;
   /** Estimated probability that the copy is still fresh at `now`; `null` when unknown. */
   chanceFresh(state: ScheduleState, now: number): number | null;
@@ -130,7 +140,7 @@ export function createSchedule<Name extends ScheduleName>(
   const { budgeted = false, roundMs = DAY_MS, retryIntervalMs = DAY_MS, maxRetryIntervalMs = 30 * DAY_MS } = options;
   const goneIntervalsMs = options.goneIntervalsMs ?? [7, 14, 28, 56, 112].map((days) => days * DAY_MS);
   const meter = new PriceMeter(roundMs);
-  const counts = new ChangeCounts();
+  const clocks = new HostClocks(inner.initialIntervalMs);
 
   return {
     name,
@@ -143,10 +153,10 @@ export function createSchedule<Name extends ScheduleName>(
       if (fetch.outcome === 'gone') return gone(state, fetch, goneIntervalsMs);
       const weight = fetch.weight ?? state.weight;
       const host = fetch.host ?? state.host;
-      const prior = counts.priorOf(host);
+      const expected = clocks.of(host, state.lastFetchAt, fetch.at);
       const elapsedMs = state.lastFetchAt === null ? null : Math.max(0, fetch.at - state.lastFetchAt);
-      if (budgeted && elapsedMs !== null && inner.worth !== undefined) {
-        meter.add(fetch.at, inner.worth(state.belief, elapsedMs, weight, prior));
+      if (budgeted && elapsedMs !== null && inner.goesByHazard) {
+        meter.add(fetch.at, visitWorth(state.belief, expected, elapsedMs, weight));
       }
       const outcome = elapsedMs === null ? 'new' : fetch.outcome;
       const changedAt = outcome === 'unchanged' ? state.changedAt : fetch.at;
@@ -162,11 +172,11 @@ export function createSchedule<Name extends ScheduleName>(
         isHostTrusted: fetch.isHostTrusted ?? true,
         weight,
         price: budgeted ? meter.price : null,
-        prior,
+        rate: expected.rate,
         spread: fetch.spread ?? 1,
       });
-      const { nextFetchAt, terms, changes } = decision;
-      if (changes !== undefined) counts.add(host, { changes, watchedMs: elapsedMs ?? 0 });
+      const { nextFetchAt, terms, seen } = decision;
+      if (seen !== undefined) clocks.learn(host, fetch.at, elapsedMs ?? 0, seen);
       const { intervalMs, belief } = decision.memory;
       const fetched = { lastFetchAt: fetch.at, changedAt, nextFetchAt, failures: 0, gone: 0 };
       const next = { intervalMs, belief, weight, ...(host !== undefined && { host }), ...fetched };
@@ -177,44 +187,25 @@ export function createSchedule<Name extends ScheduleName>(
         return Number.POSITIVE_INFINITY;
       if (state.nextFetchAt === null) return Number.NEGATIVE_INFINITY;
       if (state.failures + state.gone > 0 && now < state.nextFetchAt) return Number.NEGATIVE_INFINITY;
-      if (inner.worth === undefined) return now - state.nextFetchAt;
-      return inner.worth(state.belief, now - (state.lastFetchAt ?? now), state.weight, counts.priorOf(state.host));
+      if (!inner.goesByHazard) return now - state.nextFetchAt;
+      const lastAt = state.lastFetchAt ?? now;
+      return visitWorth(state.belief, clocks.of(state.host, lastAt, now), now - lastAt, state.weight);
     },
     periodMs: (state) => {
-      const belief = beliefOf(state);
-      return belief === null ? null : expectedPeriodMs(belief);
+      const gamma = gammaOf(state, state.lastFetchAt ?? 0);
+      return gamma === null ? null : expectedPeriodMs(gamma);
     },
     chanceFresh: (state, now) => {
-      const belief = beliefOf(state);
-      return belief === null || state.lastFetchAt === null ? null : chanceFresh(belief, now - state.lastFetchAt);
+      const gamma = gammaOf(state, now);
+      return gamma === null ? null : 1 - chanceWithin(gamma, clocks.of(state.host, state.lastFetchAt, now).hazardMs);
     },
   };
 
-  function beliefOf({ belief, lastFetchAt, host }: ScheduleState): ChangeBelief | null {
-    return belief ?? (inner.worth === undefined || lastFetchAt === null ? null : counts.priorOf(host));
+  function gammaOf({ belief, lastFetchAt, host }: ScheduleState, now: number): ChangeGamma | null {
+    if (!inner.goesByHazard || lastFetchAt === null) return null;
+    return changeGamma(belief ?? NO_BELIEF, clocks.of(host, lastFetchAt, now).rate, now - lastFetchAt);
   }
 }
-
-/** Changes seen in the whole crawl and by host. */
-class ChangeCounts {
-  private crawl = NO_CHANGE_COUNT;
-  private readonly hosts = new Map<string, ChangeCount>();
-
-  priorOf(host: string | undefined): ChangeBelief {
-    const prior = crawlPrior(this.crawl);
-    return host === undefined ? prior : hostPrior(prior, this.hosts.get(host) ?? NO_CHANGE_COUNT);
-  }
-
-  add(host: string | undefined, seen: ChangeCount): void {
-    this.crawl = sum(this.crawl, seen);
-    if (host !== undefined) this.hosts.set(host, sum(this.hosts.get(host) ?? NO_CHANGE_COUNT, seen));
-  }
-}
-
-const sum = (a: ChangeCount, b: ChangeCount): ChangeCount => ({
-  changes: a.changes + b.changes,
-  watchedMs: a.watchedMs + b.watchedMs,
-});
 
 /** Moving average of the worth of the fetches, by rounds. */
 class PriceMeter {

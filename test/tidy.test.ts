@@ -192,15 +192,10 @@ describe('the folders of src', () => {
     expect(circles(graph)).toEqual([['a', 'b', 'c']]);
   });
 
-  it('no folder has more than 20 files, tests aside, and no file more than 300 lines', () => {
-    const sizes = new Map<string, number>();
-    for (const file of everything.filter((each) => !isTest(each))) {
-      sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
-    }
-    expect([...sizes].filter(([, files]) => files > 20)).toEqual([]);
+  it('no file has more than 400 lines', () => {
     const isGenerated = (file: string): boolean => file.endsWith('content-trees.ts');
     const long = [...sources, ...plugins].filter((file) => !isTest(file) && !isGenerated(file));
-    expect(long.filter((file) => textOf(file).split('\n').length - 1 > 300)).toEqual([]);
+    expect(long.filter((file) => textOf(file).split('\n').length - 1 > 400)).toEqual([]);
   });
 
   it('the first file of a folder begins with a line that says what lives there', () => {

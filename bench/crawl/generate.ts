@@ -28,7 +28,7 @@ const underBudget: MakeDatum = (url, n) => {
   const datum = newDatum({ url, now: NOW - 60 * DAY_MS, intervalMs: 30 * DAY_MS, score: 1 / (1 + (n % 97)) });
   if (n % 8 === 0) return datum;
   const lastFetchAt = NOW - (n % 30) * DAY_MS;
-  const belief = { a: 0.35 + (n % 5), b: (7 + (n % 60)) * DAY_MS, noise: 0.1 };
+  const belief = { changes: n % 5, watchedMs: (7 + (n % 60)) * DAY_MS, newUrls: 0, noise: 0.1, mostMs: null };
   const schedule = { intervalMs: 30 * DAY_MS, belief };
   return {
     ...datum,

@@ -130,7 +130,10 @@ function fetched(datum: CrawlDatum, n: number, urls: number): CrawlDatum {
     lastFetchAt: NOW - 20 * DAY_MS,
     changedAt: NOW - 30 * DAY_MS,
     nextFetchAt: isDue ? NOW - days * 60_000 : NOW + days * DAY_MS + (n % 86_400) * 1_000,
-    schedule: { intervalMs: days * DAY_MS, belief: { a: 0.5 + (n % 37), b: (7 + (n % 61)) * DAY_MS, noise: 0.1 } },
+    schedule: {
+      intervalMs: days * DAY_MS,
+      belief: { changes: 0.5 + (n % 37), watchedMs: (7 + (n % 61)) * DAY_MS, newUrls: 0, noise: 0.1, mostMs: null },
+    },
     httpStatus: 200,
     contentType: 'text/html; charset=utf-8',
     validators: { etag: `"${hex(n)}-5f3a"`, lastModified: 'Tue, 14 Nov 2023 22:13:20 GMT', contentLength: 36_864 },

@@ -52,7 +52,7 @@ function datumOf(n: number, now: number): CrawlDatum {
     nextFetchAt: now + (((n * 7_919) % 1_000) - 100) * HOUR_MS,
     schedule: {
       intervalMs: (1 + (n % 60)) * DAY_MS,
-      belief: { a: 0.5 + (n % 37), b: (7 + (n % 61)) * DAY_MS, noise: 0.1 },
+      belief: { changes: 0.5 + (n % 37), watchedMs: (7 + (n % 61)) * DAY_MS, newUrls: 0, noise: 0.1, mostMs: null },
     },
     failures: n % 503 === 0 ? 3 : 0,
     httpStatus: isGone ? 404 : 200,

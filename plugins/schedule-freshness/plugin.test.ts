@@ -22,7 +22,7 @@ it('takes a likelihood table of its own', async () => {
   const memory = { intervalMs: 10 * DAY, belief: null };
   const rateAfter = async (options: Record<string, unknown>): Promise<number> => {
     const { belief } = (await testPlugin(plugin, { options })).onVisit(memory, visit).memory;
-    return (belief?.a ?? 0) / (belief?.b ?? 1);
+    return belief?.changes ?? 0;
   };
   expect(await rateAfter({ likelihoodRatios: [0.01, 0.01, 50] })).toBeLessThan(await rateAfter({}));
 });

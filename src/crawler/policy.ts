@@ -34,6 +34,7 @@ export function policyOf(config: Config, schedule: FetchSchedule): SettlePolicy 
     retryIntervalMs: config.schedule.retryIntervalMs,
     maxRetryIntervalMs: config.schedule.maxRetryIntervalMs,
     goneIntervalsMs: config.schedule.goneIntervalsMs,
+    missingIntervalsMs: config.schedule.missingIntervalsMs,
     maxRedirects: config.fetch.maxRedirects,
     intervalRules: config.schedule.bounds.map(parseIntervalRule),
     ...boundsOfHosts(config),

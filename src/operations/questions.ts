@@ -110,7 +110,7 @@ export const QUESTIONS = {
   ): AsyncGenerator<HostView, void, undefined> {
     const db = await deps.db();
     const env = { now: deps.clock.now(), domainOf };
-    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db, deps.onWork) : null;
+    const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db, deps.clock.now(), deps.onWork) : null;
     for await (const row of findHosts(db, env, query))
       yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
   }),

@@ -1,4 +1,5 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
+import type { HostClock } from '../domain/crawl/hazard/host-clock.ts';
 import type { RenderTrials } from '../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
@@ -36,6 +37,12 @@ export interface CrawlDb extends RecordIndexes, ChangeFeed {
    * left out. A consistent snapshot.
    */
   due(query: DueQuery): AsyncIterable<DueEntry>;
+  /**
+   * Entries of the due index of the pages of one group of a host (`groupOf`) that are live, were answered last, and
+   * have no fixed interval: those with `dueAt` after a time, by due time. Leased URLs are left out. A consistent
+   * snapshot.
+   */
+  dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]>;
   /** Number of entries that `due` would yield. Decodes no entry. */
   countDue(until: number): Promise<number>;
   /** Records in key order (hosts of a domain lie together). A consistent snapshot. */
@@ -161,6 +168,15 @@ export interface DueQuery {
   readonly meter?: ReadMeter;
 }
 
+export interface DueOfGroupQuery {
+  readonly host: string;
+  readonly group: number;
+  readonly after: number;
+  /** Entries read, leased ones included. */
+  readonly limit: number;
+  readonly meter?: ReadMeter;
+}
+
 export interface ScanQuery {
   /** Only this host (`host[:port]`). */
   readonly host?: string;
@@ -214,13 +230,12 @@ export interface HostFacts {
   readonly nothing: MissingPage | null;
   /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;
-  /** Major changes that visits are believed to have seen, and the time between those visits, ms. */
-  readonly changes: number;
-  readonly watchedMs: number;
   /** Costs and failures of its visits; `null`: none since they are counted, and in the facts that segments hold. */
   readonly traffic: HostTraffic | null;
   /** What rendering has shown of its bare pages, by path pattern; `null`: none was rendered. */
   readonly rendering: readonly RenderTrials[] | null;
+  /** How its pages were seen to change; `null`: not at all so far, and in the facts that segments hold. */
+  readonly clock: HostClock | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -236,10 +251,9 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   hintMisses: 0,
   nothing: null,
   restUntil: null,
-  changes: 0,
-  watchedMs: 0,
   traffic: null,
   rendering: null,
+  clock: null,
 });
 
 export interface Lease {

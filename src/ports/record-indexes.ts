@@ -8,8 +8,8 @@ export interface RecordIndexes {
    */
   changing(query: ChangingQuery): AsyncIterable<CrawlDatum>;
   /**
-   * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are left
-   * out. Reads the keys up to the last place.
+   * The records at places of a host: numbers from 0 on, ascending, in key order. Places beyond the last record are
+   * left out. Reads the keys up to the last place.
    */
   recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]>;
   /** Histograms of the records, kept with every write. */

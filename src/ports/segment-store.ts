@@ -94,6 +94,8 @@ export interface FetchItem {
   readonly audit: boolean;
   /** The body is taken even if the transfer cuts it off: earlier visits in a row have had no whole one. */
   readonly takesPartial?: true;
+  /** It was missing at all visits so far; absent: it was not, or is new. */
+  readonly wasNeverThere?: true;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
   /** Absent for what generate selected. */
   readonly joined?: {
@@ -135,8 +137,6 @@ export interface HostObservation {
   readonly bytesSaved?: number;
   readonly hintHits?: number;
   readonly hintMisses?: number;
-  readonly changes?: number;
-  readonly watchedMs?: number;
   /** Answer of the host to a URL that cannot exist; not an increment, the newest holds. Never in a segment. */
   readonly nothing?: MissingPage;
   /** As {@link HostFacts.restUntil}; not an increment, the latest time holds. */

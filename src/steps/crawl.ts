@@ -17,7 +17,7 @@ export interface LoopSteps extends UpdateSteps {
   readmitLinks(): Promise<ReadmitSummary | null>;
   /** update/waiting-links.ts, for hosts whose waiting links were not judged for a day. */
   admitWaiting(): Promise<void>;
-  /** fetch/sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
+  /** fetch/sitemaps/read-sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
   readSitemaps(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
   unfinished(): Promise<readonly string[]>;
@@ -92,10 +92,12 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
     const from = stopwatch();
     const number = rounds.length + 1;
     options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });
-    const { segment, selected: generated, waiting } = await steps.generate();
+    const { segment, selected: generated, waiting, next } = await steps.generate();
     if (segment === null) {
       const [first] = waiting?.next ?? [];
-      if (waiting === undefined || first === undefined) return { stoppedBy: 'nothing-due' };
+      if (waiting === undefined || first === undefined) {
+        return { stoppedBy: 'nothing-due', ...(next !== undefined && { next }) };
+      }
       if (await steps.awaitTurn(Date.parse(first.notBefore))) continue;
       return { stoppedBy: 'hosts-waiting', waiting };
     }
@@ -107,7 +109,7 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
   return { stoppedBy: 'rounds' };
 }
 
-type End = Pick<CrawlSummary, 'stoppedBy' | 'interrupted' | 'waiting'>;
+type End = Pick<CrawlSummary, 'stoppedBy' | 'interrupted' | 'waiting' | 'next'>;
 
 interface Round {
   readonly number: number;

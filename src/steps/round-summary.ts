@@ -4,6 +4,7 @@ import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
 import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
 import type {
   FetchSummary,
+  NextDue,
   ReadmitSummary,
   SeedsSummary,
   StoppedBy,
@@ -85,6 +86,8 @@ export interface CrawlSummary {
   readonly interrupted?: InterruptedRound;
   /** Where due URLs are left, and their hosts must not be asked for longer than the crawl waits. */
   readonly waiting?: WaitingHosts;
+  /** Where nothing is due any more: when a page is again; absent: never. */
+  readonly next?: NextDue;
   /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
   readonly readmitted?: ReadmitSummary;
   /** Where the crawl was given seeds. */

@@ -87,6 +87,14 @@ export interface WaitingHost {
   readonly urls: number;
 }
 
+/** When a page is due that is not yet. */
+export interface NextDue {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Known URLs that fall due until the end of that day, UTC. */
+  readonly urls: number;
+}
+
 export interface GenerateSummary {
   /** `null`: nothing was due, or a dry run. */
   readonly segment: string | null;
@@ -100,6 +108,8 @@ export interface GenerateSummary {
   readonly urls?: readonly string[];
   /** Absent: none waits. */
   readonly waiting?: WaitingHosts;
+  /** Where nothing was selected; absent: nothing will be due, either. */
+  readonly next?: NextDue;
   /** Of a segment that was made from a list; `due` then counts the URLs of the list. */
   readonly list?: {
     /** Lines that named a URL that was let in, repetitions included. */

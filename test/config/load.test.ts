@@ -157,7 +157,7 @@ describe('faults', () => {
 
   it.each([
     ['schedule.interval=1s', '-D schedule.interval: expected a value between schedule.minInterval'],
-    ['schedule.minInterval=100d', '-D schedule.minInterval: expected at most schedule.maxInterval (90d)'],
+    ['schedule.minInterval=100d', '-D schedule.minInterval: expected at most schedule.maxInterval (30d)'],
     ['schedule.retryInterval=60d', '-D schedule.retryInterval: expected at most schedule.maxRetryInterval (30d)'],
     ['agent.name=in crawl', '-D agent.name: expected a product token'],
     ['agent.contact=me\r\nX-Evil: 1', '-D agent.contact: expected a mail address or a URL'],

@@ -24,7 +24,10 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     lastFetchAt: 1_700_000_100_000,
     nextFetchAt: 1_700_086_500_000,
     changedAt: 1_700_000_100_000,
-    schedule: { intervalMs: 86_400_000, belief: { a: 0.5, b: 1e9, noise: 0.25 } },
+    schedule: {
+      intervalMs: 86_400_000,
+      belief: { changes: 0.5, watchedMs: 1e9, newUrls: 2, noise: 0.25, mostMs: null },
+    },
     fixedIntervalMs: 86_400_000,
     failures: 1,
     lastError: { code: 'fetch-timeout', message: 'after 60 s', at: 1_700_000_050_000 },

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { groupOf } from '../../src/domain/crawl/hazard/page-group.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hourOf, intervalBucket, scoreStep } from '../../src/domain/crawl/states/histogram-buckets.ts';
+import type { DueOfGroupQuery } from '../../src/ports/crawl-db.ts';
 import type { ChangingQuery, IndexName, ReadMeter } from '../../src/ports/record-indexes.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
 
 const HOUR = 3_600_000;
 
-/** A record with an estimated rate of so many changes a day. */
+/** A record with so many changes seen in a day. */
 function changing(url: string, perDay: number, change: Partial<CrawlDatum> = {}): CrawlDatum {
-  const belief = { a: perDay, b: 24 * HOUR, noise: 0.3 };
+  const belief = { changes: perDay, watchedMs: 24 * HOUR, newUrls: 0, noise: 0.3, mostMs: null };
   return visitedDatum(url, { schedule: { intervalMs: HOUR, belief }, ...change });
 }
 
@@ -117,10 +119,51 @@ export function indexesContract(exam: CrawlDbExam): void {
       const best = await listOf(exam.db.changing({ limit: 30 }));
       expect(best[0]?.url).toBe(C);
       // 17 pages change 9.91 times a day, as many 9.81.
-      expect(best.slice(1).map(({ schedule }) => schedule.belief?.a)).toEqual([
+      expect(best.slice(1).map(({ schedule }) => schedule.belief?.changes)).toEqual([
         ...new Array<number>(17).fill(9.91),
         ...new Array<number>(12).fill(9.81),
       ]);
+    });
+  });
+
+  describe('due pages of a group', () => {
+    const page = (name: string, dueAt: number, part: Partial<CrawlDatum> = {}): CrawlDatum =>
+      visitedDatum(`https://a.example/docs/${name}`, {
+        ...{ nextFetchAt: dueAt, failures: 0, fixedIntervalMs: null, lastError: null, ...part },
+      });
+    const group = groupOf('https://a.example/docs/');
+    const asked = { host: 'a.example', group, after: 0, limit: 100 };
+    const names = async (part: Partial<DueOfGroupQuery> = {}): Promise<string[]> =>
+      (await exam.db.dueOfGroup({ ...asked, ...part })).map(({ url }) => url.slice(url.lastIndexOf('/') + 1));
+
+    it('by due time, after a time, as many as asked; without those that have a time of their own', async () => {
+      await exam.insert(
+        page('late', 9_000),
+        page('early', 1_000),
+        page('middle', 5_000),
+        page('fails', 2_000, { failures: 1 }),
+        page('fixed', 2_000, { fixedIntervalMs: HOUR }),
+        page('gone', 2_000, { state: 'gone' }),
+        visitedDatum('https://a.example/elsewhere/x', { nextFetchAt: 2_000, failures: 0, fixedIntervalMs: null }),
+        visitedDatum('https://a.example:8080/docs/x', { nextFetchAt: 2_000, failures: 0, fixedIntervalMs: null }),
+      );
+      expect(await names()).toEqual(['early', 'middle', 'late']);
+      expect(await names({ after: 1_000 })).toEqual(['middle', 'late']);
+      expect(await names({ after: 999, limit: 1 })).toEqual(['early']);
+      expect(await names({ group: (group + 1) % 32 })).toEqual([]);
+    });
+
+    it('wherever pages go, and while they are leased', async () => {
+      await exam.insert(page('a', 1_000), page('b', 2_000));
+      const previous = page('a', 1_000);
+      await exam.db.write({ puts: [{ datum: page('a', 3_000), previous }] });
+      expect(await names()).toEqual(['b', 'a']);
+      const entries = await exam.db.dueOfGroup(asked);
+      expect(entries).toEqual(await listOf(exam.db.due({ until: 9_000, only: 'known' })));
+      await exam.lease('s1', entries[0]!.url);
+      expect(await names()).toEqual(['a']);
+      await exam.db.write({ deletes: [page('a', 3_000)] });
+      expect(await names()).toEqual([]);
     });
   });
 

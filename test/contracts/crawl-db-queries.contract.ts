@@ -100,7 +100,16 @@ export function queriesContract(exam: CrawlDbExam): void {
         receivedBytes: 2 ** 40,
         latency,
       };
-      const newer = { ...facts, distrustedUntil: null, restUntil: 1.8e12, traffic, rendering };
+      const level = { changes: 1.25, watchedMs: 9e9, observedMs: 3e9, at: 1.7e12 };
+      const clock = {
+        level,
+        groups: [{ number: 31, level: { ...level, at: null }, pages: 7, lookedAt: 1.7e12 }],
+        epochs: [
+          { from: 1.6e12, to: 1.65e12, found: [{ group: 31, observed: 0.5, expected: 0.25, visits: 3 }] },
+          { from: 1.65e12, to: 1.7e12, found: [] },
+        ],
+      };
+      const newer = { ...facts, distrustedUntil: null, restUntil: 1.8e12, traffic, rendering, clock };
       await exam.db.write({ hostFacts: [{ host: 'a.example', facts: newer }], deletes: await exam.present([A]) });
       expect(await listOf(exam.db.hosts())).toEqual([{ host: 'a.example', urls: 0, byState: {}, facts: newer }]);
       const nothing = { at: 1.7e12, signature: null, signatureName: null, textChars: 0 };

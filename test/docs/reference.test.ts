@@ -33,17 +33,7 @@ describe('the plugin api', () => {
     expect(kinds.map((kind) => kindOfPlugin(`${kind}-x`))).toEqual(kinds);
     expect(kinds).toHaveLength(10);
     const members = headings('####');
-    for (const member of [
-      'exchange',
-      'normalize',
-      'admit',
-      'types',
-      'sign',
-      'onVisit',
-      'worth',
-      'outlinkScore',
-      'open',
-    ])
+    for (const member of ['exchange', 'normalize', 'admit', 'types', 'sign', 'onVisit', 'outlinkScore', 'open'])
       expect(members).toContain(member);
   });
 

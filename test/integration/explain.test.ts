@@ -131,7 +131,7 @@ describe('explain', () => {
     await crawler.close();
     crawler = await open('schedule.name=adaptive');
     const exchanged = await explain('/b');
-    expect(exchanged.why.join(' ')).toContain('The schedule in force would choose another interval');
+    expect(exchanged.why.join(' ')).toContain('Its last visit led to another interval than it would today');
     const interval = Math.round(1_000 * (plain.record?.interval ?? 0));
     expect(exchanged.schedule?.terms.at(-1)).toEqual({ label: 'interval in force', value: interval, unit: 'ms' });
     await crawler.close();

@@ -85,7 +85,7 @@ describe('a second crawl', () => {
     const explanation = await crawler.explain(`${site.origin}/p/5`);
     expect(explanation.record?.visits.some((visit) => visit.outcome === 'modified')).toBe(true);
     expect(explanation.robots).toMatchObject({ allowed: true });
-    expect(explanation.schedule?.terms.map((term) => term.label)).toContain('a visit is worth the price after');
+    expect(explanation.schedule?.terms.map((term) => term.label)).toContain('a visit pays at a chance of a change of');
     const denied = await crawler.explain(`${site.origin}/never`);
     expect(denied.robots).toMatchObject({ allowed: false, rule: { line: 2 } });
     expect(denied.record).toBeNull();

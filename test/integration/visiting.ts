@@ -61,6 +61,7 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
       'fetch.auditShare=0',
       'http.allowAddresses=["127.0.0.0/8"]',
       'http.headTimeout=300ms',
+      'sitemaps.mode=off',
       ...settings,
     ]),
     dir,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { PRIOR_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
+import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { roundHistory } from '../../src/operations/reports/round-history.ts';
 import { type KeptDb, roundKeeper, roundLog } from '../../src/operations/reports/round-log.ts';
@@ -52,12 +52,12 @@ async function crawledDb(): Promise<CrawlDb> {
   const db = createMemoryCrawlDb();
   const puts = Array.from({ length: 5 }, (_, i) => {
     const found = newDatum({ url: `http://a.test/${i}`, now: NOW - DAY, intervalMs: DAY });
-    const schedule = { intervalMs: DAY, belief: PRIOR_BELIEF };
+    const schedule = { intervalMs: DAY, belief: NO_BELIEF };
     const dueAt = NOW + (i === 0 ? -MINUTE : DAY);
     const datum = { ...found, state: 'fetched', lastFetchAt: NOW - DAY, nextFetchAt: dueAt, schedule } as const;
     return { datum, previous: null };
   });
-  await db.write({ puts });
+  await db.write({ puts, meta: { 'schedule.level': '0 0 0 0' } });
   return db;
 }
 
@@ -91,6 +91,7 @@ describe('the log of rounds', () => {
     const large: KeptDb = {
       counters: () => db.counters(),
       meta: (key: string) => db.meta(key),
+      hostRows: (hosts: readonly string[]) => db.hostRows(hosts),
       spread: async () => ({ ...(await db.spread()), dueNew: new Map([[1e9, 30_000]]) }),
       due: (query: DueQuery) => {
         passes++;

@@ -209,15 +209,19 @@ describe('the partitions of a spread crawl as one crawl db', () => {
     let i = 0;
     for (const db of dbs.values()) {
       i++;
-      const own = { seedHosts: `["a.example","x${i}.example"]`, 'schedule.changes': `${i} 100`, 'schedule.price': '7' };
+      const own = {
+        seedHosts: `["a.example","x${i}.example"]`,
+        'schedule.level': `${i} 100 50 ${i}`,
+        'schedule.price': '7',
+      };
       await db.write({ meta: { ...own, heldByProcess: '5', 'sitemapsReadAt:https://a.example': String(i) } });
     }
     const facts = await spread.metas();
     const numbers = Array.from({ length: i }, (_, k) => k + 1);
-    expect(facts['schedule.changes']).toBe(`${numbers.reduce((a, b) => a + b)} ${100 * i}`);
+    expect(facts['schedule.level']).toBe(`${numbers.reduce((a, b) => a + b)} ${100 * i} 50 ${i}`);
     expect(JSON.parse(facts.seedHosts!).sort()).toEqual(['a.example', ...numbers.map((k) => `x${k}.example`)]);
     expect(facts['sitemapsReadAt:https://a.example']).toBe(String(i));
-    expect(Object.keys(facts).sort()).toEqual(['schedule.changes', 'seedHosts', 'sitemapsReadAt:https://a.example']);
+    expect(Object.keys(facts).sort()).toEqual(['schedule.level', 'seedHosts', 'sitemapsReadAt:https://a.example']);
     expect(await spread.withFactsOf(placeOf(urls[0]!)).meta('schedule.price')).toBe('7');
   });
 
@@ -261,7 +265,7 @@ describe('the partitions of a spread crawl as one crawl db', () => {
           ...linksAndFacts(own),
           // Each page links to itself and to all pages of other sites.
           links: own.map((url) => ({ url, targets: data.map((other) => other.url) })),
-          meta: { seedHosts: '["a.example"]', 'schedule.changes': '7 1001', 'sitemapsReadAt:https://c.test': '5' },
+          meta: { seedHosts: '["a.example"]', 'schedule.level': '8 1024 50 9', 'sitemapsReadAt:https://c.test': '5' },
         }));
         for (const [at, { url }] of data.entries()) {
           await whole.write({ feed: { add: { notedAt: NOW + at, changes: [changeOf(url)] } } });

@@ -38,7 +38,11 @@ describe('a plugin that violates its contract', () => {
     ],
     ['gives no time', () => ({ memory, nextFetchAt: undefined, terms: [] }), 'nextFetchAt must be a number'],
     ['gives no terms', () => ({ memory, nextFetchAt: 1 }), 'terms must be a list'],
-    ['gives half a belief', () => ({ memory: { ...memory, belief: { a: 1 } }, nextFetchAt: 1, terms: [] }), 'belief.b'],
+    [
+      'gives half a belief',
+      () => ({ memory: { ...memory, belief: { changes: 1 } }, nextFetchAt: 1, terms: [] }),
+      'belief.watchedMs',
+    ],
     ['gives nothing', () => undefined, 'schedule-mine: onVisit: '],
   ])('a schedule that %s is named, and nothing of it is kept', (_what, onVisit, words) => {
     const ask = (): unknown => schedule(onVisit).onVisit(memory, first);
@@ -267,7 +271,11 @@ describe('a plugin that violates its contract', () => {
   });
 
   it('answers that keep it go through', () => {
-    const decision = { memory: { ...memory, belief: { a: 1, b: 2, noise: 0 } }, nextFetchAt: DAY, terms: [] };
+    const decision = {
+      memory: { ...memory, belief: { changes: 1, watchedMs: 2, newUrls: 0, noise: 0, mostMs: null } },
+      nextFetchAt: DAY,
+      terms: [],
+    };
     expect(schedule(() => decision).onVisit(memory, first)).toBe(decision);
     const plain = { seedScore: () => 2, outlinkScore: () => 1, rank: () => 0 };
     expect(checkedExtension('scoring', 'scoring-mine', plain).seedScore('http://example.org/')).toBe(2);

@@ -39,7 +39,7 @@ function serve(
   condition: unknown,
   answer: Answer,
 ): void {
-  if (path === '/robots.txt') return void answer.writeHead(404).end();
+  if (path === '/robots.txt' || path === '/sitemap.xml') return void answer.writeHead(404).end();
   const body = part.pages.get(path);
   const etag = `"${createHash('sha1')
     .update(body?.bytes ?? '')

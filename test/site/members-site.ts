@@ -39,7 +39,7 @@ export function membersSite(
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const cookies = cookiesOf(request);
     const note = (text: string | number): number => log.push(`${text} ${request.method} ${pathname}`);
-    if (pathname === '/robots.txt') return response.writeHead(404).end();
+    if (pathname === '/robots.txt' || pathname === '/sitemap.xml') return response.writeHead(404).end();
     if (pathname === '/login') {
       note(200);
       return showForm(response);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueQuery } from '../../src/ports/crawl-db.ts';
@@ -25,7 +26,10 @@ const DATA: CrawlDatum[] = HOSTS.flatMap((host, h) =>
       failures: i % 4 === 0 ? i % 7 : 0,
       nextFetchAt: i % 6 === 0 ? null : NOW + (i - 25) * DAY,
       fixedIntervalMs: null,
-      schedule: { intervalMs: (1 + (i % 9)) * DAY, belief: i % 3 === 0 ? { a: 1 + i, b: DAY * 10, noise: 0.3 } : null },
+      schedule: {
+        intervalMs: (1 + (i % 9)) * DAY,
+        belief: i % 3 === 0 ? { ...NO_BELIEF, changes: 1 + i, watchedMs: DAY * 10 } : null,
+      },
       title: i % 2 === 0 ? `Page ${i}` : null,
     }),
   ),
@@ -294,6 +298,7 @@ describe('groups and statistics', () => {
     const large = {
       counters: () => level.counters(),
       meta: (key: string) => level.meta(key),
+      hostRows: (hosts: readonly string[]) => level.hostRows(hosts),
       due: (query: DueQuery) => level.due(query),
       spread: async () => ({ ...spread, dueNew: new Map([...spread.dueNew, [1e9, 30_000] as const]) }),
     };

@@ -21,6 +21,7 @@ import type {
   CrawlDbBatch,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostFacts,
   HostRow,
@@ -31,6 +32,7 @@ import type {
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
+import { ofGroup } from './due-of-group.ts';
 import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';
@@ -50,6 +52,7 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #links = new Map<string, readonly string[]>();
   readonly #families = new Map<string, DomainFamilies>();
   readonly #shares = new MemoryHostShares();
+  readonly dueOfGroup = (query: DueOfGroupQuery) => ofGroup(this.due({ until: Number.MAX_SAFE_INTEGER }), query);
   readonly hostShares = async (hosts: readonly string[]) => this.#shares.getMany(hosts);
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
@@ -158,7 +161,7 @@ class MemoryCrawlDb implements CrawlDb {
       if (rate !== null) rated.push({ datum, rate });
     }
     meter?.add('records', this.#records.size);
-    // A stable sort: equal rates stay in key order.
+    // Stable: equal rates stay in key order.
     for (const { datum } of rated.sort((a, b) => b.rate - a.rate).slice(0, limit)) yield datum;
   }
 
@@ -182,8 +185,8 @@ class MemoryCrawlDb implements CrawlDb {
   }
 
   async *hosts({ prefix = '', limit }: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow> {
-    const known = new Set([...[...this.#records.keys()].map(hostOf), ...this.#facts.keys()]);
-    const matching = inKeyOrder([...known], hostPrefix).filter(({ value }) => value.startsWith(prefix));
+    const known = [...new Set([...[...this.#records.keys()].map(hostOf), ...this.#facts.keys()])];
+    const matching = inKeyOrder(known, hostPrefix).filter(({ value }) => value.startsWith(prefix));
     for (const { value } of matching.slice(0, limit)) yield this.#hostRow(value);
   }
 
@@ -194,9 +197,7 @@ class MemoryCrawlDb implements CrawlDb {
     });
   }
 
-  async linksOf(urls: readonly string[]): Promise<(readonly string[])[]> {
-    return urls.map((url) => this.#links.get(url) ?? []);
-  }
+  readonly linksOf = async (urls: readonly string[]) => urls.map((url) => this.#links.get(url) ?? []);
 
   async *scanLinks(): AsyncGenerator<StoredLinks> {
     for (const { value } of inKeyOrder([...this.#links], ([url]) => urlKey(url))) {
@@ -288,9 +289,7 @@ function inKeyOrder<T>(values: readonly T[], keyOf: (value: T) => string): { key
   return values.map((value) => ({ key: keyOf(value), value })).sort((a, b) => byText(a.key, b.key));
 }
 
-function byText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** A batch is refused as a whole, so URLs are checked before anything is written. */
 function checkUrls(batch: CrawlDbBatch): void {

@@ -13,9 +13,10 @@ import { type Rows, readRange } from './rows.ts';
  * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
  * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
  * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
- * 12: records hold what a rendered copy was made from, and hosts what rendering has shown.
+ * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes
+ * are of another kind, hosts have clocks, and pages an index by group.
  */
-export const DB_FORMAT_VERSION = 12;
+export const DB_FORMAT_VERSION = 13;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -75,10 +76,8 @@ export async function checkFormat(rows: Rows, name: string): Promise<number> {
 export async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
   if (version === DB_FORMAT_VERSION) return;
   log.warn('the crawl db is being migrated to a new format', { from: version, to: DB_FORMAT_VERSION });
-  if (version < 5) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
-  const { countVisitsAndScores, rebuildIndexes } = await import('./indexes/rebuild-indexes.ts');
-  if (version < 4) await rebuildIndexes(rows);
-  else if (version < 7) await countVisitsAndScores(rows);
+  if (version < 13) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
+  if (version < 13) await (await import('./indexes/rebuild-indexes.ts')).rebuildIndexes(rows);
   await writeFormat(rows);
 }
 

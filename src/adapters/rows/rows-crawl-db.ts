@@ -10,6 +10,7 @@ import type {
   CrawlDbBatch,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostRow,
   Lease,
@@ -40,6 +41,7 @@ import { decodeHost, decodeLinks, decodeSegment, dueEntryOf, leaseOf } from './c
 import { readShares } from './codecs/share-rows.ts';
 import { forwardingOn } from './forwarding/forwarding-rows.ts';
 import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
+import { dueOfGroup } from './indexes/group-due.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
 import { spreadView } from './indexes/spread-cells.ts';
 import { hostView } from './indexes/tallies.ts';
@@ -71,6 +73,7 @@ export class RowsCrawlDb implements CrawlDb {
   readonly seenFilter: SeenFilter | null;
   readonly fingerprints: FingerprintTables | null;
   readonly forwarding: Forwarding;
+  readonly dueOfGroup = (query: DueOfGroupQuery): Promise<DueEntry[]> => dueOfGroup(this.#rows, query);
 
   constructor({ rows, writer, beforeUnlock, isReadOnly, seenFilter, fingerprints }: CrawlDbParts) {
     this.#rows = rows;

@@ -112,13 +112,13 @@ export const schedule = z.strictObject({
     prose: 'Schedule plugin that decides when a page is visited again, named without "schedule-".',
   }),
   intervalMs: duration({
-    default: '30d',
+    default: '7d',
     min: '1s',
     max: '3650d',
     prose: 'Revisit interval of a page with no history yet.',
   }),
   minIntervalMs: duration({ default: '1h', min: '1s', max: '3650d', prose: 'Shortest revisit interval.' }),
-  maxIntervalMs: duration({ default: '90d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
+  maxIntervalMs: duration({ default: '30d', min: '1s', max: '3650d', prose: 'Longest revisit interval.' }),
   bounds: texts({
     default: [],
     pattern: /^\S+ +(?:\d[\d.a-z]*\.\.(?:\d[\d.a-z]*)?|\.\.\d[\d.a-z]*)$/,
@@ -149,11 +149,19 @@ export const schedule = z.strictObject({
       'Pauses before further visits to a page that is gone, in case it comes back; after the last one it is not ' +
       'requested again.',
   }),
+  missingIntervalsMs: durations({
+    default: ['30d', '60d', '120d', '180d'],
+    min: '1s',
+    max: '3650d',
+    prose:
+      'The same for a URL that has never brought a page: missing since its first visit, or refused for good. Of many ' +
+      'that are due on a host, five are requested, and the others where one of these is there by now.',
+  }),
 });
 
 export const sitemaps = z.strictObject({
   mode: choice(['off', 'discover'], {
-    default: 'off',
+    default: 'discover',
     prose:
       "Sitemaps of the seeds' hosts, those that robots.txt names, or /sitemap.xml. discover: crawl and schedule " +
       'read them. off: only "incrawl sitemap" does.',
@@ -162,10 +170,12 @@ export const sitemaps = z.strictObject({
     default: '1d',
     min: '1m',
     max: '3650d',
-    prose: 'Time between two reads of the sitemaps of a host.',
+    prose:
+      'Time between two reads of the sitemaps of a host; up to eight times as long while they bring nothing, and 30, ' +
+      '60, 120, 180 days while the host has none.',
   }),
   maxFiles: integer({
-    default: 500,
+    default: 50,
     min: 1,
     max: 100_000,
     unit: 'files',

@@ -9,9 +9,9 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { explainUrlChain, sharingGate } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
-import { openChangeCount, withCrawlPrior, withHostPrior } from '../../steps/facts/change-prior.ts';
+import { openExpectations } from '../../steps/facts/expected-changes.ts';
 import { openHostTurns } from '../../steps/facts/host-turns.ts';
-import { openVisitPrice } from '../../steps/facts/visit-price.ts';
+import { withVisitPrice } from '../../steps/facts/visit-price.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
@@ -49,7 +49,8 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
   const [lease] = stored === null ? [undefined] : await db.leases([stored]);
   const [host] = stored === null ? [undefined] : await db.hostRows([hostOf(stored)]);
   const lastModified = datum?.validators.lastModified ?? null;
-  const { policy: priced } = await openVisitPrice(db, policy);
+  const priced = await withVisitPrice(db, policy);
+  const expected = (await openExpectations(db, policy.schedule, now))?.(host?.facts);
   return explain({
     input,
     url: former === undefined ? chain.url : null,
@@ -62,7 +63,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     host,
     hostTurnAt: stored === null ? null : await lateTurnOf(deps, hostOf(stored)),
     // Under a budget, intervals depend on the price of a visit.
-    policy: withHostPrior(withCrawlPrior(priced, await openChangeCount(db)), host?.facts),
+    policy: { ...priced, ...(expected !== undefined && { expected }) },
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
     mostAudits: deps.config.fetch.auditShare,

@@ -1,4 +1,4 @@
-import type { HostSitemaps } from '../../steps/fetch/sitemaps.ts';
+import type { HostSitemaps } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import { type ReadmitDeps, readmitByName } from './readmitting.ts';
 import { type SitemapDeps, sitemapsOf } from './sitemaps.ts';

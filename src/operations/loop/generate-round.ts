@@ -1,10 +1,11 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
+import { boundsOfEntry, hostEntriesBy } from '../../config/hosts/host-entries.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { SkipNotes } from '../../steps/counters/skip-notes.ts';
 import { type GenerateOptions, generate } from '../../steps/generate/generate.ts';
+import { applySettings } from '../../steps/generate/settings-in-force.ts';
 import type { GenerateSummary, WaitingHosts } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
@@ -36,6 +37,10 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
     hostWaitMs: config.fetch.hostWaitMs,
     partitionBy: config.partition.by,
   };
+  if (!options.dryRun) {
+    const moved = await applySettings(db, policy, settingsOf(config), clock.now());
+    if (moved > 0) log.info('next visits moved, since the schedule has other settings', { pages: moved });
+  }
   const summary = await generate({ db, segments, clock, random, select }, { ...defaults, ...options });
   if (!options.dryRun) {
     if (summary.waiting !== undefined && summary.segment === null) reportWaiting(log, summary.waiting);
@@ -43,6 +48,15 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
   }
   return summary;
 }
+
+/** All that decides next visits, as text. */
+const settingsOf = ({
+  schedule: { name, intervalMs, minIntervalMs, maxIntervalMs, bounds },
+  hosts,
+}: Config): string => {
+  const ofHosts = hosts.map((entry) => [entry.match, boundsOfEntry(entry) ?? null]);
+  return JSON.stringify([name, intervalMs, minIntervalMs, maxIntervalMs, bounds, ofHosts]);
+};
 
 type Rank = (entry: DueEntry, now: number) => number;
 

@@ -1,3 +1,4 @@
+import { nextReadingAt, parseReading, readingAfter } from '../../domain/crawl/discovery/sitemap-reading.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
@@ -5,7 +6,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
-import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps.ts';
+import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
@@ -54,8 +55,8 @@ async function severalAtOnce<Item, Answer>(
 }
 
 /**
- * Reads the sitemaps of the seed hosts that are due by `sitemaps.every`, unless `sitemaps.mode` is off. What a host
- * does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
+ * Reads the sitemaps of the seed hosts that are due, by `sitemaps.every` and what came of them, unless `sitemaps.mode`
+ * is off. What a host does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
  */
 export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
   const { config } = deps;
@@ -63,8 +64,9 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
   if (config.sitemaps.mode === 'off') return;
   const store = deps.store();
   await severalAtOnce(await seedOrigins(store), signal, async (origin) => {
-    const last = Number((await store.db.meta(READ_KEY + origin)) ?? Number.NEGATIVE_INFINITY);
-    if (isWithinLast(config.sitemaps.everyMs, last, clock.now())) return;
+    const last = parseReading(await store.db.meta(READ_KEY + origin));
+    if (last !== null && isWithinLast(nextReadingAt(last, config.sitemaps.everyMs) - last.at, last.at, clock.now()))
+      return;
     if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
     const endAt = clock.now() + config.fetch.hostWaitMs;
     const { sitemaps } = await readOne(deps, origin, () => endAt, signal);
@@ -111,7 +113,10 @@ async function readOne(
   };
   const read = await readSitemaps(deps, origin, limits, signal);
   // A reading that the signal has cut short is done again.
-  if (!signal?.aborted) await db.write({ meta: { [READ_KEY + origin]: String(clock.now()) } });
+  if (!signal?.aborted) {
+    const reading = readingAfter(parseReading(await db.meta(READ_KEY + origin)), read.sitemaps, clock.now());
+    await db.write({ meta: { [READ_KEY + origin]: JSON.stringify(reading) } });
+  }
   return read;
 }
 

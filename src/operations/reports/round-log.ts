@@ -92,7 +92,7 @@ export interface RoundKeeper {
 }
 
 /** What is read of the crawl db for each round. */
-export type KeptDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta'>;
+export type KeptDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta' | 'hostRows'>;
 
 /** Appends each round as it ends. A failed write is logged and does not end the crawl. */
 export function roundKeeper(dir: string, db: KeptDb, clock: Clock, log: Log): RoundKeeper {

@@ -11,19 +11,21 @@ import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
+import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';
 import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
 import { renderedCopy, renderTrials } from './rendering-lines.ts';
 
 /**
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown.
+ * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
+ * beliefs about changes of another kind, and clocks of hosts.
  */
-export const DUMP_VERSION = 8;
+export const DUMP_VERSION = 9;
 
 /**
- * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether the
- * file is whole. Times are milliseconds since the epoch.
+ * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
+ * the file is whole. Times are milliseconds since the epoch.
  */
 export type DumpLine =
   | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
@@ -107,7 +109,7 @@ const record = z.strictObject({
   changedAt: maybeTime,
   schedule: z.strictObject({
     intervalMs: milliseconds,
-    belief: z.strictObject({ a: z.number(), b: z.number(), noise: z.number() }).nullable(),
+    belief: changeBelief.nullable(),
   }),
   fixedIntervalMs: milliseconds.nullable(),
   failures: z.number().int().nonnegative(),
@@ -152,8 +154,10 @@ const facts = z.strictObject({
     .nullable()
     .default(null),
   restUntil: maybeTime.default(null),
-  changes: z.number().nonnegative().default(0),
-  watchedMs: z.number().nonnegative().default(0),
+  /** Counts that the clock has replaced. */
+  changes: z.number().optional(),
+  watchedMs: z.number().optional(),
+  clock: hostClock.nullable().default(null),
   traffic: z
     .strictObject({
       visits: count,
@@ -169,7 +173,7 @@ const facts = z.strictObject({
     .nullable()
     .default(null),
   rendering: z.array(renderTrials).nullable().default(null),
-}) satisfies z.ZodType<HostFacts>;
+});
 
 const families = z.strictObject({
   domain: z.string().min(1),
@@ -241,6 +245,7 @@ function completed(record: CrawlDatum): CrawlDatum {
   const { robotsTag, changeSignature, truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
   return {
     ...record,
+    schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
     robotsTag: robotsTag ?? null,
     changeSignature: changeSignature ?? null,
     truncated: truncated ?? null,
@@ -249,6 +254,11 @@ function completed(record: CrawlDatum): CrawlDatum {
     blocks: blocks ?? null,
     rendered: rendered ?? null,
   };
+}
+
+function completedFacts(facts: Partial<HostFacts> & { changes?: number; watchedMs?: number }): HostFacts {
+  const { changes: _, watchedMs: __, ...rest } = facts;
+  return { ...NO_HOST_FACTS, ...rest };
 }
 
 /** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
@@ -270,7 +280,7 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   if (read.success) {
     if (field === 'record') return { record: completed((value as { record: CrawlDatum }).record) };
     const { host } = value as { host?: { readonly host: string; readonly facts: HostFacts } };
-    return host === undefined ? (value as DumpLine) : { host: { ...host, facts: { ...NO_HOST_FACTS, ...host.facts } } };
+    return host === undefined ? (value as DumpLine) : { host: { ...host, facts: completedFacts(host.facts) } };
   }
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);

@@ -43,14 +43,13 @@ function checkedSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
         const { intervalMs, belief } = decision.memory;
         number('memory.intervalMs', intervalMs);
         if (belief !== null)
-          for (const key of ['a', 'b', 'noise'] as const) number(`memory.belief.${key}`, belief[key]);
+          for (const key of ['changes', 'watchedMs', 'newUrls', 'noise'] as const)
+            number(`memory.belief.${key}`, belief[key]);
         number('nextFetchAt', decision.nextFetchAt);
         if (!Array.isArray(decision.terms)) throw new TypeError('terms must be a list');
         return decision;
       }),
-    ...(schedule.worth === undefined
-      ? {}
-      : { worth: (...args) => asked(name, 'worth', () => number('its answer', schedule.worth?.(...args))) }),
+    ...(schedule.goesByHazard === true && { goesByHazard: true }),
   };
 }
 

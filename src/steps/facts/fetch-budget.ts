@@ -17,6 +17,8 @@ export interface FetchBudget {
   /** Fetches that the round may make. */
   readonly budget: number;
   readonly account: BudgetAccount | null;
+  /** Fetches a day; `null`: the budget is of each run. */
+  readonly perDay: number | null;
 }
 
 export interface FetchBudgetOptions {
@@ -32,9 +34,9 @@ export async function openFetchBudget(
 ): Promise<FetchBudget | null> {
   const { budget, budgetPerDay } = options;
   if (budget === 0 && budgetPerDay === 0) return null;
-  if (budgetPerDay === 0) return { budget, account: null };
+  if (budgetPerDay === 0) return { budget, account: null, perDay: null };
   const account = accountAt(parseAccount(await db.meta(ACCOUNT)), budgetPerDay, now);
-  return { budget: budget > 0 ? budget : allowance(account, budgetPerDay), account };
+  return { budget: budget > 0 ? budget : allowance(account, budgetPerDay), account, perDay: budgetPerDay };
 }
 
 /** Facts to write with the leases of the round. */

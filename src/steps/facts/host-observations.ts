@@ -1,3 +1,4 @@
+import type { HostClock } from '../../domain/crawl/hazard/host-clock.ts';
 import { withTrial } from '../../domain/crawl/rendering/render-trials.ts';
 import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
@@ -20,10 +21,9 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     nothing: observation.nothing ?? facts.nothing,
     restUntil: laterRest(facts.restUntil, observation.restUntil),
     // Segments of older versions do not have these.
-    changes: (facts.changes ?? 0) + (observation.changes ?? 0),
-    watchedMs: (facts.watchedMs ?? 0) + (observation.watchedMs ?? 0),
     traffic: facts.traffic ?? null,
     rendering: renderingAfter(facts.rendering ?? null, observation),
+    clock: facts.clock ?? null,
   };
 }
 
@@ -53,14 +53,15 @@ export function observationsOf(chunk: readonly { readonly fetched: FetchedRecord
   );
 }
 
-/** The facts of the hosts concerned, with the observations and the costs of the visits added. */
+/** The facts of the hosts concerned, with the observations and the costs of the visits added, and their new clocks. */
 export async function factsAfter(
   db: CrawlDb,
   observations: readonly DatedObservation[],
   visits: readonly Pick<FetchedRecord, 'host' | 'outcome'>[],
   distrustMs: number,
+  clocks: ReadonlyMap<string, HostClock>,
 ): Promise<{ host: string; facts: HostFacts }[]> {
-  const hosts = [...new Set([...observations, ...visits].map(({ host }) => host))];
+  const hosts = [...new Set([...[...observations, ...visits].map(({ host }) => host), ...clocks.keys()])];
   if (hosts.length === 0) return [];
   const rows = await db.hostRows(hosts);
   const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? NO_HOST_FACTS]));
@@ -75,17 +76,23 @@ export async function factsAfter(
     }
     sum.add(outcome);
   }
-  return [...facts].map(([host, fact]) => {
+  return [...facts].map(([host, stored]) => {
+    const clock = clocks.get(host);
+    const fact = clock === undefined ? stored : { ...stored, clock };
     const sum = traffic.get(host)?.value;
     return { host, facts: sum === undefined || sum.visits === 0 ? fact : { ...fact, traffic: sum } };
   });
 }
 
-/** The facts of hosts by their names, as segments hold them: without their traffic, which no fetch needs. */
+/** The facts of hosts by their names, as segments hold them: without traffic and clock, which no fetch needs. */
 export async function factsOf(
   db: Pick<CrawlDb, 'hostRows'>,
   hosts: readonly string[],
 ): Promise<Record<string, HostFacts>> {
   const rows = await db.hostRows(hosts);
-  return Object.fromEntries(hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), traffic: null }]));
+  return Object.fromEntries(
+    hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), ...NOT_IN_SEGMENTS }]),
+  );
 }
+
+const NOT_IN_SEGMENTS = { traffic: null, clock: null } as const;

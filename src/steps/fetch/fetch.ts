@@ -1,16 +1,14 @@
-import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
 import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError, ERRORS, isUnreached } from '../../domain/errors.ts';
 import { elapsedOf } from '../../ports/clock.ts';
-import { type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots } from '../../ports/robots.ts';
-import type { FetchItem, HostObservation, Segment } from '../../ports/segment-store.ts';
+import type { FetchItem, Segment } from '../../ports/segment-store.ts';
 import { countOutcome, noOutcomes } from '../counters/outcome-counts.ts';
-import { addObservation } from '../facts/host-observations.ts';
+import { HostsInRound } from '../facts/hosts-in-round.ts';
 import type { RenderOptions } from '../render/rendering.ts';
 import { visitRendered } from '../render/visit-rendered.ts';
 import type { FetchSummary } from '../summaries.ts';
@@ -18,6 +16,7 @@ import type { FollowRedirects } from './follow-redirects.ts';
 import { type FailureLimits, HostFailures } from './host-failures.ts';
 import { HostHold, type HostWaits } from './host-hold.ts';
 import { reachByRobots, reachOf } from './host-reach.ts';
+import { MissingSample } from './missing-sample.ts';
 import { denied, resting, unreached, warnOfRest } from './not-requested.ts';
 import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
@@ -69,10 +68,9 @@ export async function fetchSegment(
 
 class FetchRun {
   private readonly counts = noOutcomes();
-  private readonly facts = new Map<string, HostFacts>();
-  /** Answers of this run to conditional requests for pages without an entity tag, by host. */
-  private readonly dated = new Map<string, ConditionRecord>();
+  private readonly hosts: HostsInRound;
   private readonly failures: HostFailures;
+  private readonly missing = new MissingSample();
   private readonly redirects: RedirectQueue;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
@@ -94,6 +92,7 @@ class FetchRun {
     this.deps = deps;
     this.segment = segment;
     this.options = options;
+    this.hosts = new HostsInRound(() => segment.info.hosts);
     const { signal } = this.noMore;
     this.deadline = options.timeLimitMs > 0 ? elapsedOf(deps.clock) + options.timeLimitMs : Number.POSITIVE_INFINITY;
     const waits = { ...options, endsAt: this.deadline };
@@ -152,13 +151,12 @@ class FetchRun {
    */
   private async recall(): Promise<void> {
     for (const [host, at] of Object.entries(this.segment.info.turns ?? {})) this.deps.lanes.pauseUntil(host, at);
-    for (const [host, restUntil] of this.options.rests ?? [])
-      this.facts.set(host, { ...this.factsOf(host), restUntil });
+    for (const [host, restUntil] of this.options.rests ?? []) this.hosts.leaveAlone(host, restUntil);
     if (this.segment.fetchedCount === 0) return;
     for await (const record of this.segment.fetched()) {
       const { host, observation, outcome } = record;
       if (outcome.requests > 0) this.askedBefore.set(host, Math.max(this.askedBefore.get(host) ?? 0, outcome.at));
-      if (observation !== null) this.facts.set(host, addObservation(this.factsOf(host), observation));
+      if (observation !== null) this.hosts.add(host, observation);
       this.redirects.add(record);
     }
   }
@@ -215,41 +213,29 @@ class FetchRun {
       turn.spare();
       return this.store(item, denied(this.deps.clock.now(), 'scheme-unsupported', ERRORS['scheme-unsupported'].text));
     }
-    const known = { host: this.factsOf(item.host), dated: this.dated.get(item.host), nextTurn: () => turn.next() };
+    const known = {
+      host: this.hosts.of(item.host),
+      dated: this.hosts.datedOf(item.host),
+      nextTurn: () => turn.next(),
+    };
     const visited = await visitRendered(this.deps, this.options, { protocol, item, ...known });
     const restUntil = this.judgeHost(item.host, visited);
     const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
-    if (result.observation !== null) this.observe(item, result.observation);
+    if (result.observation !== null) this.hosts.observe(item, result.observation);
     await this.store(item, result);
-  }
-
-  private factsOf(host: string): HostFacts {
-    return this.facts.get(host) ?? this.segment.info.hosts[host] ?? NO_HOST_FACTS;
-  }
-
-  /** Added to the facts as they are by now: visits on other connections of the host may have ended meanwhile. */
-  private observe({ host, validators }: FetchItem, observation: HostObservation): void {
-    this.facts.set(host, addObservation(this.factsOf(host), observation));
-    const { conditionalHits = 0, conditionalMisses = 0 } = observation;
-    if (validators.etag !== null || conditionalHits + conditionalMisses === 0) return;
-    const known = this.dated.get(host);
-    this.dated.set(host, {
-      conditionalHits: (known?.conditionalHits ?? 0) + conditionalHits,
-      conditionalMisses: (known?.conditionalMisses ?? 0) + conditionalMisses,
-    });
   }
 
   /** The result for a URL that must not be requested; `null`: it may be. */
   private async refusal(item: FetchItem, turn: LaneTurn): Promise<VisitResult | null> {
     const [{ host }, { clock }] = [item, this.deps];
-    const ofHost = this.refusalOfHost(host, turn);
-    if (ofHost !== null) return ofHost;
+    const refused = this.refusalOfHost(host, turn) ?? this.leftOut(item, turn);
+    if (refused !== null) return refused;
     const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
     const restAskedUntil = restAsked(verdict, clock);
     if (restAskedUntil !== null) {
       const observation = { restUntil: restAskedUntil };
       warnOfRest(this.deps.log, host, restAskedUntil);
-      this.observe(item, observation);
+      this.hosts.observe(item, observation);
       return { ...resting(clock.now(), restAskedUntil), observation };
     }
     // On another connection the host may have asked for a pause while this visit waited for its turn.
@@ -261,8 +247,15 @@ class FetchRun {
     return isUnreached(code) ? unreached(now, code, message) : denied(now, code, message);
   }
 
+  private leftOut(item: FetchItem, turn: LaneTurn): VisitResult | null {
+    const reason = this.missing.reason(item);
+    if (reason === null) return null;
+    turn.spare();
+    return denied(this.deps.clock.now(), 'missing-unasked', reason);
+  }
+
   private refusalOfHost(host: string, turn: LaneTurn): VisitResult | null {
-    const restUntil = this.factsOf(host).restUntil ?? 0;
+    const restUntil = this.hosts.of(host).restUntil ?? 0;
     const now = this.deps.clock.now();
     const failing = this.failures.reason(host);
     if (restUntil <= now && failing === undefined) return null;
@@ -290,6 +283,7 @@ class FetchRun {
       result.response,
     );
     if (outcome.requests > 0) this.requested++;
+    this.missing.count(item, outcome);
     countOutcome(this.counts, item.url, outcome);
     this.deps.onOutcome?.(outcome, result.observation?.bytesSaved ?? 0);
     this.redirects.add(record);

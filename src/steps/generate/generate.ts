@@ -1,9 +1,8 @@
 import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
+import type { CrawlDb, CrawlDbBatch, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
-import { openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
@@ -11,7 +10,9 @@ import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, interleaveHosts } from './fetch-list.ts';
+import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
+import { nextDue } from './next-due.ts';
 import { newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
@@ -80,13 +81,14 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const fetchBudget = await openFetchBudget(deps.db, options, now);
   const touched = await touchedEntries(deps.db, until);
   const budget = fetchBudget === null ? null : Math.min(fetchBudget.budget, options.topN);
-  const policy = withCrawlPrior(deps.select.policy, await openChangeCount(deps.db));
-  const select = { ...deps.select, policy };
   const turns = await turnsAfter(deps.db, now, now + options.hostWaitMs);
-  const round = { now, until, touched, budget, turns };
-  const { chosen, due, rejected, waiting } = await selectDue(deps.db, select, round, options);
+  const hazard = await openHazard(deps.db, deps.select.policy, { now, until, fetchBudget, isDry: options.dryRun });
+  const round = { now, until, touched, budget, turns, hazard };
+  const { chosen, due, rejected, waiting } = await selectDue(deps.db, deps.select, round, options);
+  const schedule = (await hazard?.afterRound(chosen)) ?? NOTHING_NOTED;
   const list = interleaveHosts(chosen);
   const hosts = new Set(list.map((each) => each.host));
+  const next = list.length === 0 ? await nextDue(deps.db, until) : null;
   const summary = {
     due,
     selected: list.length,
@@ -94,15 +96,23 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     rejected,
     ...(waiting.size > 0 && { waiting: waitingHosts(waiting, turns) }),
     ...(fetchBudget === null ? {} : { budget: fetchBudget.budget }),
+    ...(next !== null && { next }),
   };
   if (options.dryRun) return { ...summary, segment: null, urls: list.map((each) => each.entry.url) };
-  if (list.length === 0) return { ...summary, segment: null };
+  if (list.length === 0) {
+    if (hazard !== null) await deps.db.write(schedule);
+    return { ...summary, segment: null };
+  }
 
   const id = await newSegmentId(deps, now);
-  const meta = { ...fetchBudgetFacts(fetchBudget, list.length, options), ...leftOf(touched, list) };
+  const meta = {
+    ...schedule.meta,
+    ...fetchBudgetFacts(fetchBudget, list.length, options),
+    ...leftOf(touched, list),
+  };
   const bounds = boundsOf(options, list.length, fetchBudget);
   const partition = partitioning(deps.select, options);
-  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds });
+  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts: schedule.hostFacts });
   return { ...summary, segment: id };
 }
 
@@ -146,6 +156,7 @@ interface NewSegment {
   /** Facts that are written with the leases. */
   readonly meta: Readonly<Record<string, string>>;
   readonly bounds: RoundBounds;
+  readonly hostFacts: NonNullable<CrawlDbBatch['hostFacts']>;
 }
 
 type WriteDeps = GenerateDeps & { readonly partition: (host: string) => number };
@@ -155,7 +166,7 @@ async function newSegment(
   settings: GenerateSettings,
   id: string,
   list: readonly Candidate[],
-  { now, meta, bounds }: NewSegment,
+  { now, meta, bounds, hostFacts }: NewSegment,
 ): Promise<void> {
   const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
   const { random, partition } = deps;
@@ -171,6 +182,7 @@ async function newSegment(
       lease: { segment: id, entries: list.map((each) => each.entry) },
       segments: [{ id, state: 'generated', createdAt: now, urls: list.length + probes.length, applied: 0 }],
       meta,
+      hostFacts,
     },
     { durable: true },
   );

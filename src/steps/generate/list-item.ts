@@ -1,4 +1,5 @@
 import { BARE_CHARS } from '../../domain/crawl/rendering/bare-page.ts';
+import { wasNeverThere } from '../../domain/crawl/revisit/missing-url.ts';
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { isPartial, takesPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
@@ -30,6 +31,7 @@ export function fetchItem(
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
     audit: isAuditable && audits.next(place.host),
     ...(takesPartial(record) && { takesPartial: true }),
+    ...(wasNeverThere(record) && { wasNeverThere: true }),
     metadata: record.metadata,
   };
 }

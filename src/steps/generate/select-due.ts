@@ -1,5 +1,4 @@
-import { isOfType } from '../../domain/crawl/revisit/interval-bounds.ts';
-import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -10,9 +9,11 @@ import type { HostTurns } from '../facts/host-turns.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { boundsReader } from './bounds-reader.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
 import { dueWhere } from './due-where.ts';
 import type { Candidate, CapCounts, Caps } from './fetch-list.ts';
+import type { HazardRound } from './hazard-round.ts';
 import { selectByRank } from './select-by-rank.ts';
 
 export interface SelectDeps {
@@ -53,6 +54,8 @@ export interface SelectRound {
   readonly budget: number | null;
   /** Hosts that must not be asked in this round, and their next turn, ms since the epoch. */
   readonly turns: HostTurns;
+  /** `null`: the schedule does not go by hazard. */
+  readonly hazard: HazardRound | null;
 }
 
 export interface SelectedUrls {
@@ -75,8 +78,13 @@ export async function selectDue(
   const waiting = new Map<string, number>();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const where = options.where === '' ? null : dueWhere(db, options.where, { now, domainOf: deps.domainOf });
-  const entries =
-    where === null ? db : { spread: () => db.spread(), due: (query: DueQuery) => where.judged(db.due(query)) };
+  const { hazard } = round;
+  const known = (query: DueQuery) => (budget === null ? hazard?.due(query) : hazard?.inDueOrder(query));
+  const due = (query: DueQuery) => (query.only === 'known' ? known(query) : undefined) ?? db.due(query);
+  const entries = {
+    spread: () => db.spread(),
+    due: (query: DueQuery) => (where === null ? due(query) : where.judged(due(query))),
+  };
   const touched: DueEntry[] = [];
   for await (const entry of where?.judged(round.touched) ?? round.touched) touched.push(entry);
   const wanted = options.status === undefined ? null : new Set(options.status);
@@ -128,7 +136,7 @@ export async function selectDue(
             candidate: (entry, rank) => (passesFilters(entry) ? candidate(entry, rank) : null),
             onReject,
             rankNew: (entry) => deps.rank(entry, now),
-            rankKnown: (entry) => worthOf(deps, entry, now),
+            rankKnown: (entry) => (hazard === null ? deps.rank(entry, now) : hazard.rankUnderBudget(entry)),
             leastInterval: leastIntervals(db, deps.policy),
             meter: workMeter(deps.onWork, READING_DUE),
           },
@@ -154,26 +162,9 @@ function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRe
   skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
 }
 
-/**
- * Worth of a visit now, in the schedule's own measure; schedules without one leave the order to scoring. A failed visit
- * counts as a visit: else pages that cannot be fetched, whose copies grow older than all others, would take the whole
- * budget.
- */
-function worthOf({ rank, policy: { schedule, prior } }: SelectDeps, entry: DueEntry, now: number): number {
-  if (schedule.worth === undefined) return rank(entry, now);
-  const since = entry.unansweredAt ?? entry.lastFetchAt ?? entry.dueAt - entry.intervalMs;
-  return schedule.worth(entry.belief, Math.max(0, now - since), entry.weight, prior);
-}
-
-/**
- * The operator's least time between two visits of a page. Where MIME types have bounds of their own the record is read,
- * since the due index does not have the type.
- */
 function leastIntervals(db: CrawlDb, policy: SettlePolicy): (url: string) => number | Promise<number> {
-  const rules = policy.intervalRules ?? [];
-  if (rules.length === 0 && policy.boundsOfUrl === undefined) return () => policy.minIntervalMs;
-  if (!rules.some(isOfType)) return (url) => boundsFor({ url, contentType: null }, policy).minIntervalMs;
-  return async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy).minIntervalMs;
+  const boundsOf = boundsReader(db, policy);
+  return async (url) => (await boundsOf(url)).minIntervalMs;
 }
 
 /** Whether the filters let a URL in today: the operator may have changed them since it was found. */

@@ -1,6 +1,5 @@
 import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
-import { MISSING_PAGE_MAX_AGE_MS, missingPageUrl } from '../../domain/crawl/states/soft-404.ts';
-import { isWithinLast } from '../../domain/time.ts';
+import { isMissingPageOld, missingPageUrl } from '../../domain/crawl/states/soft-404.ts';
 import type { HostFacts } from '../../ports/crawl-db.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
 import type { Candidate } from './fetch-list.ts';
@@ -26,7 +25,7 @@ export function soft404Probes(
   const items: FetchItem[] = [];
   for (const { host, entry } of list) {
     const known = facts[host]?.nothing ?? null;
-    if (asked.has(host) || (known !== null && isWithinLast(MISSING_PAGE_MAX_AGE_MS, known.at, now))) continue;
+    if (asked.has(host) || (known !== null && !isMissingPageOld(known, now))) continue;
     asked.add(host);
     const url = missingPageUrl(entry.url, random());
     if (!admits(url)) continue;

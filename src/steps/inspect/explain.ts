@@ -1,5 +1,6 @@
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
+import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
 import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -19,6 +20,7 @@ import {
 } from './explain-outlook.ts';
 import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { renderSentences } from './explain-rendering.ts';
+import { hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -154,9 +156,16 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
+/** What is expected of other pages fades meanwhile, and moves an interval by less than this part. */
+const DRIFT = 0.05;
+
 /** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
 const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
-  memory.intervalMs !== datum.schedule.intervalMs;
+  Math.abs(memory.intervalMs - datum.schedule.intervalMs) > DRIFT * datum.schedule.intervalMs;
+
+/** When the page was to be visited by its stored interval. */
+const chosenAt = (datum: CrawlDatum, { memory, nextFetchAt }: NextVisit): number =>
+  nextFetchAt + datum.schedule.intervalMs - memory.intervalMs;
 
 function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
   if (!isDecidedOtherwise(datum, replay)) return [];
@@ -167,15 +176,16 @@ function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
 function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
   if (isDecidedOtherwise(datum, replay)) {
     return [
-      'The schedule in force would choose another interval: the stored one comes from another schedule, other ' +
-        'settings, another visit price or other changes on its host, or was given with the seed.',
+      'Its last visit led to another interval than it would today: the stored one comes from another schedule, other ' +
+        'settings or another visit price, or was given with the seed, or other pages of its host have changed, or ' +
+        'have not, since then.',
     ];
   }
   const { nextFetchAt } = datum;
-  if (nextFetchAt === null || nextFetchAt >= replay.nextFetchAt) return [];
+  if (nextFetchAt === null || nextFetchAt >= chosenAt(datum, replay)) return [];
   return [
     'Its next visit was brought forward by "incrawl touch", "incrawl retry", a sitemap or a seed; ' +
-      `the schedule had chosen ${isoTime(replay.nextFetchAt)}.`,
+      `the schedule had chosen ${isoTime(chosenAt(datum, replay))}.`,
   ];
 }
 
@@ -197,6 +207,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   why.push(dueSentence(datum, now, input.url === null));
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
   if (replay !== null) why.push(...dateSentences(datum, replay));
+  why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
   why.push(...stateSentences(datum), ...renderSentences(datum, input.host?.facts.rendering ?? null));
@@ -225,9 +236,9 @@ function skipSentence({ at, reason, by, detail }: SkippedBefore): string {
 
 function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string {
   if (datum.nextFetchAt === null) {
-    return datum.state === 'orphan'
-      ? 'It is not selected any more: no live page links to it.'
-      : 'It is not selected any more: it was gone at as many visits in a row as schedule.goneIntervals allows.';
+    if (datum.state === 'orphan') return 'It is not selected any more: no live page links to it.';
+    const key = isPageless(datum) ? 'schedule.missingIntervals' : 'schedule.goneIntervals';
+    return `It is not selected any more: it was gone at as many visits in a row as ${key} allows.`;
   }
   if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
   const outlook = isKeptOut ? 'no round selects it while the URL rules refuse it' : 'the next generate may select it';

@@ -37,7 +37,7 @@ type PlanDb = Pick<CrawlDb, 'due' | 'spread' | 'counters' | 'hosts' | 'scanLease
 /**
  * Forecast of the next days: each page when it is due and then at its interval, new URLs at once. Reads what is due in
  * these days; the rest comes from counters. Visits beyond the budget of a day wait for the next. New links and changes
- * of intervals are not foreseen.
+ * of intervals, and what pages of a folder show of others, are not foreseen.
  */
 export async function planAhead(
   db: PlanDb,

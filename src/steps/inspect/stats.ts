@@ -1,12 +1,11 @@
-import { chanceFresh, expectedPeriodMs } from '../../domain/crawl/change/change-belief.ts';
 import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { expectedOfCrawl } from '../facts/change-prior.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { openPageEstimates } from './page-estimates.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
 
@@ -25,11 +24,11 @@ export interface DbStats extends SpreadView {
   /** Of the pages with an estimated rate of change; `null` without any. */
   readonly freshness: {
     readonly pages: number;
-    /** Expected share of copies that lack no major change now. */
+    /** Expected share of copies that lack no substantive change now. */
     readonly fresh: number;
-    /** Major changes expected a day, over all of them. */
+    /** Substantive changes expected a day, over all of them. */
     readonly changesPerDay: number;
-    /** Pages by the estimated time between two major changes. */
+    /** Pages by the estimated time between two substantive changes. */
     readonly periods: readonly { readonly upToDays: number | null; readonly pages: number }[];
   } | null;
   /** How long due pages have been waiting, seconds; `null` when none is due. */
@@ -46,7 +45,7 @@ export interface DbStats extends SpreadView {
 const PERIOD_DAYS = [1, 7, 30, 90, 365];
 const DAYS_AHEAD = 14;
 
-type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta'>;
+type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta' | 'hostRows'>;
 
 /** Size up to which the due index is always read: so few entries take some milliseconds. */
 const FEW_ENTRIES = 20_000;
@@ -108,7 +107,7 @@ async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): 
   const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
   const periods = new Array<number>(PERIOD_DAYS.length + 1).fill(0);
   let [due, overdue, believed, fresh, rate] = [0, 0, 0, 0, 0];
-  const expected = await expectedOfCrawl(db);
+  const estimates = await openPageEstimates(db, now);
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, meter: workMeter(onWork, READING_DUE) })) {
     intervals.add(entry.intervalMs);
     const waitMs = now - entry.dueAt;
@@ -118,11 +117,11 @@ async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): 
     if (day < DAYS_AHEAD) dueByDay[day] = (dueByDay[day] ?? 0) + 1;
     if (entry.isNew) continue;
     if (waitMs >= 0) waits.add(waitMs);
-    const belief = entry.belief ?? expected;
-    if (belief === null || entry.lastFetchAt === null || entry.state === 'gone') continue;
+    const estimate = (await estimates?.of(entry)) ?? null;
+    if (estimate === null) continue;
     believed++;
-    fresh += chanceFresh(belief, now - entry.lastFetchAt);
-    const periodMs = expectedPeriodMs(belief);
+    fresh += estimate.fresh;
+    const { periodMs } = estimate;
     rate += DAY_MS / periodMs;
     const bucket = PERIOD_DAYS.findIndex((days) => periodMs <= days * DAY_MS);
     periods[bucket < 0 ? PERIOD_DAYS.length : bucket]!++;
@@ -172,17 +171,19 @@ class Growing {
   }
 }
 
-/** Major changes a day expected of the pages of each host, by their estimated rates; hosts without any are absent. */
-export async function changesPerDay(db: CrawlDb, onWork?: OnWork): Promise<ReadonlyMap<string, number>> {
+/**
+ * Substantive changes a day expected of the pages of each host, by their estimated rates; hosts without any are
+ * absent.
+ */
+export async function changesPerDay(db: CrawlDb, now: number, onWork?: OnWork): Promise<ReadonlyMap<string, number>> {
   const rates = new Map<string, number>();
-  const expected = await expectedOfCrawl(db);
+  const estimates = await openPageEstimates(db, now);
   const meter = workMeter(onWork, READING_DUE);
   for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known', meter })) {
-    const { url, state, lastFetchAt } = entry;
-    const belief = entry.belief ?? expected;
-    if (belief === null || lastFetchAt === null || state === 'gone') continue;
-    const host = hostOf(url);
-    rates.set(host, (rates.get(host) ?? 0) + DAY_MS / expectedPeriodMs(belief));
+    const estimate = (await estimates?.of(entry)) ?? null;
+    if (estimate === null) continue;
+    const host = hostOf(entry.url);
+    rates.set(host, (rates.get(host) ?? 0) + DAY_MS / estimate.periodMs);
   }
   return rates;
 }

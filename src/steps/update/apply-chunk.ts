@@ -1,9 +1,9 @@
 import { type PageChange, pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
 import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
+import type { HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
-import { MANY_LINKS, THIN_KEY, thinnessOf } from '../../domain/url/families/visit-worth.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import { PURGED_KEY } from '../../ports/seen-urls.ts';
@@ -13,11 +13,11 @@ import type { Layers } from '../counters/layers.ts';
 import type { HostTally } from '../counters/round-hosts.ts';
 import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
-import { withHostPrior } from '../facts/change-prior.ts';
+import type { Expectations } from '../facts/expected-changes.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
 import { writtenAt } from '../facts/written-at.ts';
 import type { LoginOf } from './answers-in-place.ts';
-import { spelledVariant } from './declared-variant.ts';
+import { ChangeBook } from './change-book.ts';
 import {
   type Found,
   type LinkCounts,
@@ -27,11 +27,13 @@ import {
   redirectTarget,
 } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
+import { type KnownVisit, knownVisits } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
+import { datesInFeeds } from './links/dates-in-feeds.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
-import { listedPage } from './listed-page.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
+import { withThinness } from './thin-page.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
 
 export interface UpdateOptions extends LinkOptions {
@@ -64,6 +66,10 @@ export interface UpdateDeps {
 export interface UpdateRun extends UpdateDeps {
   readonly links: LinkDeps & LinkCounts;
   readonly options: UpdateOptions;
+  /** `null`: the schedule does not go by what is expected of hosts. */
+  readonly expectations: Expectations | null;
+  /** What is expected of the hosts visited so far. */
+  readonly learnt: Map<string, HostExpectation>;
   readonly segment: SegmentInfo;
   readonly layers: Layers;
   readonly hosts: HostTally;
@@ -78,20 +84,12 @@ interface Draft {
   /** Listed URLs that get their records now. */
   readonly firstRecords: string[];
   readonly links: StoredLinks[];
-  /** What the visits showed of their hosts: how dates of sitemaps have proved, and how often pages change. */
   readonly shown: DatedObservation[];
   readonly changes: PageChange[];
   /** URLs met as links or redirect targets. */
   readonly found: Map<string, Found>;
-  /** Pages that had their first answer. */
   readonly firsts: CrawlDatum[];
-}
-
-/** A visit to a page that is known, or was listed. */
-interface KnownVisit extends JoinedRecord {
-  readonly previous: CrawlDatum;
-  /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
-  readonly isStored: boolean;
+  readonly book: ChangeBook;
 }
 
 /** `datum`: the page as it is to be stored. */
@@ -102,6 +100,8 @@ interface JudgedVisit extends KnownVisit {
 
 /** Applies fetched records to the crawl db in one batch; `row` is the progress mark that the batch writes with them. */
 export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[], row: SegmentRow): Promise<Tally> {
+  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
+  const visits = await knownVisits({ ...run, listed }, chunk);
   const draft: Draft = {
     tally: { ...emptyTally(), applied: chunk.length },
     puts: [],
@@ -112,29 +112,24 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
     changes: [],
     found: new Map(),
     firsts: [],
+    book: await ChangeBook.open(run.db, run.expectations, visits),
   };
-  const visits = await collect(run, chunk);
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
-  await write(run, draft, await newUrls(run, draft), chunk, row);
+  const entering = await newUrls(run, draft);
+  draft.puts.push(...(await dated(run, draft, visits)));
+  await write(run, draft, entering, chunk, row);
   return draft.tally;
 }
 
-/** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
-async function collect(run: UpdateRun, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
-  const records = await run.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
-  return chunk.flatMap((joined, i) => {
-    const record = records[i];
-    const previous = record ?? listedPage(joined.fetched.url, run.segment, listed);
-    if (previous === null) return [];
-    const { fetched, parsed } = joined;
-    const outcome = parsed === null ? null : spelledVariant(run.links, previous, parsed.outcome);
-    const isSpelled = parsed === null || outcome === null || outcome === parsed.outcome;
-    const spelled = isSpelled ? parsed : { ...parsed, outcome };
-    return [{ fetched, parsed: spelled, previous, isStored: record !== undefined }];
-  });
+/** Pages that feeds among the visits say to be newer; what this chunk writes anyway is as new as can be. */
+function dated({ db, links: { urls, seedHosts }, policy }: UpdateRun, draft: Draft, visits: readonly KnownVisit[]) {
+  const written = new Set([...draft.puts.map(({ datum }) => datum.url), ...draft.deletes.map(({ url }) => url)]);
+  const pages = visits.flatMap(({ fetched: { url, outcome }, parsed }) =>
+    parsed === null ? [] : [{ url, at: outcome.at, outlinks: parsed.outlinks }],
+  );
+  return datesInFeeds({ db, urls, seedHosts, policy }, pages, (url) => written.has(url));
 }
 
 /** Settles each visit, then compares the pages with each other and with those of the crawl db. */
@@ -153,7 +148,8 @@ async function judge(run: UpdateRun, draft: Draft, visits: readonly KnownVisit[]
   return settled.map((visit, i) => ({ ...visit, datum: visited[i]! }));
 }
 
-function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed, previous }: KnownVisit): Transition {
+function settleVisit(run: UpdateRun, { found, tally, book }: Draft, visit: KnownVisit): Transition {
+  const { fetched, parsed, previous, isTargetMissing } = visit;
   const { outcome, host } = fetched;
   const { maxRedirects = Number.POSITIVE_INFINITY } = run.policy;
   const target = redirectTarget(run.links, fetched, previous, maxRedirects, found, tally);
@@ -166,10 +162,11 @@ function settleVisit(run: UpdateRun, { found, tally }: Draft, { fetched, parsed,
       outcome,
       parse: parsed?.outcome ?? null,
       target,
+      isTargetMissing,
       lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
       isHostTrusted: (facts?.distrustedUntil ?? 0) <= outcome.at,
     },
-    withHostPrior(run.policy, facts),
+    book.policyFor(run.policy, host),
     outcome.at,
   );
 }
@@ -185,10 +182,10 @@ function draftVisit(run: UpdateRun, draft: Draft, visit: JudgedVisit): void {
     const observation = hint === 'hit' ? { hintHits: 1 } : { hintMisses: 1 };
     draft.shown.push({ host: fetched.host, observation, at });
   }
-  if (settled.seen !== undefined) draft.shown.push({ host: fetched.host, observation: settled.seen, at });
+  draft.book.note({ host: fetched.host, at, previous, datum, seen: settled.seen });
   const targets = draftLinks(run, draft, visit);
   const isFirst = previous.lastFetchAt === null && datum.lastFetchAt !== null;
-  const known = isFirst ? withThinness(run, draft, visit, targets) : datum;
+  const known = isFirst ? withThinness(run.links.admission, draft.found, visit, targets) : datum;
   if (isFirst) draft.firsts.push(known);
   if (run.options.purgeGone && datum.state === 'gone') {
     if (isStored) purge(draft, previous, datum, at);
@@ -230,20 +227,6 @@ function draftLinks(
   return targets;
 }
 
-/** The page, marked where it has hardly a word of its own: its family may ask how many of its pages do. */
-function withThinness(
-  { links: { admission } }: UpdateRun,
-  { found }: Draft,
-  { datum, parsed }: JudgedVisit,
-  targets: readonly string[],
-): CrawlDatum {
-  const { books } = admission;
-  if (books === null || parsed?.outcome.kind !== 'parsed') return datum;
-  const content = (): readonly string[] => targets.filter((target) => (found.get(target)?.noise ?? null) === null);
-  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content(), MANY_LINKS));
-  return thin === null ? datum : { ...datum, metadata: { ...datum.metadata, [THIN_KEY]: thin } };
-}
-
 function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, datum: CrawlDatum, at: number): void {
   deletes.push(previous);
   const dropped = pageDropped(datum, at);
@@ -252,31 +235,35 @@ function purge({ tally, deletes, changes, links }: Draft, previous: CrawlDatum, 
   tally.purged++;
 }
 
-/** What becomes of the URLs found that the crawl db does not have. */
+const additionsOf = ({ links, options, policy }: UpdateRun, { found, firsts }: Draft): Promise<Additions> =>
+  additions(links, found, options, policy.schedule.initialIntervalMs, firsts);
+
+/** What becomes of the URLs found that the crawl db does not have; and when the pages are visited again. */
 async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
-  const { found, tally, firsts } = draft;
-  if (!run.options.additions) return NO_ADDITIONS;
-  const entering = await additions(run.links, found, run.options, run.policy.schedule.initialIntervalMs, firsts);
+  const entering = run.options.additions ? await additionsOf(run, draft) : NO_ADDITIONS;
   const { added, waiting } = entering;
+  draft.book.noteNew(added);
   const targetsOf = new Map(draft.links.map(({ url, targets }) => [url, targets]));
   for (const [i, { datum, ...put }] of draft.puts.entries()) {
-    const redirect = datum.state.startsWith('redir') && datum.target !== null ? [datum.target] : null;
-    const targets = targetsOf.get(datum.url) ?? redirect;
-    if (targets !== null) draft.puts[i] = { ...put, datum: withWaiting(datum, targets, waiting) };
+    const isRedirect = datum.state.startsWith('redir') && datum.target !== null;
+    const targets = targetsOf.get(datum.url) ?? (isRedirect ? [datum.target as string] : null);
+    const scheduled = draft.book.scheduled(datum, run.policy);
+    draft.puts[i] = { ...put, datum: targets === null ? scheduled : withWaiting(scheduled, targets, waiting) };
   }
-  tally.newUrls = added.length;
+  draft.tally.newUrls = added.length;
   for (const { depth } of added) run.layers.count(depth, 'newUrls');
   return entering;
 }
 
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
-  { db, clock, links: { seen, admission }, options }: UpdateRun,
-  { puts, deletes, firstRecords, links, shown, changes }: Draft,
+  { db, clock, links: { seen, admission }, options, learnt }: UpdateRun,
+  { puts, deletes, firstRecords, links, shown, changes, book }: Draft,
   { added, forward }: Additions,
   chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
+  book.addTo(learnt);
   const books = admission.books?.facts();
   const fetched = chunk.map((each) => each.fetched);
   await db.write({
@@ -284,7 +271,7 @@ async function write(
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(db, [...observationsOf(chunk), ...shown], fetched, options.distrustMs),
+    hostFacts: await factsAfter(db, [...observationsOf(chunk), ...shown], fetched, options.distrustMs, book.clocks),
     segments: [row],
     meta: {
       ...writtenAt(clock.now()),

@@ -18,10 +18,8 @@ export const emptyTally = () => ({
   purged: 0,
   duplicates: 0,
   restored: 0,
-  /** Visits to known pages, and the sum of what they were worth to the schedule, page-days. */
-  visits: 0,
-  worth: 0,
-  /** Major changes believed to have been seen, and the time between the visits that looked for them, ms. */
+  /** Visits that looked for changes, substantive ones that they saw, and the time since the visits before, ms. */
+  looks: 0,
   changes: 0,
   watchedMs: 0,
 });
@@ -45,14 +43,11 @@ const COUNTER_OF = {
 } as const satisfies Record<Verdict, keyof Tally | null>;
 
 /** Counts a visit by its verdict. */
-export function countVisit(tally: Tally, { verdict, distance, worth, seen }: Transition): void {
-  if (worth !== undefined) {
-    tally.visits++;
-    tally.worth += worth;
-  }
+export function countVisit(tally: Tally, { verdict, distance, seen }: Transition): void {
   if (seen !== undefined) {
+    tally.looks++;
     tally.changes += seen.changes;
-    tally.watchedMs += seen.watchedMs;
+    tally.watchedMs += seen.elapsedMs;
   }
   const counter = COUNTER_OF[verdict];
   if (counter !== null) tally[counter]++;

@@ -1,13 +1,15 @@
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
+import type { ChangeLevel } from '../../domain/crawl/hazard/level.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { HostTally } from '../counters/round-hosts.ts';
-import { changeCountFacts, openChangeCount, withCrawlPrior } from '../facts/change-prior.ts';
+import { crawlLevelFacts, expectationsOf, openCrawlLevel } from '../facts/expected-changes.ts';
 import { hostTurnFacts, openHostTurns } from '../facts/host-turns.ts';
-import { openVisitPrice, visitPriceFacts } from '../facts/visit-price.ts';
+import { withVisitPrice } from '../facts/visit-price.ts';
+import { openWatchedHosts, watchedHostFacts } from '../facts/watched-hosts.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
 import { withLoginPages, withSoft404 } from './answers-in-place.ts';
@@ -39,13 +41,15 @@ export async function updateFromSegment(
   if (row === undefined) {
     throw new CrawlError('segment-missing', `segment ${id} does not belong to this crawl db`);
   }
-  const visitPrice = await openVisitPrice(deps.db, deps.policy);
-  const expected = await openChangeCount(deps.db);
+  const policy = await withVisitPrice(deps.db, deps.policy);
+  const level = await openCrawlLevel(deps.db);
   const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
   const urls = countingRejections(deps.links.urls, linkCounts.filteredBy, deps.links.skips);
   const run: UpdateRun = {
     ...deps,
-    policy: withCrawlPrior(visitPrice.policy, expected),
+    policy,
+    expectations: expectationsOf(policy.schedule, level, deps.clock.now()),
+    learnt: new Map(),
     links: { ...deps.links, ...linkCounts, urls },
     options,
     segment: segment.info,
@@ -66,14 +70,13 @@ export async function updateFromSegment(
     const { urls: size } = segment.info;
     const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
     const meta = {
-      ...visitPriceFacts(visitPrice, total.visits, total.worth),
-      ...changeCountFacts(run.policy, expected, total),
+      ...(await scheduleFacts(run, level, total)),
       ...(await turnFacts(deps, segment)),
     };
     await deps.db.write({ segments: [updated], meta }, { durable: true });
     await segment.setState('updated');
   }
-  const { distances, distanceSum, visits: _, worth: __, changes: ___, watchedMs: ____, ...counts } = total;
+  const { distances, distanceSum, looks: _, changes: __, watchedMs: ___, ...counts } = total;
   return {
     segment: id,
     ...counts,
@@ -108,6 +111,17 @@ async function applyChunks(
     if (signal?.aborted) break;
   }
   return total;
+}
+
+/** What the schedule keeps of the crawl as a whole. */
+async function scheduleFacts(
+  { db, clock, policy, learnt }: UpdateRun,
+  level: ChangeLevel,
+  { looks, changes, watchedMs }: Tally,
+): Promise<Readonly<Record<string, string>>> {
+  const now = clock.now();
+  const hosts = watchedHostFacts(await openWatchedHosts(db), learnt, policy.maxIntervalMs, now);
+  return { ...crawlLevelFacts(policy.schedule, level, { visits: looks, changes, watchedMs }, now), ...hosts };
 }
 
 /** Links that the visits of this segment have made room for. */

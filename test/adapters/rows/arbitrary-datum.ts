@@ -35,7 +35,10 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   lastFetchAt: maybe(time),
   nextFetchAt: maybe(time),
   changedAt: maybe(time),
-  schedule: fc.record({ intervalMs: time, belief: maybe(fc.record({ a: real, b: real, noise: real })) }),
+  schedule: fc.record({
+    intervalMs: time,
+    belief: maybe(fc.record({ changes: real, watchedMs: real, newUrls: real, noise: real, mostMs: maybe(real) })),
+  }),
   fixedIntervalMs: maybe(time),
   failures: fc.nat(50),
   lastError: maybe(fc.record({ code: fc.string(), message: fc.string({ unit: 'grapheme' }), at: time })),

@@ -4,6 +4,7 @@ import { pack, unpack } from '../../../src/adapters/rows/codecs/pack.ts';
 import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapters/rows/codecs/record-codec.ts';
 import { decodeLinks, encodeLinks } from '../../../src/adapters/rows/codecs/row-codecs.ts';
 import { MAX_RESTLESS, type RememberedBlock } from '../../../src/domain/crawl/change/block-memory.ts';
+import { NO_BELIEF } from '../../../src/domain/crawl/change/change-belief.ts';
 import { CRAWL_STATES, type CrawlDatum, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { MAX_BLOCK_PRINTS, MAX_SIBLINGS } from '../../../src/domain/page/diff/block-prints.ts';
@@ -41,10 +42,10 @@ describe('the record codec', () => {
 
   it('reads what version 1 wrote', () => {
     expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(
-      // Version 1 had no noise in beliefs, no length of the text, no stated facts, no blocks,
+      // Version 1 had other beliefs without noise, no length of the text, no stated facts, no blocks,
       // no robots tag and one signature.
       visitedDatum(URL_A, {
-        schedule: { intervalMs: 86_400_000, belief: { a: 0.5, b: 1e9, noise: 0.3 } },
+        schedule: { intervalMs: 86_400_000, belief: NO_BELIEF },
         textChars: null,
         stated: null,
         blocks: null,
@@ -100,7 +101,10 @@ describe('the record codec', () => {
     const current = unpack(encodeRecord(visitedDatum(URL_A)));
     // Suppose that version 0 had no state.
     const old = pack([0, ...current.slice(2)]);
-    const migrations = { 0: (tuple: readonly unknown[]) => [1, 1, ...tuple.slice(1)] };
+    const migrations = {
+      0: (tuple: readonly unknown[]) => [1, 1, ...tuple.slice(1)],
+      1: (tuple: readonly unknown[]) => [2, ...tuple.slice(1)],
+    };
     expect(decodeRecord(URL_A, old, migrations)).toEqual(visitedDatum(URL_A));
     expect(() => decodeRecord(URL_A, old)).toThrow(expect.objectContaining({ code: 'db-corrupt' }));
     const lost = { 0: (tuple: readonly unknown[]) => [...tuple] };

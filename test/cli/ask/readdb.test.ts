@@ -31,7 +31,10 @@ beforeAll(async () => {
         nextFetchAt: now + (i - 2) * 86_400_000,
         lastFetchAt: now - i * 86_400_000,
         fixedIntervalMs: null,
-        schedule: { intervalMs: 86_400_000, belief: { a: 1 + i + 30 * h, b: 864_000_000, noise: 0 } },
+        schedule: {
+          intervalMs: 86_400_000,
+          belief: { changes: 1 + i + 30 * h, watchedMs: 864_000_000, newUrls: 0, noise: 0, mostMs: null },
+        },
         title: i === 0 ? '=HYPERLINK("https://evil.example")' : `Page \u001b[31m${i}`,
       });
     }),
@@ -98,8 +101,8 @@ describe('readdb', () => {
       ),
     );
     expect(rows).toEqual([
-      { url: 'https://news.large.example/page/18', changesPerDay: expect.closeTo(4.9), interval: 86_400 },
-      { url: 'https://news.large.example/page/17', changesPerDay: expect.closeTo(4.8), interval: 86_400 },
+      { url: 'https://news.large.example/page/18', changesPerDay: expect.closeTo(4.86), interval: 86_400 },
+      { url: 'https://news.large.example/page/17', changesPerDay: expect.closeTo(4.76), interval: 86_400 },
     ]);
     const { stdout } = await run(ask('--where', 'failures >= 3', '--fields', 'url,error,title', '--limit', '1'));
     expect(stdout).toBe(
@@ -215,7 +218,7 @@ async function startHeldSite() {
       response.setHeader('content-type', 'text/html');
       response.end(`<title>The start</title>${[1, 2, 3].map((n) => `<a href="/page/${n}">page ${n}</a>`).join(' ')}`);
     };
-    if (request.url === '/robots.txt') response.writeHead(404).end();
+    if (request.url === '/robots.txt' || request.url === '/sitemap.xml') response.writeHead(404).end();
     else if (request.url === '/') answer();
     else {
       onAsked();

@@ -10,7 +10,7 @@ const asked: string[] = [];
 const site = served(
   createServer((request, response) => {
     const { url = '/' } = request;
-    if (url === '/robots.txt') return response.writeHead(404).end();
+    if (url === '/robots.txt' || url === '/sitemap.xml') return response.writeHead(404).end();
     asked.push(url);
     return response.setHeader('content-type', 'text/html').end(`<title>${url}</title><p>page ${url}</p>`);
   }),

@@ -22,7 +22,7 @@ async function trapSite(log: string[]): Promise<string> {
   server = createServer((request, response): void => {
     const url = new URL(request.url ?? '/', 'http://a.org');
     response.setHeader('content-type', 'text/html');
-    if (url.pathname === '/robots.txt') {
+    if (url.pathname === '/robots.txt' || url.pathname === '/sitemap.xml') {
       response.writeHead(404).end();
       return;
     }

@@ -33,6 +33,10 @@ export async function startSite(options: {
       response.end('User-agent: *\nDisallow: /private/\n');
       return;
     }
+    if (path === '/sitemap.xml') {
+      response.writeHead(404).end();
+      return;
+    }
     if (request.method === 'GET') log.push(path);
     waiting = waiting.filter(({ count, resolve }) => log.length < count || resolve());
     const send = (): void => answer(path, options.pages, response);

@@ -38,7 +38,7 @@ it('visits keep their distances, and a belief that learnt from the jump is dropp
     visits: [visit(first, null), visit(NOW + AHEAD - 2 * DAY_MS, AHEAD + 7 * DAY_MS), visit(NOW + AHEAD, 2 * DAY_MS)],
     lastFetchAt: NOW + AHEAD,
     changedAt: first,
-    schedule: { intervalMs: 90 * DAY_MS, belief: { a: 1, b: 2, noise: 0.1 } },
+    schedule: { intervalMs: 90 * DAY_MS, belief: { changes: 1, watchedMs: 2, newUrls: 0, noise: 0.1, mostMs: null } },
     nextFetchAt: NOW + AHEAD + 90 * DAY_MS,
   };
   const back = datumBroughtBack(datum, { now: NOW, aheadMs: AHEAD }) as CrawlDatum;

@@ -3,155 +3,150 @@ import { describe, expect, it } from 'vitest';
 import {
   type ChangeBelief,
   type ChangeEvidence,
-  chanceFresh,
+  chanceWithin,
+  changeGamma,
   expectedPeriodMs,
   learnChange,
-  PRIOR_BELIEF,
-  timeToValue,
-  visitValue,
+  NO_BELIEF,
+  needMs,
+  rateOfInterval,
+  withNewUrls,
 } from '../../../src/domain/crawl/change/change-belief.ts';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 
-const belief = (a: number, days: number, noise = 0): ChangeBelief => ({ a, b: days * DAY_MS, noise });
+const RATE = rateOfInterval(7 * DAY_MS);
+const UNCHANGED: ChangeEvidence = { kind: 'unchanged' };
 const differs = (distance: number | null, changeAgeMs: number | null = null): ChangeEvidence => ({
-  kind: 'differs',
-  distance,
-  changeAgeMs,
+  ...{ kind: 'differs', distance, changeAgeMs },
 });
-const beliefs = fc
-  .record({ a: fc.double({ min: 0.05, max: 40, noNaN: true }), days: fc.double({ min: 0.5, max: 2_000, noNaN: true }) })
-  .map(({ a, days }) => belief(a, days, 0.3));
-const days = fc.double({ min: 0.01, max: 1_000, noNaN: true });
+const beliefs: fc.Arbitrary<ChangeBelief> = fc
+  .record({
+    changes: fc.double({ min: 0, max: 40, noNaN: true }),
+    days: fc.double({ min: 0, max: 2_000, noNaN: true }),
+    newUrls: fc.double({ min: 0, max: 9, noNaN: true }),
+  })
+  .map(({ changes, days, newUrls }) => ({ ...NO_BELIEF, changes, watchedMs: days * DAY_MS, newUrls }));
+const rates = fc.double({ min: 1e-4, max: 1, noNaN: true }).map((perDay) => perDay / DAY_MS);
+const spans = fc.double({ min: 0.04, max: 400, noNaN: true }).map((days) => days * DAY_MS);
 
-/** Means over Gamma(a, b days), by quadrature in the logarithm of the rate. */
-function mean(a: number, b: number, of: (rate: number) => number): number {
-  let sum = 0;
-  let mass = 0;
-  for (let x = -40; x <= 8; x += 0.002) {
-    const rate = Math.exp(x);
-    const weight = Math.exp(a * x - rate * b);
-    sum += weight * of(rate);
-    mass += weight;
-  }
-  return sum / mass;
-}
-
-describe('visitValue', () => {
-  it.each([
-    [0.35, 7, 3],
-    [0.35, 7, 60],
-    [1, 7, 10],
-    [2.5, 30, 12],
-    [20, 100, 400],
-  ])('is the mean of 1/L - (t + 1/L) e^(-Lt) over Gamma(%s, %s d), at %s d', (a, b, t) => {
-    const byQuadrature = mean(a, b, (rate) => -Math.expm1(-rate * t) / rate - t * Math.exp(-rate * t));
-    expect(visitValue(belief(a, b), t * DAY_MS)).toBeCloseTo(byQuadrature, 4);
+describe('needMs', () => {
+  it('is the first interval for an unknown page, longer after a quiet visit, as the reference simulator has it', () => {
+    expect(needMs(NO_BELIEF, RATE) / DAY_MS).toBeCloseTo(7, 9);
+    const quiet = learnChange(NO_BELIEF, RATE, 7 * DAY_MS, UNCHANGED).belief;
+    expect(needMs(quiet, RATE) / DAY_MS).toBeCloseTo(11.65, 2);
   });
 
-  it('has no step at a = 1', () => {
-    const at = (a: number): number => visitValue(belief(a, 10), 20 * DAY_MS);
-    expect(at(1 - 1e-7)).toBeCloseTo(at(1), 5);
-    expect(at(1 + 1e-7)).toBeCloseTo(at(1), 5);
-    expect(at(1 - 1e-5)).toBeCloseTo(at(1), 4);
-  });
-
-  it('grows with time from 0, and timeToValue undoes it', () => {
+  it('falls as the believed rate rises: by changes, by less time watched, by the rate of pages like it', () => {
     fc.assert(
-      fc.property(beliefs, days, days, (page, one, other) => {
-        const [early, late] = [Math.min(one, other) * DAY_MS, Math.max(one, other) * DAY_MS];
-        expect(visitValue(page, 0)).toBe(0);
-        expect(visitValue(page, early)).toBeLessThanOrEqual(visitValue(page, late) + 1e-9);
-        const value = visitValue(page, early);
-        const found = timeToValue(page, value, 5_000 * DAY_MS);
-        expect(visitValue(page, found)).toBeCloseTo(value, 6);
-        expect(timeToValue(page, value, early / 2)).toBe(early / 2);
+      fc.property(beliefs, rates, fc.double({ min: 0, max: 5, noNaN: true }), (page, rate, more) => {
+        const need = needMs(page, rate) * 1.000_001;
+        expect(needMs({ ...page, changes: page.changes + more }, rate)).toBeLessThanOrEqual(need);
+        expect(needMs({ ...page, watchedMs: page.watchedMs / (1 + more) }, rate)).toBeLessThanOrEqual(need);
+        expect(needMs(page, rate * (1 + more))).toBeLessThanOrEqual(need);
+        expect(needMs({ ...page, newUrls: page.newUrls + more }, rate)).toBeLessThanOrEqual(need);
       }),
     );
   });
 
-  it('has pages that change faster than they can be followed visited less', () => {
-    const price = 0.3;
-    const periods = [0.1, 3].map((period) => timeToValue(belief(40, 40 * period), price, 365 * DAY_MS));
-    expect(periods[0]).toBe(365 * DAY_MS);
-    expect(periods[1]).toBeLessThan(5 * DAY_MS);
+  it('is not longer after a substantive change than before it', () => {
+    fc.assert(
+      fc.property(beliefs, rates, spans, fc.option(spans, { nil: null }), (page, rate, elapsed, age) => {
+        const after = learnChange(page, rate, elapsed, differs(null, age)).belief;
+        expect(needMs(after, rate)).toBeLessThanOrEqual(needMs(page, rate, 1, elapsed) * 1.000_001);
+      }),
+    );
+  });
+
+  // Intervals after 1, 2, 3, 5, 10, 20 and 50 changes in a row, of the reference simulator, days.
+  it.each([
+    [RATE * DAY_MS, [3.28, 2.22, 1.7, 0.72, 0.34, 0.18, 0.08]],
+    [0.01, [7, 7, 7, 2.67, 1, 0.47, 0.2]],
+    [0.001, [7, 7, 7, 7, 4.74, 1.64, 0.56]],
+  ])('comes down to an hour on a page that changes at every visit, others changing %f times a day', (perDay, known) => {
+    const rate = perDay / DAY_MS;
+    const intervals: number[] = [];
+    let page = NO_BELIEF;
+    let interval = 7 * DAY_MS;
+    while (interval > HOUR_MS && intervals.length < 500) {
+      page = learnChange(page, rate, interval, differs(null)).belief;
+      interval = Math.min(interval, Math.max(HOUR_MS, needMs(page, rate)));
+      intervals.push(interval / DAY_MS);
+    }
+    for (const [i, visit] of [1, 2, 3, 5, 10, 20, 50].entries()) {
+      expect(intervals[visit - 1]).toBeCloseTo(known[i]!, 1);
+    }
+    // In a group that never changes certainty has its cap before; the group learns from the page, too.
+    if (perDay > 0.001) expect(interval).toBe(HOUR_MS);
+    else expect(interval).toBeLessThan(5 * HOUR_MS);
+  });
+
+  it('asks for a smaller chance on a page whose changes bring new URLs', () => {
+    const hub = withNewUrls({ ...NO_BELIEF, changes: 2 }, 10);
+    expect(hub.newUrls).toBeCloseTo(3, 12);
+    const chance = chanceWithin(changeGamma(hub, RATE, 0), needMs(hub, RATE));
+    expect(chance).toBeCloseTo(0.3 / 4, 9);
   });
 });
-
-const learnt = (...visit: Parameters<typeof learnChange>): ChangeBelief => learnChange(...visit).belief;
 
 describe('learnChange', () => {
-  const t = 10 * DAY_MS;
-  const kept = Math.exp(-10 / 120);
-  const fadedB = 20 + (50 - 20) * kept;
-  const fadedA = 0.7 + (2 - 0.7) * kept;
-
-  it('adds the time without a change, after forgetting towards the prior', () => {
-    const after = learnt(belief(2, 50, 0.4), t, { kind: 'unchanged' });
-    expect(after.a).toBeCloseTo(fadedA, 12);
-    expect(after.b / DAY_MS).toBeCloseTo(fadedB + 10, 9);
-    expect(after.noise).toBeCloseTo(0.34, 12);
+  it('adds the time without a change, and forgets by half in 240 days', () => {
+    const before = { ...NO_BELIEF, changes: 2, watchedMs: 60 * DAY_MS, noise: 0.4 };
+    const { belief, changes, expected } = learnChange(before, RATE, 240 * DAY_MS, UNCHANGED);
+    expect(changes).toBe(0);
+    expect(expected).toBeGreaterThan(0.9);
+    expect(belief.changes).toBeCloseTo(1, 12);
+    expect(belief.watchedMs / DAY_MS).toBeCloseTo(30 + 240, 9);
+    expect(belief.noise).toBeCloseTo(0.34, 12);
+    expect(belief.mostMs).toBeNull();
   });
 
-  it('takes the moments of the rate given that something changed', () => {
-    const after = learnt(belief(2, 50), t, differs(null));
-    const seen = (rate: number): number => -Math.expm1(-rate * 10);
-    const mass = mean(fadedA, fadedB, seen);
-    const first = mean(fadedA, fadedB, (rate) => rate * seen(rate)) / mass;
-    const second = mean(fadedA, fadedB, (rate) => rate * rate * seen(rate)) / mass;
-    expect(after.a).toBeCloseTo(first ** 2 / (second - first ** 2), 4);
-    expect(after.b / DAY_MS).toBeCloseTo(first / (second - first ** 2), 3);
+  it('counts half the time with a change, and less where a trusted Last-Modified says so', () => {
+    const watched = (age: number | null): number =>
+      learnChange(NO_BELIEF, RATE, 10 * DAY_MS, differs(null, age)).belief.watchedMs / DAY_MS;
+    expect(watched(null)).toBeCloseTo(5, 9);
+    expect(watched(2 * DAY_MS)).toBeCloseTo(2, 9);
+    expect(watched(11 * DAY_MS)).toBeCloseTo(5, 9);
   });
 
-  it('takes a trusted Last-Modified for the time of the last change: Gamma(a + 1, b + s)', () => {
-    const after = learnt(belief(2, 50), t, differs(null, 4 * DAY_MS));
-    expect(after.a).toBeCloseTo(fadedA + 1, 9);
-    expect(after.b / DAY_MS).toBeCloseTo(fadedB + 4, 9);
-    expect(learnt(belief(2, 50), t, differs(null, 11 * DAY_MS))).toEqual(learnt(belief(2, 50), t, differs(null)));
-  });
-
-  it('believes in a higher rate the larger the distance, and in a lower one on a page that always differs', () => {
+  it('believes in a change the more the larger the distance, and less on a page that always differs', () => {
     fc.assert(
-      fc.property(beliefs, days, (page, elapsed) => {
-        const rates = [0, 1, 2, 3, 4, 5, 6, 20].map((distance) => {
-          const after = learnt(page, elapsed * DAY_MS, differs(distance));
-          expect(after.a).toBeGreaterThan(0);
-          expect(after.a).toBeLessThanOrEqual(40);
-          expect(Number.isFinite(after.b) && after.b > 0).toBe(true);
-          expect(after.noise >= 0 && after.noise <= 1).toBe(true);
-          return after.a / after.b;
-        });
-        for (const [i, rate] of rates.slice(1).entries())
-          expect(rate).toBeGreaterThanOrEqual((rates[i] ?? 0) * 0.999_999);
-        const noisy = learnt({ ...page, noise: 0.95 }, elapsed * DAY_MS, differs(1));
-        const calm = learnt({ ...page, noise: 0.05 }, elapsed * DAY_MS, differs(1));
-        expect(noisy.a / noisy.b).toBeLessThanOrEqual((calm.a / calm.b) * 1.000_001);
+      fc.property(beliefs, rates, spans, (page, rate, elapsed) => {
+        const shares = [0, 1, 2, 3, 4, 5, 6, 20].map((bits) => learnChange(page, rate, elapsed, differs(bits)).changes);
+        for (const [i, share] of shares.entries()) {
+          expect(share).toBeGreaterThanOrEqual(i === 0 ? 0 : shares[i - 1]! * 0.999_999);
+          expect(share).toBeLessThanOrEqual(1);
+        }
+        const noisy = learnChange({ ...page, noise: 0.95 }, rate, elapsed, differs(1)).changes;
+        const calm = learnChange({ ...page, noise: 0.05 }, rate, elapsed, differs(1)).changes;
+        expect(noisy).toBeLessThanOrEqual(calm + 1e-9);
       }),
     );
+  });
+
+  it('caps its certainty at that of 40 changes', () => {
+    const page = { ...NO_BELIEF, changes: 40, watchedMs: 400 * DAY_MS };
+    const after = learnChange(page, RATE, DAY_MS / 10, differs(null)).belief;
+    expect(after.changes).toBe(40);
+    expect(after.watchedMs).toBeLessThan(400 * DAY_MS);
   });
 
   it('finds the period of a page that changes wholly every 8 days, visited daily', () => {
-    let page = PRIOR_BELIEF;
+    let page = NO_BELIEF;
     for (let day = 1; day <= 200; day++) {
-      page = learnt(page, DAY_MS, day % 8 === 0 ? differs(20) : { kind: 'unchanged' });
+      page = learnChange(page, RATE, DAY_MS, day % 8 === 0 ? differs(20) : UNCHANGED).belief;
     }
-    expect(expectedPeriodMs(page) / DAY_MS).toBeGreaterThan(6);
-    expect(expectedPeriodMs(page) / DAY_MS).toBeLessThan(10.5);
+    const periodMs = expectedPeriodMs(changeGamma(page, RATE, 0));
+    expect(periodMs / DAY_MS).toBeGreaterThan(6);
+    expect(periodMs / DAY_MS).toBeLessThan(10.5);
     expect(page.noise).toBeLessThan(0.05);
   });
 
   it('learns that a page only flickers', () => {
-    let page = PRIOR_BELIEF;
-    for (let day = 1; day <= 200; day++) page = learnt(page, DAY_MS, differs(day % 3 === 0 ? 1 : 0));
+    let page = NO_BELIEF;
+    for (let day = 1; day <= 200; day++) {
+      page = learnChange(page, RATE, DAY_MS, differs(day % 3 === 0 ? 1 : 0)).belief;
+    }
     expect(page.noise).toBeGreaterThan(0.9);
-    expect(expectedPeriodMs(page) / DAY_MS).toBeGreaterThan(60);
+    expect(expectedPeriodMs(changeGamma(page, RATE, 0)) / DAY_MS).toBeGreaterThan(60);
   });
-
-  it('learns nothing from no time', () => {
-    expect(learnt(PRIOR_BELIEF, 0, differs(30))).toEqual(PRIOR_BELIEF);
-  });
-});
-
-it('the chance of being fresh falls from 1', () => {
-  expect(chanceFresh(PRIOR_BELIEF, 0)).toBe(1);
-  expect(chanceFresh(belief(1, 10), 10 * DAY_MS)).toBeCloseTo(0.5, 12);
 });

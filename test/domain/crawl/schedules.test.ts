@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_BELIEF } from '../../../src/domain/crawl/change/change-belief.ts';
 import type { FetchSchedule, ScheduleVisit } from '../../../src/domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../src/domain/crawl/schedules/adaptive.ts';
 import { createFixedSchedule } from '../../../src/domain/crawl/schedules/fixed.ts';
@@ -71,7 +72,7 @@ describe('similarity schedule', () => {
     expect(wide.onVisit(memoryOf(10), resigned).memory.intervalMs).toBe(days(10));
     const adaptive = createAdaptiveSchedule({ ...ADAPTIVE_DEFAULTS, syncDelta: false });
     expect(adaptive.onVisit(memoryOf(10), resigned).memory.intervalMs).toBe(days(10));
-    const belief = { a: 2, b: days(30), noise: 0.3 };
+    const belief = { ...NO_BELIEF, changes: 2, watchedMs: days(30) };
     expect(createFreshnessSchedule().onVisit({ intervalMs: 1, belief }, resigned).memory.belief).toEqual(belief);
   });
 

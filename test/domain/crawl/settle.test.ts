@@ -411,7 +411,7 @@ describe('settle: the record after each visit', () => {
     expect(replayLastVisit(named, under, null)?.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     for (const part of [{ seed: true }, { seed: false }]) {
       const usual = first(part);
-      expect((usual.nextFetchAt as number) - NOW).toBeGreaterThan(25 * DAY_MS);
+      expect((usual.nextFetchAt as number) - NOW).toBeGreaterThan(6 * DAY_MS);
       expect(replayLastVisit(usual, under, null)?.nextFetchAt).toBe(usual.nextFetchAt);
     }
     const second = settle(named, EVENTS['unchanged 304'] as CrawlEvent, under, NOW + 2 * DAY_MS).datum;

@@ -21,7 +21,10 @@ const page = visitedDatum('https://www.example.org:8080/Docs/a?x=1', {
   lastFetchAt: Date.parse('2026-03-01T00:00:00Z'),
   nextFetchAt: null,
   fixedIntervalMs: null,
-  schedule: { intervalMs: 86_400_000, belief: { a: 2, b: 86_400_000, noise: 0 } },
+  schedule: {
+    intervalMs: 86_400_000,
+    belief: { changes: 2, watchedMs: 86_400_000, newUrls: 0, noise: 0, mostMs: null },
+  },
   metadata: { 'a.b': 'x', n: 7, flag: false },
 });
 
@@ -73,7 +76,7 @@ describe('--where', () => {
     ['nextFetchAt is not null', false],
     ['error != fetch-timeout', true],
     ['error in (null, fetch-timeout)', true],
-    ['changesPerDay = 2', true],
+    ['changesPerDay > 0.2', true],
     ['visitCount = 2 and changeCount = 1', true],
     ['outcome = modified and distance = 3', true],
     ['metadata.a.b = x', true],

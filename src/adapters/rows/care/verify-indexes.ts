@@ -1,7 +1,7 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import type { Report } from '../../../ports/state-care.ts';
-import { ROW, rowRange } from '../codecs/keys.ts';
+import { parseDueOfGroupKey, ROW, rowRange } from '../codecs/keys.ts';
 import { indexRowsOf, parseChangingKey, urlKeyOfMark } from '../indexes/index-rows.ts';
 import { type Cells, cellsOf, countedDue, decodeCount, dueCells } from '../indexes/spread-cells.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
@@ -35,7 +35,7 @@ export class IndexChecking {
 
   /** After all records: reports the rows left over. */
   async end(rows: Rows, report: Report): Promise<void> {
-    const kinds = [ROW.changing, ROW.mark] as const;
+    const kinds = [ROW.changing, ROW.mark, ROW.dueOfGroup] as const;
     let count = 0;
     for (const kind of kinds) count += await countRange(rows, rowRange(kind));
     if (count !== this.#found) for (const kind of kinds) await reportStrays(rows, kind, report);
@@ -67,9 +67,11 @@ export class IndexChecking {
   }
 }
 
-async function reportStrays(rows: Rows, kind: typeof ROW.changing | typeof ROW.mark, report: Report): Promise<void> {
+type IndexKind = typeof ROW.changing | typeof ROW.mark | typeof ROW.dueOfGroup;
+
+async function reportStrays(rows: Rows, kind: IndexKind, report: Report): Promise<void> {
   for await (const batch of readRange(rows, rowRange(kind))) {
-    const keys = batch.map(([row]) => (kind === ROW.mark ? urlKeyOfMark(row) : readable(row)));
+    const keys = batch.map(([row]) => (kind === ROW.mark ? urlKeyOfMark(row) : readable(row, kind)));
     const records = await readMany(
       rows,
       keys.map((key) => ROW.record + key),
@@ -86,10 +88,10 @@ async function reportStrays(rows: Rows, kind: typeof ROW.changing | typeof ROW.m
   }
 }
 
-/** The URL key of a row of the index of changing pages; the row itself, which no record has, when it has none. */
-function readable(row: string): string {
+/** The URL key of a row of the other indexes; the row itself, which no record has, when it has none. */
+function readable(row: string, kind: IndexKind): string {
   try {
-    return parseChangingKey(row).urlKey;
+    return (kind === ROW.changing ? parseChangingKey(row) : parseDueOfGroupKey(row)).urlKey;
   } catch {
     return row;
   }

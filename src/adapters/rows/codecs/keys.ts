@@ -23,6 +23,7 @@ import { hostFromPrefix, hostPrefix, prefixRange, urlFromKey, urlKey } from '../
  * | `o` + partition + number | outbox: links for other partitions |
  * | `p` | last number of the outbox |
  * | `q` + URL key | link from another partition that waits for the share of its family |
+ * | `r` + host key + group + time + rest of the URL key | due index of the pages of a host by group (index-rows.ts) |
  * | `s` + id | segment |
  * | `t` + cell | count of records (spread-cells.ts) |
  * | `u` + URL key | record |
@@ -46,6 +47,7 @@ export const ROW = {
   outbox: 'o',
   lastSent: 'p',
   waiting: 'q',
+  dueOfGroup: 'r',
   segment: 's',
   spread: 't',
   record: 'u',
@@ -127,6 +129,29 @@ export function dueRange(until: number): KeyRange {
 export function dueNewRange(belowScore?: number): KeyRange {
   const { from, to } = prefixRange(ROW.dueNew);
   return belowScore === undefined ? { from, to } : { from: prefixRange(ROW.dueNew + fallingKey(belowScore)).to, to };
+}
+
+const GROUP_DIGITS = 2;
+const groupKey = (group: number): string => group.toString(16).padStart(GROUP_DIGITS, '0');
+
+/** Row of a page in the due index of its group. */
+export function dueOfGroupKey(key: string, group: number, dueAt: number): string {
+  const origin = hostPrefix(hostFromPrefix(key));
+  return `${ROW.dueOfGroup}${origin}${groupKey(group)}${timeKey(dueAt)}${key.slice(origin.length)}`;
+}
+
+/** The rows of a group whose time is after `after`. */
+export function dueOfGroupRange(host: string, group: number, after: number): KeyRange {
+  const prefix = `${ROW.dueOfGroup}${hostPrefix(host)}${groupKey(group)}`;
+  return { from: `${prefix}${timeKey(Math.floor(after) + 1)}`, to: prefixRange(prefix).to };
+}
+
+export function parseDueOfGroupKey(row: string): { readonly urlKey: string; readonly dueAt: number } {
+  const rest = row.slice(ROW.dueOfGroup.length);
+  const origin = hostPrefix(hostFromPrefix(rest));
+  const time = origin.length + GROUP_DIGITS;
+  const end = time + TIME_DIGITS;
+  return { urlKey: origin + rest.slice(end), dueAt: Number.parseInt(rest.slice(time, end), 16) };
 }
 
 export function recordKey(url: string): string {

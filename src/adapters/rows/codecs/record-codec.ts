@@ -1,4 +1,4 @@
-import { PRIOR_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
+import { type ChangeBelief, NO_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
 import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/rendered-copy.ts';
 import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
 import { NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
@@ -13,13 +13,13 @@ import { packVisits, unpackVisits } from './visit-codec.ts';
  * raises the version and adds a migration from the one before. A field added at its end, `null` in records without it,
  * raises the format of the db alone.
  */
-export const RECORD_VERSION = 1;
+export const RECORD_VERSION = 2;
 
 /** Turns the tuple of a version into the tuple of the next one. The index is the version that it reads. */
 export type Migration = (tuple: readonly unknown[]) => unknown[];
 
-/** There was no version 0. */
-const MIGRATIONS: Readonly<Record<number, Migration>> = {};
+/** There was no version 0. 1: the belief about changes was of another kind, of which the noise stays. */
+const MIGRATIONS: Readonly<Record<number, Migration>> = { 1: withNewBelief };
 
 /** Numbers of the states on disk. Append only. */
 const STATES = Object.freeze([
@@ -81,7 +81,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     hexToBytes(datum.signature),
     datum.signatureName,
     datum.title,
-    schedule.belief === null ? null : [schedule.belief.a, schedule.belief.b, schedule.belief.noise],
+    schedule.belief === null ? null : beliefTuple(schedule.belief),
     packVisits(datum.visits),
     datum.textChars,
     packBlocks(datum.blocks),
@@ -133,7 +133,7 @@ function migrated(url: string, stored: readonly unknown[], migrations: Readonly<
 
 function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
-  const belief = at<[number, number, number?]>(25);
+  const belief = at<BeliefTuple>(BELIEF);
   return {
     url,
     state: stateOfNumber(tuple[1]),
@@ -147,7 +147,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     changedAt: at(17),
     schedule: {
       intervalMs: tuple[8] as number,
-      belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] ?? PRIOR_BELIEF.noise },
+      belief: belief === null ? null : beliefOf(belief),
     },
     fixedIntervalMs: at(9),
     failures: at<number>(11) ?? 0,
@@ -170,6 +170,32 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     visits: unpackVisits(at<unknown[]>(26)),
     metadata: unpackMetadata(at<unknown[]>(10)),
   };
+}
+
+/** Place of the belief in the tuple of a record. */
+const BELIEF = 25;
+
+export type BeliefTuple = readonly [
+  changes: number,
+  watchedMs: number,
+  noise: number,
+  newUrls: number,
+  mostMs: number | null,
+];
+
+export const beliefTuple = ({ changes, watchedMs, noise, newUrls, mostMs }: ChangeBelief): BeliefTuple => [
+  ...([changes, watchedMs, noise, newUrls, mostMs] as const),
+];
+
+export const beliefOf = ([changes, watchedMs, noise, newUrls, mostMs]: BeliefTuple): ChangeBelief => ({
+  ...{ changes, watchedMs, newUrls, noise, mostMs },
+});
+
+function withNewBelief(tuple: readonly unknown[]): unknown[] {
+  const old = (tuple[BELIEF] ?? null) as readonly [a: number, b: number, noise?: number] | null;
+  const next = tuple.with(0, 2);
+  if (old !== null) next[BELIEF] = beliefTuple({ ...NO_BELIEF, noise: old[2] ?? NO_BELIEF.noise });
+  return next;
 }
 
 function lastErrorOf(tuple: readonly [string, string, number] | null): LastError | null {

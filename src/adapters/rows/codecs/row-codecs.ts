@@ -4,9 +4,10 @@ import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, Lease, SegmentRow } from '../../../ports/crawl-db.ts';
+import { type ClockTuple, decodeClock, encodeClock } from './clock-codec.ts';
 import { parseDueKey } from './keys.ts';
 import { pack, unpack } from './pack.ts';
-import { STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
+import { type BeliefTuple, beliefOf, beliefTuple, STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
 import { decodeTraffic, encodeTraffic, type TrafficTuple } from './traffic-codec.ts';
 
 /** Rows beside the records. Their layout belongs to the format version of the whole db. */
@@ -19,7 +20,7 @@ type DueTuple = readonly [
   lastFetchAt: number | null,
   failures: number,
   flags: number,
-  belief: readonly [a: number, b: number, noise: number] | null,
+  belief: BeliefTuple | null,
   weight: number,
   unansweredAt: number | null,
 ];
@@ -40,7 +41,7 @@ export function encodeDue(datum: CrawlDatum): Buffer {
     lastFetchAt,
     failures,
     flags,
-    belief === null ? null : [belief.a, belief.b, belief.noise],
+    belief === null ? null : beliefTuple(belief),
     weight,
     unansweredAt,
   ]);
@@ -72,7 +73,7 @@ export function decodeDue(url: string, dueAt: number, bytes: Uint8Array): DueEnt
       failures,
       isNew: (flags & IS_NEW) !== 0,
       isFixed: (flags & IS_FIXED) !== 0,
-      belief: belief === null ? null : { a: belief[0], b: belief[1], noise: belief[2] },
+      belief: belief === null ? null : beliefOf(belief),
       weight,
       unansweredAt,
     };
@@ -129,17 +130,18 @@ type FactsTuple = readonly [
   hintMisses?: number,
   nothing?: AnswerTuple | null,
   restUntil?: number | null,
-  /** Rows written before changes were counted by host end here. */
+  /** Rows written before changes were counted by host end here. Two numbers that the clock has replaced; 0. */
   changes?: number,
   watchedMs?: number,
   traffic?: TrafficTuple | null,
   rendering?: readonly TrialsTuple[] | null,
+  clock?: ClockTuple | null,
 ];
 type TrialsTuple = readonly [pattern: string, renders: number, gains: number, misses: number, at: number];
 
 export function encodeHost({ tally, facts }: StoredHost): Buffer {
   if (facts === null) return pack([tally]);
-  const tuple: FactsTuple = [
+  const tuple = [
     facts.audits,
     facts.lies,
     facts.distrustedUntil,
@@ -155,26 +157,18 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
   return pack([tally, tuple]);
 }
 
-type RarelySet =
-  | []
-  | [AnswerTuple]
-  | [AnswerTuple | null, number]
-  | [AnswerTuple | null, number | null, changes: number, watchedMs: number]
-  | [AnswerTuple | null, number | null, changes: number, watchedMs: number, TrafficTuple]
-  | [AnswerTuple | null, number | null, number, number, TrafficTuple | null, readonly TrialsTuple[]];
-
-/** The end of a host row, left out where all its values are absent. */
-function rarelySet({ nothing, restUntil, changes, watchedMs, traffic, rendering }: HostFacts): RarelySet {
-  const answer: AnswerTuple | null =
-    nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars];
-  const costs = traffic === null ? null : encodeTraffic(traffic);
-  if (rendering !== null && rendering.length > 0) {
-    return [answer, restUntil, changes, watchedMs, costs, rendering.map(trialsTuple)];
-  }
-  if (costs !== null) return [answer, restUntil, changes, watchedMs, costs];
-  if (watchedMs > 0) return [answer, restUntil, changes, watchedMs];
-  if (restUntil !== null) return [answer, restUntil];
-  return answer === null ? [] : [answer];
+/** The end of a host row, as far as its values are there. */
+function rarelySet({ nothing, restUntil, traffic, rendering, clock }: HostFacts): unknown[] {
+  const tuple: unknown[] = [
+    nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],
+    restUntil,
+    ...[0, 0],
+    traffic === null ? null : encodeTraffic(traffic),
+    rendering === null || rendering.length === 0 ? null : rendering.map(trialsTuple),
+    clock === null ? null : encodeClock(clock),
+  ];
+  while (tuple.length > 0 && (tuple.at(-1) ?? 0) === 0) tuple.pop();
+  return tuple;
 }
 
 const trialsTuple = ({ pattern, renders, gains, misses, at }: RenderTrials): TrialsTuple => [
@@ -191,12 +185,13 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
   const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
-  const [changes = 0, watchedMs = 0, traffic = null, rendering = null] = counted;
+  const [, , traffic = null, rendering = null, clock = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
   return {
-    ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil, changes, watchedMs },
+    ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil },
+    clock: clock === null ? null : decodeClock(clock),
     traffic: traffic === null ? null : decodeTraffic(traffic),
     rendering:
       rendering?.map(([pattern, renders, gains, misses, at]) => ({ pattern, renders, gains, misses, at })) ?? null,

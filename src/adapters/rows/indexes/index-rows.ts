@@ -1,12 +1,14 @@
 import { changeRateBucket, changeRateOf } from '../../../domain/crawl/change/change-rate.ts';
+import { groupOf } from '../../../domain/crawl/hazard/page-group.ts';
+import { dueFacts, isDueByHazard } from '../../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum, CrawlState } from '../../../domain/crawl/states/datum.ts';
 import type { KeyRange } from '../../../domain/url/canonical/url-key.ts';
 import { hostFromPrefix, hostPrefix, prefixRange } from '../../../domain/url/canonical/url-key.ts';
-import { ROW } from '../codecs/keys.ts';
+import { dueOfGroupKey, ROW } from '../codecs/keys.ts';
 
 /**
- * Index rows without a value. Only rare properties are indexed: most records are unfetched or fetched, and cost nothing
- * here. All index rows follow from the record, so they can be rebuilt at any time.
+ * Index rows without a value. Only rare properties are indexed, and the pages of a host by group and time: most records
+ * are of new URLs, and cost nothing here. All index rows follow from the record, so they can be rebuilt at any time.
  */
 
 /** Letters of the states that have an index; on disk, never reused. */
@@ -33,6 +35,9 @@ export function indexRowsOf(datum: CrawlDatum, key: string): string[] {
   if (datum.failures > 0) rows.push(ROW.mark + FAILING_MARK + key);
   const rate = changeRateOf(datum);
   if (rate !== null) rows.push(changingKey(key, changeRateBucket(rate)));
+  if (datum.nextFetchAt !== null && isDueByHazard(dueFacts(datum))) {
+    rows.push(dueOfGroupKey(key, groupOf(datum.url), datum.nextFetchAt));
+  }
   return rows;
 }
 

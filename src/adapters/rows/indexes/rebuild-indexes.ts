@@ -1,26 +1,15 @@
-import { parseDueKey, ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
+import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
-import { decodeDue } from '../codecs/row-codecs.ts';
 import { existMany, type Rows, readRange } from '../rows.ts';
 import { EMPTY_VALUE, indexRowsOf } from './index-rows.ts';
-import {
-  type Cells,
-  cellKey,
-  cellsOf,
-  countedDue,
-  countedVisits,
-  dueCells,
-  encodeCount,
-  scoreCell,
-  VISITS_CELL,
-} from './spread-cells.ts';
+import { type Cells, cellKey, cellsOf, countedDue, dueCells, encodeCount } from './spread-cells.ts';
 
 /**
- * Rebuilds the indexes of rare states, failing and changing pages, and the counts by depth, type and time, from records
- * and leases.
+ * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and
+ * time, from records and leases.
  */
 export async function rebuildIndexes(rows: Rows): Promise<void> {
-  for (const kind of [ROW.changing, ROW.mark, ROW.spread]) {
+  for (const kind of [ROW.changing, ROW.mark, ROW.dueOfGroup, ROW.spread]) {
     const { from, to } = rowRange(kind);
     await rows.clear({ gte: from, lt: to });
   }
@@ -42,24 +31,6 @@ export async function rebuildIndexes(rows: Rows): Promise<void> {
       if (due !== null) for (const [cell, count] of dueCells(due)) add(cell, count);
     }
     await rows.batch(writes);
-  }
-  await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
-}
-
-/** Counts what formats before 7 have not: visits a day that the due index requires, and records by score. */
-export async function countVisitsAndScores(rows: Rows): Promise<void> {
-  const cells: Cells = new Map();
-  const add = (cell: string, count: number): void => {
-    if (count > 0) cells.set(cell, (cells.get(cell) ?? 0) + count);
-  };
-  for await (const batch of readRange(rows, rowRange(ROW.due))) {
-    for (const [key, bytes] of batch) {
-      const { url, dueAt } = parseDueKey(key);
-      add(VISITS_CELL, countedVisits(decodeDue(url, dueAt, bytes)));
-    }
-  }
-  for await (const batch of readRange(rows, rowRange(ROW.record))) {
-    for (const [key, bytes] of batch) add(scoreCell(decodeRecord(urlOfRow(key), bytes)), 1);
   }
   await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
 }

@@ -152,7 +152,7 @@ function crawlText(summary: CrawlSummary, width: number): string {
     ...(seeds === undefined ? [] : seedLines(seeds)),
     ...interruptedLines(summary),
     ...waitingLines(summary),
-    stopReason(summary.stoppedBy),
+    stopReason(summary),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -7,6 +7,7 @@ import { asAsked, jsonOf } from '../../program/dry-run.ts';
 import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeText } from '../../program/write-answer.ts';
+import { nextDueText } from '../../render/live/round-table.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 import { badLines } from '../../render/text/seeds-text.ts';
@@ -121,7 +122,8 @@ export function generateText(summary: GenerateSummary): string {
   const urlsOf = `${counted(summary.selected, 'URL')} of ${counted(summary.hosts, 'host')}`;
   const does = summary.segment === null ? 'Would select' : `Segment ${summary.segment}:`;
   const what = list === undefined ? 'due' : 'listed';
-  const nothing = list === undefined ? 'Nothing is due.' : 'No URL of the list is to be fetched.';
+  const next = summary.next === undefined ? '' : ` ${nextDueText(summary.next)}`;
+  const nothing = list === undefined ? `Nothing is due.${next}` : 'No URL of the list is to be fetched.';
   const head = summary.selected === 0 ? nothing : `${does} ${urlsOf}, out of ${count(summary.due)} ${what}.`;
   const urls = (summary.urls ?? []).map((url) => `  ${safeText(url)}`);
   return [head, ...(skipped === '' ? [] : [`Skipped: ${skipped}.`]), ...urls, ''].join('\n');

@@ -72,7 +72,7 @@ function workText({ turns, rounds, totals, stoppedBy }: WorkSummary): string {
     ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
     `this worker: ${count(turns)} turns of partitions, ${count(rounds.length)} rounds`,
-    stopReason(stoppedBy),
+    stopReason({ stoppedBy }),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,4 +1,5 @@
-import type { CrawlSummary, RoundCounts, StoppedBy } from '../../../crawler.ts';
+import type { CrawlSummary, NextDue, RoundCounts, StoppedBy } from '../../../crawler.ts';
+import { shortTime } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 
 type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
@@ -100,8 +101,14 @@ const REASONS: Readonly<Record<StoppedBy, string>> = {
   'disk-full': 'Stopped: the disk is full. Free some space and run the command again; stored data is not lost.',
 };
 
-export function stopReason(stoppedBy: StoppedBy): string {
-  return REASONS[stoppedBy];
+export function stopReason({ stoppedBy, next }: Pick<CrawlSummary, 'stoppedBy' | 'next'>): string {
+  return stoppedBy === 'nothing-due' && next !== undefined
+    ? `${REASONS[stoppedBy]} ${nextDueText(next)}`
+    : REASONS[stoppedBy];
+}
+
+export function nextDueText({ at, urls }: NextDue): string {
+  return `Next: ${shortTime(at)} UTC, ${urlsText(urls)} by the end of that day.`;
 }
 
 /** The reason where work ended early by a fault; `null` for an end that was asked for. */

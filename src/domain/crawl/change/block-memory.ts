@@ -60,6 +60,8 @@ export interface LearntBlocks {
   readonly memory: BlockMemory;
   /** Only volatile parts of the content changed. */
   readonly isOnlyVolatile: boolean;
+  /** Some other part of the content changed. */
+  readonly isContentOther: boolean;
 }
 
 /** Prints of the parts of a page; `places` is absent in segments of older versions. */
@@ -72,7 +74,9 @@ export interface FoundParts {
  * The memory after a visit that found another body with these parts; `before` is `null` without a comparable memory.
  */
 export function learnBlocks(before: BlockMemory | null, found: FoundParts): LearntBlocks {
-  return before === null ? { memory: freshMemory(found), isOnlyVolatile: false } : learn(before, found, true);
+  return before === null
+    ? { memory: freshMemory(found), isOnlyVolatile: false, isContentOther: false }
+    : learn(before, found, true);
 }
 
 /**
@@ -134,6 +138,12 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
   const absent = gone.map((block) => absentBlock(block, finding));
   const leaving = absent.filter((_, i) => gone[i]!.print !== ABSENT);
   const remembered = before.places === null ? null : unpackPlaces(before.places);
+  const isDiffering = differing.length + leaving.length > 0;
+  const isOnlyVolatile =
+    finding.isRestStill &&
+    isDiffering &&
+    differing.every(({ isVolatile, learntSiblings }) => isVolatile || learntSiblings?.isOnlyVolatile) &&
+    leaving.every(({ churn }) => churn >= VOLATILE_CHURN);
   return {
     memory: {
       blocks: withAbsent(remember(learnt, finding), absent),
@@ -142,11 +152,8 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
       places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
       contentChars,
     },
-    isOnlyVolatile:
-      finding.isRestStill &&
-      differing.length + leaving.length > 0 &&
-      differing.every(({ isVolatile, learntSiblings }) => isVolatile || learntSiblings?.isOnlyVolatile) &&
-      leaving.every(({ churn }) => churn >= VOLATILE_CHURN),
+    isOnlyVolatile,
+    isContentOther: isDiffering && !isOnlyVolatile,
   };
 }
 

@@ -1,35 +1,53 @@
 import { DAY_MS } from '../../time.ts';
 
 /**
- * Belief about a page's change rate L (major changes per ms): Gamma(a, b), a without unit, b in ms, mean a / b. The
- * value of a visit follows Cho & Garcia-Molina (2003) and Olston & Pandey (WWW 2008, equation 4), averaged over the
- * belief.
+ * What the visits of a page have shown of its substantive changes. With the rate that pages like it are expected to
+ * have it gives a Gamma belief about its change rate ({@link changeGamma}), as in Cho & Garcia-Molina (2003).
  */
 export interface ChangeBelief {
-  readonly a: number;
-  readonly b: number;
-  /** Share of visits that find another body without a major change: adverts, dates, tokens. */
+  /** Substantive changes seen, faded to the last visit. */
+  readonly changes: number;
+  /** Time for which the page was watched, ms, faded alike. */
+  readonly watchedMs: number;
+  /** New URLs that a substantive change brings, mean of the last ones. */
+  readonly newUrls: number;
+  /** Share of visits that find another body without a substantive change: adverts, dates, tokens. */
   readonly noise: number;
+  /** Hazard time after which the page is due at the latest, ms: set by a change, `null` after a visit without one. */
+  readonly mostMs: number | null;
 }
 
-type ChangeRate = Pick<ChangeBelief, 'a' | 'b'>;
+/** Of a page whose visits have shown nothing so far. */
+export const NO_BELIEF: ChangeBelief = Object.freeze({
+  changes: 0,
+  watchedMs: 0,
+  newUrls: 0,
+  noise: 0.3,
+  mostMs: null,
+});
 
-/** Without any evidence, of the page or of others: a page may change daily or never. */
-export const PRIOR_BELIEF: ChangeBelief = Object.freeze({ a: 0.7, b: 20 * DAY_MS, noise: 0.3 });
-
-/** Observations fade with time, by e^(-t / this): the change rate of a page drifts. */
-const FORGET_MS = 120 * DAY_MS;
+/** A visit pays when it finds a substantive change with this chance, on a page that brings no new URLs. */
+export const PAYING_CHANCE = 0.3;
+/** Shape of the belief without evidence: how much the pages of a group differ. */
+const PRIOR_SHAPE = 0.7;
+/** Evidence halves in this time: eight times the longest interval, so that a page at the cap keeps a dozen visits. */
+const HALF_LIFE_MS = 240 * DAY_MS;
 /**
- * Fading keeps b at or above this value, itself faded: the certainty of an interval of this length without a change,
- * ms.
+ * Changes up to which the prior weighs in full; then it fades, or a page in a quiet group could not be seen hourly.
  */
-const LEAST_B_MS = 1.4 * DAY_MS;
-/** Minor changes per major change, on pages without noise of their own; counted on real change histories. */
+const PRIOR_CHANGES = 3;
+/** Certainty is capped at that of so many changes. */
+const MAX_CHANGES = 40;
+/** New URLs of a change that count, each as a change of its own. */
+const MAX_NEW_URLS = 4;
+/** Minor changes per substantive one, on pages without noise of their own; counted on real change histories. */
 const MINOR_PER_MAJOR = 0.7;
 /** Weight of the newest visit in `noise`. */
 const NOISE_GAIN = 0.15;
-/** Upper bound of a: certainty is capped at that of so many changes. */
-const MAX_A = 40;
+/** Weight of the newest change in `newUrls`. */
+const NEW_URLS_GAIN = 0.3;
+/** Share from which a visit counts as having seen a substantive change. */
+export const SUBSTANTIVE = 0.5;
 
 /**
  * Likelihood ratios of a Hamming distance of 0, 1, .. 5, >= 6 bits: after a major change (2 % of the word shingles or
@@ -43,6 +61,12 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.12, 0.29, 0.59, 1.5, 3, 41]);
 
+/**
+ * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of
+ * its signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 066).
+ */
+const CONTENT_RATIO = 3;
+
 /** Evidence of a visit about changes since the previous one. */
 export type ChangeEvidence =
   /** 304, equal headers or an equal digest. */
@@ -51,124 +75,125 @@ export type ChangeEvidence =
   | {
       readonly kind: 'differs';
       readonly distance: number | null;
+      /** Whether a part of the main content is another that does not always change; default false. */
+      readonly isContentOther?: boolean;
       /** Age of a trusted Last-Modified at the visit, ms: the last change happened then. `null`: unknown. */
       readonly changeAgeMs: number | null;
     };
 
+/** Gamma(a, b) about a change rate; b in ms, mean a / b. */
+export interface ChangeGamma {
+  readonly a: number;
+  readonly b: number;
+}
+
+/** A belief after a visit, and what the visit has shown. */
+export interface LearntChange {
+  readonly belief: ChangeBelief;
+  /** Probability that the visit saw a substantive change. */
+  readonly changes: number;
+  /** Probability of one that was believed before the visit. */
+  readonly expected: number;
+  /** Age of the change by a trusted Last-Modified, ms; `null`: unknown, or no change. */
+  readonly ageMs: number | null;
+}
+
+/** Share of the evidence that is left after a time. */
+export const keptAfter = (elapsedMs: number): number => 0.5 ** (Math.max(0, elapsedMs) / HALF_LIFE_MS);
+
+/** The rate (changes per ms) at which a page without evidence is due after `intervalMs`. */
+export const rateOfInterval = (intervalMs: number): number =>
+  (PRIOR_SHAPE * ((1 - PAYING_CHANCE) ** (-1 / PRIOR_SHAPE) - 1)) / intervalMs;
+
+/**
+ * Belief about the change rate of a page `sinceMs` after its last visit.
+ * @param rate expected of pages like it, changes per ms
+ */
+export function changeGamma({ changes, watchedMs }: ChangeBelief, rate: number, sinceMs: number): ChangeGamma {
+  const kept = keptAfter(sinceMs);
+  const seen = changes * kept;
+  return {
+    a: PRIOR_SHAPE + seen,
+    b: PRIOR_SHAPE / rate / (1 + Math.max(0, seen - PRIOR_CHANGES)) + watchedMs * kept,
+  };
+}
+
+/** Probability of a change within a time of hazard, ms. */
+export const chanceWithin = ({ a, b }: ChangeGamma, hazardMs: number): number =>
+  -Math.expm1(-a * Math.log1p(Math.max(0, hazardMs) / b));
+
+/** Expected time between two substantive changes, ms. */
+export const expectedPeriodMs = ({ a, b }: ChangeGamma): number => b / a;
+
+/** How many changes a change of the page counts as: each new URL that it brings is one more. */
+export const hubWorth = ({ newUrls }: Pick<ChangeBelief, 'newUrls'>): number => 1 + Math.min(MAX_NEW_URLS, newUrls);
+
+/** The chance of a change at which a visit pays: smaller for a page that brings new URLs. */
+export const payingChance = (belief: Pick<ChangeBelief, 'newUrls'>): number => PAYING_CHANCE / hubWorth(belief);
+
+/** Time of hazard after the last visit at which the next one pays, ms. */
+export function needMs(belief: ChangeBelief, rate: number, weight = 1, sinceMs = 0): number {
+  const { a, b } = changeGamma(belief, rate, sinceMs);
+  const chance = Math.min(0.95, payingChance(belief) / weight);
+  return Math.min(belief.mostMs ?? Number.POSITIVE_INFINITY, b * ((1 - chance) ** (-1 / a) - 1));
+}
+
 export interface LearnOptions {
   /** Likelihood ratios by Hamming distance; default {@link LIKELIHOOD_RATIOS}. */
   readonly ratios?: readonly number[];
-  /** Belief about pages like this one, to which observations fade; default {@link PRIOR_BELIEF}. */
-  readonly prior?: ChangeBelief;
-}
-
-/** A belief after a visit, and the probability that the visit saw a major change. */
-export interface LearntChange {
-  readonly belief: ChangeBelief;
-  readonly changes: number;
+  /** Importance of the page; default 1. */
+  readonly weight?: number;
 }
 
 /**
- * Learns from a visit `elapsedMs` (> 0) after the previous one. Another body is weighed: a major change, or the page's
- * own noise? The noisier a page is, the less another body counts.
+ * Learns from a visit `elapsedMs` (> 0) after the previous one. Another body is weighed: a substantive change, or the
+ * page's own noise? The noisier a page is, the less another body counts.
+ * @param rate expected of pages like it before the visit, changes per ms
  */
 export function learnChange(
   before: ChangeBelief,
+  rate: number,
   elapsedMs: number,
   evidence: ChangeEvidence,
-  { ratios = LIKELIHOOD_RATIOS, prior = PRIOR_BELIEF }: LearnOptions = {},
+  { ratios = LIKELIHOOD_RATIOS, weight = 1 }: LearnOptions = {},
 ): LearntChange {
-  const { a, b, noise } = faded(before, prior, elapsedMs);
-  if (!(elapsedMs > 0)) return { belief: { a, b, noise }, changes: 0 };
-  const unchanged = { a, b: b + elapsedMs };
-  if (evidence.kind === 'unchanged') {
-    return { belief: { ...unchanged, noise: noise - NOISE_GAIN * noise }, changes: 0 };
-  }
-  const still = (b / (b + elapsedMs)) ** a;
-  const moved = 1 - still;
-  if (!(moved > 0)) return { belief: { ...unchanged, noise }, changes: 0 };
-  const minor = Math.max(noise, -Math.expm1(-MINOR_PER_MAJOR * (a / b) * elapsedMs));
-  const ratio = evidence.distance === null ? Number.POSITIVE_INFINITY : ratioOf(evidence.distance, ratios);
-  const share = ratio === Number.POSITIVE_INFINITY ? 1 : (ratio * moved) / (ratio * moved + minor * still);
-  const changed = changedMoments(a, b, elapsedMs, evidence.changeAgeMs);
-  const mean = share * changed.mean + (1 - share) * (a / unchanged.b);
-  const square = share * changed.square + (1 - share) * ((a * (a + 1)) / unchanged.b ** 2);
-  const belief = { ...withMoments(mean, square), noise: noise + NOISE_GAIN * (1 - share - noise) };
-  return { belief, changes: share };
+  const gamma = changeGamma(before, rate, elapsedMs);
+  const expected = chanceWithin(gamma, elapsedMs);
+  const share = evidence.kind === 'unchanged' ? 0 : shareOf(before, gamma, elapsedMs, ratioOf(evidence, ratios));
+  const dated = evidence.kind === 'unchanged' ? null : evidence.changeAgeMs;
+  const ageMs = dated !== null && dated >= 0 && dated <= elapsedMs ? dated : null;
+  const kept = keptAfter(elapsedMs);
+  const { a, b } = gamma;
+  // The time that counts with a change never lowers the rate: an interval after a change is not longer than before it.
+  const exposedMs = Math.min(ageMs ?? elapsedMs / 2, b / a);
+  const changes = before.changes * kept + share;
+  const watchedMs = before.watchedMs * kept + (1 - share) * elapsedMs + share * exposedMs;
+  const scale = changes > MAX_CHANGES ? MAX_CHANGES / changes : 1;
+  const noise = before.noise + NOISE_GAIN * ((evidence.kind === 'unchanged' ? 0 : 1 - share) - before.noise);
+  const mostMs = share >= SUBSTANTIVE ? needMs(before, rate, weight, elapsedMs) : null;
+  const belief = { changes: scale * changes, watchedMs: scale * watchedMs, newUrls: before.newUrls, noise, mostMs };
+  return { belief, changes: share, expected, ageMs };
 }
 
-function faded({ a, b, noise }: ChangeBelief, prior: ChangeBelief, elapsedMs: number): ChangeBelief {
-  const kept = Math.exp(-Math.max(0, elapsedMs) / FORGET_MS);
-  return {
-    a: prior.a + (a - prior.a) * kept,
-    b: Math.max(prior.b + (b - prior.b) * kept, LEAST_B_MS * kept),
-    noise,
-  };
+/** Probability that another body is a substantive change. */
+function shareOf({ noise }: ChangeBelief, gamma: ChangeGamma, elapsedMs: number, ratio: number): number {
+  if (ratio === Number.POSITIVE_INFINITY) return 1;
+  const moved = chanceWithin(gamma, elapsedMs);
+  const minor = Math.max(noise, -Math.expm1((-MINOR_PER_MAJOR * elapsedMs) / expectedPeriodMs(gamma)));
+  const major = ratio * moved;
+  return major > 0 ? major / (major + minor * (1 - moved)) : 0;
 }
 
-/** Mean and mean square of the rate when at least one change happened within `elapsedMs`. */
-function changedMoments(
-  a: number,
-  b: number,
-  elapsedMs: number,
-  changeAgeMs: number | null,
-): { readonly mean: number; readonly square: number } {
-  if (changeAgeMs !== null && changeAgeMs >= 0 && changeAgeMs <= elapsedMs) {
-    const rest = b + changeAgeMs;
-    return { mean: (a + 1) / rest, square: ((a + 1) * (a + 2)) / rest ** 2 };
-  }
-  const r = b / (b + elapsedMs);
-  const still = r ** a;
-  const moved = 1 - still;
-  return {
-    mean: ((a / b) * (1 - still * r)) / moved,
-    square: ((a * (a + 1)) / b ** 2) * ((1 - still * r * r) / moved),
-  };
+function ratioOf({ distance, isContentOther = false }: Differs, ratios: readonly number[]): number {
+  if (distance === null) return Number.POSITIVE_INFINITY;
+  const ratio = ratios[Math.min(Math.max(0, Math.trunc(distance)), ratios.length - 1)] ?? 1;
+  return isContentOther ? Math.max(CONTENT_RATIO, ratio) : ratio;
 }
 
-function ratioOf(distance: number, ratios: readonly number[]): number {
-  return ratios[Math.min(Math.max(0, Math.trunc(distance)), ratios.length - 1)] ?? 1;
-}
+type Differs = Extract<ChangeEvidence, { readonly kind: 'differs' }>;
 
-/** The Gamma with these moments; `a` is capped, the mean kept. */
-function withMoments(mean: number, square: number): { readonly a: number; readonly b: number } {
-  const variance = square - mean * mean;
-  const a = variance > 0 ? Math.min((mean * mean) / variance, MAX_A) : MAX_A;
-  return { a, b: a / mean };
-}
-
-/**
- * Worth of a visit `elapsedMs` after the last one: the page-days of freshness that it is expected to win over never
- * visiting the page again, less those that a later visit would win too. Grows with time; never below 0.
- */
-export function visitValue({ a, b }: ChangeRate, elapsedMs: number): number {
-  if (!(elapsedMs > 0)) return 0;
-  const r = b / (b + elapsedMs);
-  const still = r ** a;
-  // Both forms meet at a = 1; near it the first one loses its digits.
-  const until = Math.abs(a - 1) < 1e-6 ? -b * Math.log(r) : (b / (a - 1)) * -Math.expm1((a - 1) * Math.log(r));
-  return Math.max(0, until - elapsedMs * still) / DAY_MS;
-}
-
-/** The time after the last visit at which a visit is worth `value` page-days, ms; at most `maxMs`. */
-export function timeToValue(belief: ChangeRate, value: number, maxMs: number): number {
-  if (!(value > 0)) return 0;
-  if (visitValue(belief, maxMs) <= value) return maxMs;
-  let low = 0;
-  let high = maxMs;
-  // Bisection of a growing function: 50 halvings are below a millisecond for any practical interval.
-  for (let i = 0; i < 50 && high - low > 1; i++) {
-    const middle = (low + high) / 2;
-    if (visitValue(belief, middle) < value) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
-/** Expected time between two major changes, ms. */
-export const expectedPeriodMs = ({ a, b }: ChangeRate): number => b / a;
-
-/** Probability that no major change has happened `elapsedMs` after the last visit. */
-export function chanceFresh({ a, b }: ChangeRate, elapsedMs: number): number {
-  return (b / (b + Math.max(0, elapsedMs))) ** a;
-}
+/** The belief after a substantive change that brought so many URLs that were not known. */
+export const withNewUrls = (belief: ChangeBelief, newUrls: number): ChangeBelief => ({
+  ...belief,
+  newUrls: belief.newUrls + NEW_URLS_GAIN * (newUrls - belief.newUrls),
+});

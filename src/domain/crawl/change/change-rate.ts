@@ -1,6 +1,9 @@
 import { DAY_MS } from '../../time.ts';
 import type { CrawlDatum } from '../states/datum.ts';
-import { expectedPeriodMs } from './change-belief.ts';
+import { changeGamma, expectedPeriodMs, rateOfInterval } from './change-belief.ts';
+
+/** Of pages without evidence of their own: an index follows from the record alone, not from the pages around. */
+const EXPECTED_RATE = rateOfInterval(7 * DAY_MS);
 
 /**
  * Changes per day of a page with observed changes: from its belief, else from its visits. `null` for a page without a
@@ -16,7 +19,7 @@ export function changeRateOf(datum: Pick<CrawlDatum, 'state' | 'visits' | 'sched
   }
   if (changes === 0) return null;
   const { belief } = datum.schedule;
-  if (belief !== null) return DAY_MS / expectedPeriodMs(belief);
+  if (belief !== null) return DAY_MS / expectedPeriodMs(changeGamma(belief, EXPECTED_RATE, 0));
   return elapsedMs > 0 ? (changes * DAY_MS) / elapsedMs : null;
 }
 

@@ -11,6 +11,14 @@ export const isNewUrl = (datum: Pick<CrawlDatum, 'state' | 'visits' | 'discovere
   datum.nextFetchAt !== null &&
   datum.nextFetchAt <= datum.discoveredAt;
 
+/** Whether the last good visit found a page. */
+export const isLive = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
+  state === 'fetched' || state === 'notmodified' || state === 'duplicate';
+
+/** Whether a page is due by its belief and the clock of its group, where the schedule goes by these. */
+export const isDueByHazard = (page: ReturnType<typeof dueFacts>): boolean =>
+  isLive(page) && page.failures === 0 && !page.isFixed && page.unansweredAt === null && page.lastFetchAt !== null;
+
 /** Shorter intervals count as this, ms. */
 const LEAST_INTERVAL_MS = 1_000;
 

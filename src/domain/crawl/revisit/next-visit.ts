@@ -1,9 +1,10 @@
 import { hostOf } from '../../url/canonical/url-key.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
-import type { ChangeBelief } from '../change/change-belief.ts';
+import { type HostExpectation, rateOfGroup } from '../hazard/expectation.ts';
+import { groupOf } from '../hazard/page-group.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
 import { boundsBy, boundsOf, type IntervalBounds, type IntervalRule, type OwnBounds } from './interval-bounds.ts';
-import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './schedule.ts';
+import type { FetchSchedule, ScheduleDecision, ScheduleTerm, ScheduleVisit } from './schedule.ts';
 
 /** Settings that decide the next visit, beside the page itself. */
 export interface SettlePolicy {
@@ -15,15 +16,17 @@ export interface SettlePolicy {
   readonly intervalRules?: readonly IntervalRule[];
   /** Bounds set for some URLs, ahead of the rules; absent: for none. */
   readonly boundsOfUrl?: (url: string) => OwnBounds | undefined;
-  /** Belief about a page before any evidence: of its host where that is known, else of the crawl. */
-  readonly prior?: ChangeBelief;
-  /** Price of a visit under the budget, page-days; `null` without a budget. */
+  /** What is expected of the pages of the host; absent: nothing is known. */
+  readonly expected?: HostExpectation;
+  /** Price of a visit under the budget, stale days; `null` without a budget. */
   readonly price?: number | null;
   /** First pause after a failure, ms; doubled with each further failure up to the maximum. */
   readonly retryIntervalMs: number;
   readonly maxRetryIntervalMs: number;
   /** Pauses after the first, second, ... "gone" in a row, ms; after the last one the URL is not selected any more. */
   readonly goneIntervalsMs: readonly number[];
+  /** The same for a URL that has never brought a page; absent: as those that did. */
+  readonly missingIntervalsMs?: readonly number[];
   /** Redirects in a row that are followed; no limit by default. */
   readonly maxRedirects?: number;
 }
@@ -32,8 +35,8 @@ export interface NextVisit {
   readonly memory: ScheduleMemory;
   readonly nextFetchAt: number;
   readonly terms: readonly ScheduleTerm[];
-  /** As {@link ScheduleDecision.changes}. */
-  readonly changes?: number;
+  /** As in the decision of the schedule. */
+  readonly seen?: ScheduleDecision['seen'];
 }
 
 /** The operator's bounds for a page. */
@@ -73,7 +76,7 @@ export function nextVisit(
     ...visit,
     weight: weightOf(page.metadata),
     price: policy.price ?? null,
-    ...(policy.prior !== undefined && { prior: policy.prior }),
+    ...(policy.expected !== undefined && { rate: rateOfGroup(policy.expected, groupOf(page.url), visit.now) }),
     spread: spreadOf(page.url),
     startIntervalMs: isStartNamed ? startMs : null,
   });
@@ -85,13 +88,33 @@ export function nextVisit(
   if (page.fixedIntervalMs !== null) terms.push(fixedTerm(page.fixedIntervalMs));
   else if (pause !== wanted) terms.push({ label: 'bounded to', value: pause, unit: 'ms' });
   const intervalMs = clamp(decision.memory.intervalMs, bounds.minIntervalMs, bounds.maxIntervalMs);
-  const { changes } = decision;
+  const { seen } = decision;
   return {
     memory: { ...decision.memory, intervalMs },
     nextFetchAt: visit.now + Math.round(pause),
     terms,
-    ...(changes !== undefined && { changes }),
+    ...(seen !== undefined && { seen }),
   };
+}
+
+/** The record of a page that was visited at `at`, with another belief and under another policy. */
+export function scheduledAnew(
+  datum: CrawlDatum,
+  belief: ScheduleMemory['belief'],
+  at: number,
+  policy: SettlePolicy,
+): CrawlDatum {
+  const schedule = { ...datum.schedule, belief };
+  const last = datum.visits.at(-1);
+  if (datum.fixedIntervalMs !== null || last === undefined) return { ...datum, schedule };
+  const visit = { outcome: 'unchanged', evidence: 'digest', distance: null, lastModifiedAt: null } as const;
+  const { memory, nextFetchAt } = nextVisit(
+    { ...datum, schedule },
+    { ...visit, now: at, elapsedMs: last.elapsedMs ?? 0, changedAt: datum.changedAt, isRepeated: true },
+    policy,
+  );
+  const visits = [...datum.visits.slice(0, -1), { ...last, intervalMs: memory.intervalMs }];
+  return { ...datum, schedule: memory, nextFetchAt, visits };
 }
 
 const fixedTerm = (intervalMs: number): ScheduleTerm => ({

@@ -1,5 +1,7 @@
-import type { ChangeBelief } from '../change/change-belief.ts';
+import type { LearntChange } from '../change/change-belief.ts';
 import type { ScheduleMemory } from '../states/datum.ts';
+
+export type { ScheduleMemory } from '../states/datum.ts';
 
 /** A visit, as a fetch schedule sees it. */
 export interface ScheduleVisit {
@@ -16,6 +18,8 @@ export interface ScheduleVisit {
   readonly evidence: 'first' | 'conditional' | 'headers' | 'digest' | 'distance' | 'resigned' | 'partial';
   /** Hamming distance, bits; `null` without signatures to compare. */
   readonly distance: number | null;
+  /** Whether a part of the main content is another that does not always change. Default false. */
+  readonly isContentOther?: boolean;
   /** Time of the last visit that found the page changed, ms since the epoch, this visit included. */
   readonly changedAt: number | null;
   /** `Last-Modified` of the answer, ms since the epoch. */
@@ -24,10 +28,10 @@ export interface ScheduleVisit {
   readonly isHostTrusted?: boolean;
   /** Importance of the page, 1 for an ordinary one. Default 1. */
   readonly weight?: number;
-  /** Current price of a visit, page-days ({@link FetchSchedule.worth}); absent or `null` without a budget. */
+  /** Current price of a visit, stale days that it is to end; absent or `null` without a budget. */
   readonly price?: number | null;
-  /** Belief about pages of this host before any evidence. Default: the general one. */
-  readonly prior?: ChangeBelief;
+  /** Substantive changes expected of pages like it, per ms. Default: by the initial interval. */
+  readonly rate?: number;
   /** Factor about 1, by the URL: pages first fetched together do not come back together. Default 1. */
   readonly spread?: number;
   /** On the first visit: the interval until the second, as named by the seed, ms; absent or `null` without one. */
@@ -56,8 +60,8 @@ export interface ScheduleDecision {
   readonly nextFetchAt: number;
   /** The arithmetic, for `explain`. */
   readonly terms: readonly ScheduleTerm[];
-  /** Probability that the visit saw a major change; absent where nothing was learnt from it. */
-  readonly changes?: number;
+  /** What the visit has shown of changes; absent where nothing was learnt from it. */
+  readonly seen?: Omit<LearntChange, 'belief'>;
 }
 
 /**
@@ -73,9 +77,9 @@ export interface FetchSchedule {
   /** Called by updatedb for each visit that found the page, and by `explain`, `plan` and `simulate`. */
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
-   * Worth of a visit `elapsedMs` after the last one, page-days of freshness: the order in which a budget is spent.
-   * `belief` is `null` before the first visit that was learnt from; `prior` takes its place. A schedule without this
-   * method leaves the order to scoring.
+   * Whether pages are due by the clock of their group, which what was seen of others moves: `memory.belief` is then
+   * kept by `learnChange`, and `nextFetchAt` says when a page is looked at. Default false: a page is due at
+   * `nextFetchAt`.
    */
-  worth?(belief: ScheduleMemory['belief'], elapsedMs: number, weight: number, prior?: ChangeBelief): number;
+  readonly goesByHazard?: boolean;
 }

@@ -1,18 +1,29 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import {
   type ChangeEvidence,
-  chanceFresh,
+  changeGamma,
   expectedPeriodMs,
+  hubWorth,
+  type LearntChange,
   LIKELIHOOD_RATIOS,
   learnChange,
-  PRIOR_BELIEF,
-  timeToValue,
-  visitValue,
+  NO_BELIEF,
+  needMs,
+  payingChance,
+  rateOfInterval,
 } from '../change/change-belief.ts';
-import { type FetchSchedule, isTelling, type ScheduleTerm, type ScheduleVisit } from '../revisit/schedule.ts';
+import { timeToWorth } from '../hazard/visit-worth.ts';
+import {
+  type FetchSchedule,
+  isTelling,
+  type ScheduleDecision,
+  type ScheduleMemory,
+  type ScheduleTerm,
+  type ScheduleVisit,
+} from '../revisit/schedule.ts';
 
 export interface FreshnessOptions {
-  /** Interval of an unknown page, ms. Without a budget it also sets the price of a visit. */
+  /** Interval of an unknown page, ms. */
   readonly intervalMs: number;
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
@@ -21,9 +32,9 @@ export interface FreshnessOptions {
 }
 
 export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
-  intervalMs: 30 * DAY_MS,
+  intervalMs: 7 * DAY_MS,
   minIntervalMs: HOUR_MS,
-  maxIntervalMs: 90 * DAY_MS,
+  maxIntervalMs: 30 * DAY_MS,
   likelihoodRatios: LIKELIHOOD_RATIOS,
 });
 
@@ -31,67 +42,60 @@ export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
 const MADE_ON_REQUEST_MS = MINUTE_MS;
 
 /**
- * Spends visits where they win most freshness. The belief about a page's change rate ({@link learnChange}) gives the
- * worth of a visit at any time ({@link visitValue}). The page is due when the worth reaches the price, which is the
- * mean worth of visits under the current budget. Pages that change faster than the budget can follow are visited less
- * often.
+ * The oftener a page was found to change, the sooner it is visited: when a substantive change has happened with a
+ * chance of 0.3, by the belief that its visits have taught ({@link learnChange}) and the rate that pages like it are
+ * expected to have. `generate` looks at the time by the clock of the page's group, which may bring the visit forward or
+ * let it wait (domain/crawl/hazard).
  */
 export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DEFAULTS): FetchSchedule {
-  const priceWithoutBudget = visitValue(PRIOR_BELIEF, options.intervalMs);
+  const firstRate = rateOfInterval(options.intervalMs);
   return {
     name: 'freshness',
     initialIntervalMs: options.intervalMs,
+    goesByHazard: true,
     onVisit(memory, visit) {
-      const { prior = PRIOR_BELIEF } = visit;
-      const before = memory.belief ?? prior;
-      const evidence = evidenceOf(visit);
-      const elapsedMs = visit.elapsedMs ?? 0;
-      const learnt =
-        evidence === null || visit.elapsedMs === null || visit.isRepeated
-          ? null
-          : learnChange(before, elapsedMs, evidence, { ratios: options.likelihoodRatios, prior });
-      const belief = learnt?.belief ?? before;
-      const weight = visit.weight ?? 1;
-      const price = visit.price ?? priceWithoutBudget;
+      const { rate = firstRate, weight = 1, spread = 1 } = visit;
+      const learnt = learntFrom(memory, visit, rate, options);
       const start = visit.startIntervalMs ?? null;
-      const wanted = start ?? timeToValue(belief, (price / weight) * (visit.spread ?? 1), options.maxIntervalMs);
-      const intervalMs = Math.round(Math.min(Math.max(wanted, options.minIntervalMs), options.maxIntervalMs));
+      const named = start === null ? null : { ...NO_BELIEF, mostMs: start };
+      const after = learnt?.belief ?? named ?? memory.belief;
+      const belief = after ?? NO_BELIEF;
+      const most = options.maxIntervalMs;
+      const paying =
+        (visit.price ?? null) === null
+          ? needMs(belief, rate, weight)
+          : timeToWorth(after, rate, visit.price as number, most, weight);
+      const wanted = start ?? paying * spread;
+      const intervalMs = Math.round(Math.min(Math.max(wanted, options.minIntervalMs), most));
       return {
-        // Without evidence of its own a page follows the prior of its host, which goes on learning.
-        memory: { intervalMs, belief: learnt === null ? memory.belief : belief },
+        // Without evidence of its own a page follows its group, which goes on learning.
+        memory: { intervalMs, belief: after },
         nextFetchAt: visit.now + intervalMs,
-        ...(learnt === null ? {} : { changes: learnt.changes }),
-        terms: [
-          { label: 'time since the last visit', value: elapsedMs, unit: 'ms' },
-          ...evidenceTerms(visit),
-          { label: 'major change believed every', value: Math.round(expectedPeriodMs(belief)), unit: 'ms' },
-          ...(visit.isRepeated
-            ? []
-            : [{ label: 'before the visit, every', value: Math.round(expectedPeriodMs(before)), unit: 'ms' } as const]),
-          ...(visit.prior === undefined || memory.belief === null
-            ? []
-            : [
-                {
-                  label: 'expected on its host, every',
-                  value: Math.round(expectedPeriodMs(prior)),
-                  unit: 'ms',
-                } as const,
-              ]),
-          { label: 'price of a visit, page-days', value: rounded(price) },
-          ...(weight === 1 ? [] : [{ label: 'weight of the page', value: weight }]),
-          ...(visit.spread === undefined
-            ? []
-            : [{ label: 'spread over time, by the URL', value: rounded(visit.spread) }]),
-          start === null
-            ? { label: 'a visit is worth the price after', value: intervalMs, unit: 'ms' }
-            : { label: 'first interval, as set', value: intervalMs, unit: 'ms' },
-          { label: 'chance that it is still fresh then', value: rounded(chanceFresh(belief, intervalMs)) },
-        ],
+        ...seenOf(learnt),
+        terms: termsOf(visit, { belief, rate, intervalMs, isNamed: start !== null }),
       };
     },
-    worth: (belief, elapsedMs, weight, prior = PRIOR_BELIEF) => weight * visitValue(belief ?? prior, elapsedMs),
   };
 }
+
+/** `null`: the visit shows nothing about changes, or was learnt from before. */
+function learntFrom(
+  { belief }: ScheduleMemory,
+  visit: ScheduleVisit,
+  rate: number,
+  { likelihoodRatios: ratios }: FreshnessOptions,
+): LearntChange | null {
+  const evidence = evidenceOf(visit);
+  const { elapsedMs, isRepeated = false, weight = 1 } = visit;
+  if (evidence === null || elapsedMs === null || !(elapsedMs > 0) || isRepeated) return null;
+  return learnChange(belief ?? NO_BELIEF, rate, elapsedMs, evidence, { ratios, weight });
+}
+
+const seenOf = (learnt: LearntChange | null): Pick<ScheduleDecision, 'seen'> => {
+  if (learnt === null) return {};
+  const { changes, expected, ageMs } = learnt;
+  return { seen: { changes, expected, ageMs } };
+};
 
 /** `null`: the visit gives no evidence of change. */
 function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
@@ -100,7 +104,38 @@ function evidenceOf(visit: ScheduleVisit): ChangeEvidence | null {
   const { lastModifiedAt, now } = visit;
   const ageMs = lastModifiedAt === null ? null : now - lastModifiedAt;
   const isTrusted = ageMs !== null && ageMs >= MADE_ON_REQUEST_MS && (visit.isHostTrusted ?? true);
-  return { kind: 'differs', distance: visit.distance, changeAgeMs: isTrusted ? ageMs : null };
+  const { distance, isContentOther = false } = visit;
+  return { kind: 'differs', distance, isContentOther, changeAgeMs: isTrusted ? ageMs : null };
+}
+
+interface Decided {
+  readonly belief: NonNullable<ScheduleMemory['belief']>;
+  readonly rate: number;
+  readonly intervalMs: number;
+  readonly isNamed: boolean;
+}
+
+function termsOf(visit: ScheduleVisit, { belief, rate, intervalMs, isNamed }: Decided): ScheduleTerm[] {
+  const { weight = 1, price = null, spread } = visit;
+  const periodMs = expectedPeriodMs(changeGamma(belief, rate, 0));
+  return [
+    { label: 'time since the last visit', value: visit.elapsedMs ?? 0, unit: 'ms' },
+    ...evidenceTerms(visit),
+    { label: 'substantive changes seen, older ones count less', value: rounded(belief.changes) },
+    { label: 'a change of pages like it is expected every', value: Math.round(1 / rate), unit: 'ms' },
+    { label: 'a change of this page is expected every', value: Math.round(periodMs), unit: 'ms' },
+    ...(hubWorth(belief) === 1
+      ? []
+      : [{ label: 'new URLs that a change brings', value: rounded(belief.newUrls) } as const]),
+    ...(weight === 1 ? [] : [{ label: 'weight of the page', value: weight }]),
+    ...(spread === undefined ? [] : [{ label: 'spread over time, by the URL', value: rounded(spread) }]),
+    price === null
+      ? { label: 'a visit pays at a chance of a change of', value: rounded(payingChance(belief) / weight) }
+      : { label: 'price of a visit under the budget, stale days', value: rounded(price) },
+    isNamed
+      ? { label: 'first interval, as set', value: intervalMs, unit: 'ms' }
+      : { label: 'that is after', value: intervalMs, unit: 'ms' },
+  ];
 }
 
 function evidenceTerms(visit: ScheduleVisit): ScheduleTerm[] {

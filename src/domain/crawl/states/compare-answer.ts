@@ -21,6 +21,8 @@ export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
 export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
   /** Hamming distance to the stored change signature, bits; `null` at first, and without signatures to compare. */
   readonly distance: number | null;
+  /** As {@link ScheduleVisit.isContentOther}. */
+  readonly isContentOther?: boolean;
   /** Memory of the blocks after the visit. */
   readonly blocks: BlockMemory | null;
 }
@@ -52,7 +54,7 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   const bits = parsed === null ? null : changeDistance(datum, parsed);
   const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
   const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
-  return { outcome: 'modified', evidence, distance, blocks };
+  return { outcome: 'modified', evidence, distance, blocks, isContentOther: learnt?.isContentOther ?? false };
 }
 
 /** Whether a body to be compared is a part of a page only: what is missing may be what has changed. */

@@ -1,44 +1,42 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { endsChain } from '../discovery/redirect-chain.ts';
+import { goneInARow, isPageless, isRefusedForGood, missingInARow, redirectsInARow } from '../revisit/missing-url.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
-import { type CrawlDatum, isAnswered, type LastError, NO_VALIDATORS, type Visit } from './datum.ts';
+import { type CrawlDatum, type LastError, NO_VALIDATORS } from './datum.ts';
 import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outcome.ts';
-import { answered, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
+import { answered, type ScheduledVisit, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
 
 /*
  * Visits that found no page: redirected, gone, failed or denied.
  */
 
+/** Where a redirect leads. */
+export interface RedirectTarget {
+  /** Canonical; `null`: it cannot be followed. */
+  readonly url: string | null;
+  /** Whether it is known to be missing, and never was there. */
+  readonly isMissing: boolean;
+}
+
 export function settleRedirect(
   datum: CrawlDatum,
   outcome: FetchRedirect,
-  target: string | null,
+  target: RedirectTarget,
   policy: SettlePolicy,
   now: number,
 ): Transition {
   const wasRedirect = datum.state === 'redir_perm' || datum.state === 'redir_temp';
-  const same = wasRedirect && datum.target === target;
+  const same = wasRedirect && datum.target === target.url;
   const changedAt = same ? datum.changedAt : now;
-  const scheduled = scheduleNextVisit(
-    datum,
-    {
-      outcome: same ? 'unchanged' : datum.lastFetchAt === null ? 'new' : 'modified',
-      evidence: datum.lastFetchAt === null ? 'first' : 'headers',
-      distance: null,
-      changedAt,
-      lastModifiedAt: null,
-    },
-    policy,
-    now,
-  );
+  const scheduled = scheduleAfterRedirect({ ...datum, changedAt }, outcome, { same, ...target }, policy, now);
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     ...scheduled.fields,
     state: outcome.permanent ? 'redir_perm' : 'redir_temp',
     changedAt,
-    target,
-    lastError: redirectError(datum, outcome, target, policy, now),
+    target: target.url,
+    lastError: redirectError(datum, outcome, target.url, policy, now),
   };
   return {
     datum: withVisit(next, datum, 'redirect', null, outcome.bodyBytes, now),
@@ -47,6 +45,43 @@ export function settleRedirect(
     terms: scheduled.terms,
   };
 }
+
+/**
+ * A permanent redirect comes back after the longest interval, and one to a URL that was never there like that URL:
+ * neither teaches the schedule anything about changes. A temporary one is visited like a page.
+ */
+function scheduleAfterRedirect(
+  datum: CrawlDatum,
+  { permanent }: FetchRedirect,
+  { same, isMissing }: RedirectTarget & { readonly same: boolean },
+  policy: SettlePolicy,
+  now: number,
+): ScheduledVisit {
+  const { fixedIntervalMs } = datum;
+  if (fixedIntervalMs !== null || !(permanent || isMissing)) {
+    const outcome = same ? 'unchanged' : datum.lastFetchAt === null ? 'new' : 'modified';
+    const evidence = datum.lastFetchAt === null ? 'first' : 'headers';
+    const { changedAt } = datum;
+    return scheduleNextVisit(
+      datum,
+      { outcome, evidence, distance: null, changedAt, lastModifiedAt: null },
+      policy,
+      now,
+    );
+  }
+  const { maxIntervalMs } = boundsFor(datum, policy);
+  const pauses = missingIntervals(policy);
+  const missing = isMissing ? pauses[Math.min(redirectsInARow(datum), pauses.length - 1)] : undefined;
+  const intervalMs = Math.max(permanent ? maxIntervalMs : 0, missing ?? 0);
+  const label = missing === undefined ? 'permanent redirect, longest interval' : 'redirect to a missing page, pause';
+  return {
+    fields: { schedule: { ...datum.schedule, intervalMs }, nextFetchAt: now + intervalMs },
+    terms: [{ label, value: intervalMs, unit: 'ms' }],
+  };
+}
+
+const missingIntervals = ({ missingIntervalsMs, goneIntervalsMs }: SettlePolicy): readonly number[] =>
+  missingIntervalsMs ?? goneIntervalsMs;
 
 function redirectError(
   datum: CrawlDatum,
@@ -62,8 +97,9 @@ function redirectError(
 }
 
 export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Transition {
-  const visits = goneInARow(datum.visits);
-  const pause = policy.goneIntervalsMs[visits];
+  const visits = isPageless(datum) ? missingInARow(datum) : goneInARow(datum);
+  const pauses = isPageless(datum) ? missingIntervals(policy) : policy.goneIntervalsMs;
+  const pause = pauses[visits];
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
     state: 'gone',
@@ -77,7 +113,7 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
   const terms: ScheduleTerm[] = [
     { label: 'gone, times in a row', value: visits + 1 },
     pause === undefined
-      ? { label: 'not selected any more after', value: policy.goneIntervalsMs.length }
+      ? { label: 'not selected any more after', value: pauses.length }
       : { label: 'pause', value: pause, unit: 'ms' },
   ];
   return {
@@ -88,17 +124,6 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
   };
 }
 
-/** "Gone" visits at the end of the ring; failures between them are skipped. */
-function goneInARow(visits: readonly Visit[]): number {
-  let count = 0;
-  for (let i = visits.length - 1; i >= 0; i--) {
-    const visit = visits[i] as Visit;
-    if (visit.outcome === 'gone') count++;
-    else if (isAnswered(visit)) break;
-  }
-  return count;
-}
-
 /**
  * Statuses by which a server rejects the request itself. Only conditions vary between requests (an entity tag that a
  * filter of the server refuses or finds too long), so the next visit is unconditional.
@@ -107,7 +132,10 @@ const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
 
 export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Transition {
   const failures = datum.failures + 1;
-  const pause = Math.min(policy.retryIntervalMs * 2 ** Math.min(failures - 1, 30), policy.maxRetryIntervalMs);
+  const pauses = isRefusedForGood(datum, outcome.status) ? missingIntervals(policy) : [];
+  const pause =
+    pauses[Math.min(failures, pauses.length) - 1] ??
+    Math.min(policy.retryIntervalMs * 2 ** Math.min(failures - 1, 30), policy.maxRetryIntervalMs);
   const nextFetchAt = Math.max(now + pause, outcome.retryAt ?? 0);
   const next: CrawlDatum = {
     ...datum,
@@ -120,7 +148,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
   };
   const terms: ScheduleTerm[] = [
     { label: 'failures in a row', value: failures },
-    { label: 'pause, doubled with each failure', value: pause, unit: 'ms' },
+    { label: pauses.length > 0 ? 'pause' : 'pause, doubled with each failure', value: pause, unit: 'ms' },
   ];
   if (outcome.retryAt !== null) terms.push({ label: 'Retry-After', value: outcome.retryAt - now, unit: 'ms' });
   return {
@@ -133,6 +161,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
 
 /** Refused by rule: not counted as a failure of the page, and asked again after an interval. */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
+  if (outcome.code === 'missing-unasked') return settleUnasked(datum, outcome, policy, now);
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
   const pause = passing
@@ -145,6 +174,25 @@ export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: Se
   };
   const terms: ScheduleTerm[] = [
     { label: `pause (${outcome.code})`, value: (outcome.retryAt ?? now + pause) - now, unit: 'ms' },
+  ];
+  return { datum: withVisit(next, datum, 'denied', null, 0, now), verdict: 'denied', distance: null, terms };
+}
+
+/**
+ * A URL that was never there, and was left out as others of its host had found nothing. Its next visit is due a little
+ * before theirs, so that it is among the first then.
+ */
+function settleUnasked(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
+  const pause = missingIntervals(policy)[missingInARow(datum)];
+  const next: CrawlDatum = {
+    ...datum,
+    lastError: { code: outcome.code, message: outcome.message, at: now },
+    nextFetchAt: pause === undefined ? null : now + Math.round(0.99 * pause),
+  };
+  const terms: ScheduleTerm[] = [
+    pause === undefined
+      ? { label: 'not selected any more after', value: missingIntervals(policy).length }
+      : { label: `pause (${outcome.code})`, value: pause, unit: 'ms' },
   ];
   return { datum: withVisit(next, datum, 'denied', null, 0, now), verdict: 'denied', distance: null, terms };
 }

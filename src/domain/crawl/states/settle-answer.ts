@@ -34,7 +34,7 @@ export function settleSuccess(
 function scheduleAfterAnswer(
   datum: CrawlDatum,
   { claims }: FullAnswer,
-  { outcome, evidence, distance }: Comparison,
+  { outcome, evidence, distance, isContentOther = false }: Comparison,
   { lastModifiedAt, isHostTrusted = true }: DatedAnswer,
   policy: SettlePolicy,
   now: number,
@@ -43,7 +43,7 @@ function scheduleAfterAnswer(
   return scheduleNextVisit(
     // Bounds by MIME type go by the type of this answer: before the first visit none was known.
     { ...datum, contentType: claims.contentType },
-    { outcome, evidence, distance, changedAt, lastModifiedAt, isHostTrusted },
+    { outcome, evidence, distance, isContentOther, changedAt, lastModifiedAt, isHostTrusted },
     policy,
     now,
   );

@@ -1,8 +1,8 @@
-import { type SettlePolicy, weightOf } from '../revisit/next-visit.ts';
+import type { SettlePolicy } from '../revisit/next-visit.ts';
 import { type CrawlDatum, NO_VALIDATORS } from './datum.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
 import { revived } from './revived.ts';
-import { settleDenied, settleFailed, settleGone, settleRedirect } from './settle-absence.ts';
+import { type RedirectTarget, settleDenied, settleFailed, settleGone, settleRedirect } from './settle-absence.ts';
 import { settleSuccess, settleUnchanged } from './settle-answer.ts';
 import type { Transition } from './transition.ts';
 
@@ -19,6 +19,8 @@ export type CrawlEvent =
       readonly outcome: FetchOutcome;
       readonly parse: ParseOutcome | null;
       readonly target: string | null;
+      /** Whether the target is known to be missing, and never was there; default false. */
+      readonly isTargetMissing?: boolean;
       readonly lastModifiedAt: number | null;
       /** Whether the headers of the host are trusted; default true. */
       readonly isHostTrusted?: boolean;
@@ -43,19 +45,10 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
     case 'touched':
       return kept(settleTouched(datum, event.at));
     case 'visited':
-      return { ...settleVisit(datum, event, policy, now), ...worthOf(datum, event.outcome, policy, now) };
+      return settleVisit(datum, event, policy, now);
     default:
       return never(event);
   }
-}
-
-/** A failed visit has no worth: counting it would raise the price of visits ever more while the page is unreachable. */
-function worthOf(datum: CrawlDatum, { kind }: FetchOutcome, policy: SettlePolicy, now: number): { worth?: number } {
-  const { worth } = policy.schedule;
-  if (worth === undefined || datum.lastFetchAt === null || datum.fixedIntervalMs !== null) return {};
-  if (kind === 'failed' || kind === 'denied') return {};
-  const elapsedMs = Math.max(0, now - datum.lastFetchAt);
-  return { worth: worth(datum.schedule.belief, elapsedMs, weightOf(datum.metadata), policy.prior) };
 }
 
 function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolicy, now: number): Transition {
@@ -65,7 +58,7 @@ function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolic
     case 'unchanged':
       return settleUnchanged(datum, event.outcome, event.lastModifiedAt, policy, now);
     case 'redirect':
-      return settleRedirect(datum, event.outcome, event.target, policy, now);
+      return settleRedirect(datum, event.outcome, targetOf(event), policy, now);
     case 'gone':
       return settleGone(datum, event.outcome, policy, now);
     case 'failed':
@@ -76,6 +69,11 @@ function settleVisit(datum: CrawlDatum, event: VisitedEvent, policy: SettlePolic
       return never(event.outcome);
   }
 }
+
+const targetOf = ({ target, isTargetMissing = false }: VisitedEvent): RedirectTarget => ({
+  url: target,
+  isMissing: isTargetMissing,
+});
 
 function never(value: never): never {
   throw new TypeError(`unknown event ${JSON.stringify(value)}`);

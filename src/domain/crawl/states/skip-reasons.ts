@@ -79,6 +79,10 @@ export const SKIP_REASONS = {
   'http-server-error': visited(ERRORS['http-server-error'].text, LATER),
   'http-throttled': visited(ERRORS['http-throttled'].text, 'fetch.delay; retried when the server allows'),
   'host-failing': visited(ERRORS['host-failing'].text, LATER),
+  'missing-unasked': visited(
+    ERRORS['missing-unasked'].text,
+    'schedule.missingIntervals; "incrawl retry" makes it due now',
+  ),
   'address-blocked': visited(ERRORS['address-blocked'].text, 'http.allowAddresses'),
   'robots-denied': visited(ERRORS['robots-denied'].text, NEXT_TIME),
   'robots-unreachable': visited(ERRORS['robots-unreachable'].text, LATER),

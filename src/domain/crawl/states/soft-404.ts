@@ -1,5 +1,5 @@
 import { hammingDistance } from '../../page/near/hamming.ts';
-import { DAY_MS } from '../../time.ts';
+import { DAY_MS, isWithinLast } from '../../time.ts';
 import { isAlikeInLength } from './duplicate.ts';
 import type { FetchGone, FetchOutcome, FetchSuccess, ParseOutcome } from './outcome.ts';
 
@@ -13,8 +13,12 @@ export interface MissingPage {
   readonly textChars: number;
 }
 
-/** The host is asked again after this time, ms. */
-export const MISSING_PAGE_MAX_AGE_MS = 30 * DAY_MS;
+/**
+ * Whether the host is to be asked again by now. A proper "not found" comes from the server, and lasts longer than the
+ * look of a page.
+ */
+export const isMissingPageOld = ({ at, signature }: MissingPage, now: number): boolean =>
+  !isWithinLast((signature === null ? 90 : 30) * DAY_MS, at, now);
 
 const NAME = 'incrawl-no-such-page-';
 const PROBE = new RegExp(`/${NAME}[0-9a-f]{12}$`);

@@ -1,6 +1,5 @@
-import type { ChangeCount } from '../change/change-prior.ts';
 import { nextVisit, type SettlePolicy } from '../revisit/next-visit.ts';
-import type { ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
+import type { ScheduleDecision, ScheduleTerm, ScheduleVisit } from '../revisit/schedule.ts';
 import { type CrawlDatum, VISIT_RING_SIZE, type Visit, type VisitOutcome } from './datum.ts';
 
 /** What an event makes of a URL. */
@@ -20,20 +19,18 @@ export interface Transition {
   readonly distance: number | null;
   /** Arithmetic of the next visit. */
   readonly terms: readonly ScheduleTerm[];
-  /**
-   * Worth of the visit to the schedule before it was made, page-days; absent for a first visit, a failed one, and a
-   * page under a fixed interval.
-   */
-  readonly worth?: number;
-  /** Probability that the visit saw a major change, and the time since the one before, ms; absent: nothing learnt. */
-  readonly seen?: ChangeCount;
+  /** What the visit has shown of changes; absent: nothing was learnt. */
+  readonly seen?: SeenChange;
 }
+
+/** What a visit has shown of changes, and the time since the one before, ms. */
+export type SeenChange = NonNullable<ScheduleDecision['seen']> & { readonly elapsedMs: number };
 
 /** The time of the next visit, as fields of the record, and its arithmetic. */
 export interface ScheduledVisit {
   readonly fields: Pick<CrawlDatum, 'schedule' | 'nextFetchAt'>;
   readonly terms: readonly ScheduleTerm[];
-  readonly seen?: ChangeCount;
+  readonly seen?: SeenChange;
 }
 
 export function scheduleNextVisit(
@@ -42,13 +39,13 @@ export function scheduleNextVisit(
   policy: SettlePolicy,
   now: number,
 ): ScheduledVisit {
-  const watchedMs = elapsedMs(datum, now);
-  const next = nextVisit(datum, { ...visit, now, elapsedMs: watchedMs }, policy);
-  const { memory, nextFetchAt, terms, changes } = next;
+  const sinceMs = elapsedMs(datum, now);
+  const next = nextVisit(datum, { ...visit, now, elapsedMs: sinceMs }, policy);
+  const { memory, nextFetchAt, terms, seen } = next;
   return {
     fields: { schedule: memory, nextFetchAt },
     terms,
-    ...(changes !== undefined && watchedMs !== null && { seen: { changes, watchedMs } }),
+    ...(seen !== undefined && sinceMs !== null && { seen: { ...seen, elapsedMs: sinceMs } }),
   };
 }
 

@@ -1,8 +1,9 @@
+import { parseReading } from '../../../domain/crawl/discovery/sitemap-reading.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
 import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
 import type { Spread } from '../../../ports/record-indexes.ts';
-import { CHANGES_KEY } from '../../../steps/facts/change-prior.ts';
+import { LEVEL_KEY, mergedLevel, shareOfLevel } from '../../../steps/facts/expected-changes.ts';
 import { WRITTEN_KEY } from '../../../steps/facts/written-at.ts';
 import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
 import { FAMILIES_PRINT_KEY } from '../../../steps/update/link-families.ts';
@@ -30,19 +31,21 @@ export function mergedFacts(all: readonly Facts[]): Facts {
 type Merger = (values: readonly string[]) => string | null;
 
 const latest: Merger = (values) => String(Math.max(...values.map(Number)));
+const latestReading: Merger = (values) =>
+  values.reduce((last, each) => ((parseReading(each)?.at ?? 0) > (parseReading(last)?.at ?? 0) ? each : last));
 /** A print of several parts: another one than that of any of them. */
 const joined: Merger = (values) => [...new Set(values.filter((value) => value !== ''))].sort().join('+');
 
 const MERGERS: ReadonlyMap<string, Merger> = new Map([
   [SEEN_STATS_KEY, sumsOfFields],
   [SEED_HOSTS_KEY, (values) => JSON.stringify([...new Set(values.flatMap((each) => JSON.parse(each) as string[]))])],
-  [CHANGES_KEY, sumsOfWords],
+  [LEVEL_KEY, mergedLevel],
   [WRITTEN_KEY, latest],
   [SITEMAP_LINKS_KEY, (values) => values[0] as string],
   [FAMILIES_PRINT_KEY, joined],
 ]);
 
-const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latest : MERGERS.get(name));
+const mergerOf = (name: string): Merger | undefined => (name.startsWith(READ_KEY) ? latestReading : MERGERS.get(name));
 
 /** Of JSON objects of numbers: the sum of each field. */
 function sumsOfFields(values: readonly string[]): string {
@@ -53,14 +56,6 @@ function sumsOfFields(values: readonly string[]): string {
     }
   }
   return JSON.stringify(sums);
-}
-
-/** Of texts of numbers: the sum of the first ones, of the second ones, .. */
-function sumsOfWords(values: readonly string[]): string {
-  const sums: number[] = [];
-  for (const value of values)
-    for (const [i, word] of value.split(' ').entries()) sums[i] = (sums[i] ?? 0) + Number(word);
-  return sums.join(' ');
 }
 
 /**
@@ -81,16 +76,7 @@ export function shareOfFact(
   if (merger === undefined) return null;
   // Counts of look-ups are for people, and shared out they would say nothing.
   if (merger === sumsOfFields) return partition === 0 ? value : null;
-  return merger === sumsOfWords ? shareOfWords(value, partition, partitions) : value;
-}
-
-/** The first part gets what is left over. */
-function shareOfWords(value: string, partition: number, partitions: number): string {
-  const shares = value.split(' ').map((word) => {
-    const share = Math.floor(Number(word) / partitions);
-    return partition === 0 ? Number(word) - share * (partitions - 1) : share;
-  });
-  return shares.join(' ');
+  return merger === mergedLevel ? shareOfLevel(value, partition, partitions) : value;
 }
 
 export function summedCounters(all: readonly CrawlDbCounters[]): CrawlDbCounters {

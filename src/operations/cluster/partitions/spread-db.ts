@@ -11,6 +11,7 @@ import type {
   CrawlDb,
   CrawlDbCounters,
   DueEntry,
+  DueOfGroupQuery,
   DueQuery,
   HostRow,
   Lease,
@@ -212,6 +213,10 @@ export class SpreadCrawlDb implements CrawlDb {
 
   async recordsAtPlaces(host: string, places: readonly number[], meter?: ReadMeter): Promise<CrawlDatum[]> {
     return (await this.#ofHost(host)?.recordsAtPlaces(host, places, meter)) ?? [];
+  }
+
+  async dueOfGroup(query: DueOfGroupQuery): Promise<DueEntry[]> {
+    return (await this.#ofHost(query.host)?.dueOfGroup(query)) ?? [];
   }
 
   async spread(): Promise<Spread> {

@@ -1,15 +1,16 @@
-import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
-import { CrawlError, isUnreached } from '../../domain/errors.ts';
-import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
-import type { HostLanes } from '../../ports/host-lanes.ts';
-import type { Robots } from '../../ports/robots.ts';
-import { noteRest, restReason } from '../facts/host-rest.ts';
-import { askRobots, denialBy, restAsked, verdictInTurn } from './robots-turn.ts';
-import { restAskedFor } from './status-outcome.ts';
+// steps/fetch/sitemaps/: sitemaps and feeds that name pages and their dates.
+import { TurnTooLate } from '../../../domain/crawl/revisit/turn-too-late.ts';
+import { CrawlError, isUnreached } from '../../../domain/errors.ts';
+import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { CrawlDb } from '../../../ports/crawl-db.ts';
+import type { FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.ts';
+import type { HostLanes } from '../../../ports/host-lanes.ts';
+import type { Robots } from '../../../ports/robots.ts';
+import { noteRest, restReason } from '../../facts/host-rest.ts';
+import { askRobots, denialBy, restAsked, verdictInTurn } from '../robots-turn.ts';
+import { restAskedFor } from '../status-outcome.ts';
 
 /** A sitemap as the parser reads it. */
 export interface ReadSitemap {

@@ -1,14 +1,14 @@
-import type { OutboxRow } from '../../domain/crawl/discovery/forwarded-link.ts';
-import { areDatesUseless, hintTrust, withHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
-import { boundsFor, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
-import { newDatum } from '../../domain/crawl/states/datum.ts';
-import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../ports/crawl-db.ts';
-import type { SeenUrls } from '../../ports/seen-urls.ts';
-import { restReason } from '../facts/host-rest.ts';
-import { forwardingPart, type LinkForwarding } from '../update/links/link-forwarding.ts';
-import type { UrlChain } from '../url-chain.ts';
+import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { areDatesUseless, hintTrust, withHint } from '../../../domain/crawl/discovery/sitemap-hint.ts';
+import { boundsFor, type SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
+import { newDatum } from '../../../domain/crawl/states/datum.ts';
+import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
+import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
+import type { SeenUrls } from '../../../ports/seen-urls.ts';
+import { restReason } from '../../facts/host-rest.ts';
+import { forwardingPart, type LinkForwarding } from '../../update/links/link-forwarding.ts';
+import type { UrlChain } from '../../url-chain.ts';
 import {
   fetchSitemap,
   type ReadSitemap,

@@ -1,0 +1,169 @@
+import { type DueDecision, dueDecision, dueRank } from '../../domain/crawl/hazard/due-decision.ts';
+import { type HostExpectation, hotGroups, looksAllowed } from '../../domain/crawl/hazard/expectation.ts';
+import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
+import { groupsToLookAt } from '../../domain/crawl/hazard/sentinels.ts';
+import { isDueByHazard } from '../../domain/crawl/revisit/due.ts';
+import type { IntervalBounds } from '../../domain/crawl/revisit/interval-bounds.ts';
+import { spreadOf } from '../../domain/crawl/revisit/next-visit.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
+import type { WatchedHosts } from '../facts/watched-hosts.ts';
+import { type GroupPick, GroupPicks } from './group-picks.ts';
+import type { KnownExpectations } from './known-expectations.ts';
+
+export interface HazardDeps {
+  readonly db: Pick<CrawlDb, 'due' | 'dueOfGroup'>;
+  readonly known: KnownExpectations;
+  readonly watched: WatchedHosts;
+  /** The operator's bounds of the interval of a page. */
+  readonly boundsOf: (url: string) => IntervalBounds | Promise<IntervalBounds>;
+  /** The longest interval without rules for some pages, ms. */
+  readonly maxIntervalMs: number;
+  /** Takes pages that wait, and when they are to be looked at again. */
+  readonly defer: (url: string, until: number) => Promise<void>;
+}
+
+export interface HazardRound {
+  /** Pages that are due at this time count as due, ms since the epoch. */
+  readonly now: number;
+  /** Time by which pages come early, as the next run may be far, ms. */
+  readonly aheadMs: number;
+}
+
+/** Entries of a group read beyond those that are due by their time. */
+const WINDOW = 32;
+/** Candidates kept at a time, over all groups. */
+const MAX_KEPT = 50_000;
+
+/**
+ * Known pages that are due by their beliefs and the clocks of their groups. The due index says when a page is looked
+ * at; whether it is due is decided then. A page whose group was quiet waits; a group that has shown changes is read
+ * ahead of its time; a group that nobody has looked at gives sentinels. Of pages due by hazard a group gives few until
+ * it was looked at again: 4, 4, 8, 16 .. Reads what is due, and a bounded number of entries for each group beyond.
+ */
+export class HazardDue {
+  /** Groups that gave sentinels, by host. */
+  readonly looked = new Map<string, ReadonlySet<number>>();
+  readonly #deps: HazardDeps;
+  readonly #round: HazardRound;
+  readonly #picks: GroupPicks;
+
+  constructor(deps: HazardDeps, round: HazardRound) {
+    this.#deps = deps;
+    this.#round = round;
+    this.#picks = new GroupPicks(WINDOW, (host, group) => looksAllowed(deps.known.of(host).clock, group, round.now));
+  }
+
+  /** As `due` of the crawl db, for known pages alone. */
+  async *entries(query: DueQuery): AsyncGenerator<DueEntry> {
+    const { db, known } = this.#deps;
+    const { now, aheadMs } = this.#round;
+    for await (const window of known.windows(db.due({ ...query, only: 'known', until: now + aheadMs }))) {
+      for (const entry of window) if (await this.#isDueNow(entry)) yield entry;
+      if (this.#picks.kept > MAX_KEPT) yield* this.#picks.take();
+    }
+    yield* this.#pulled();
+    yield* this.#picks.take();
+    yield* this.#sentinels();
+  }
+
+  /** Whether an entry is due whatever its group says; those due by hazard are kept for their group to choose from. */
+  async #isDueNow(entry: DueEntry): Promise<boolean> {
+    const { now } = this.#round;
+    if (!isDueByHazard(entry) || isBroughtForward(entry)) return entry.dueAt <= now;
+    const decision = await this.#decide(entry);
+    if (decision.due === 'cap') {
+      this.#picks.noteDue(hostOf(entry.url), groupOf(entry.url));
+      return true;
+    }
+    if (decision.due === 'hazard') this.#picks.add(pickOf(entry, decision));
+    else if (entry.dueAt <= now) await this.#deps.defer(entry.url, decision.waitUntil);
+    return false;
+  }
+
+  async #decide(entry: DueEntry): Promise<DueDecision> {
+    const { known, boundsOf } = this.#deps;
+    const lastAt = entry.lastFetchAt as number;
+    return dueDecision(pageOf(entry), known.ofPage(entry.url, lastAt, this.#round.now), {
+      ...this.#round,
+      ...(await boundsOf(entry.url)),
+    });
+  }
+
+  /** Keeps pages of groups whose clock is ahead of the calendar, though their time has not come. */
+  async *#pulled(): AsyncGenerator<DueEntry> {
+    const { known, watched, maxIntervalMs } = this.#deps;
+    const { now, aheadMs } = this.#round;
+    for (const [host, { isHot }] of watched) {
+      if (!isHot) continue;
+      await known.read([host]);
+      for (const [group, gainMs] of hotGroups(known.of(host), now - maxIntervalMs)) {
+        const places = this.#picks.placesOf(host, group);
+        if (places === 0) continue;
+        for (const entry of await this.#entriesOf(host, group, now + aheadMs, WINDOW + 2 * places)) {
+          if (entry.dueAt > now + aheadMs + gainMs) break;
+          const decision = await this.#decide(entry);
+          if (decision.due === 'cap') yield entry;
+          else if (decision.due === 'hazard') this.#picks.add(pickOf(entry, decision));
+        }
+      }
+      if (this.#picks.kept > MAX_KEPT) yield* this.#picks.take();
+    }
+  }
+
+  /** Pages of groups that nobody has looked at for too long: of those longest unseen the ones that change most. */
+  async *#sentinels(): AsyncGenerator<DueEntry> {
+    const { known, watched, maxIntervalMs } = this.#deps;
+    const { now } = this.#round;
+    for (const [host, { lookAt }] of watched) {
+      if (lookAt === null || lookAt > now) continue;
+      await known.read([host]);
+      const groups = groupsToLookAt(known.of(host), maxIntervalMs, now);
+      for (const [group, pages] of groups) {
+        if (this.#picks.isDue(host, group)) continue;
+        yield* await this.#chosen(host, group, pages);
+      }
+      if (groups.size > 0) this.looked.set(host, new Set(groups.keys()));
+    }
+  }
+
+  async #chosen(host: string, group: number, pages: number): Promise<DueEntry[]> {
+    const { boundsOf } = this.#deps;
+    const { now } = this.#round;
+    const picks: GroupPick[] = [];
+    for (const entry of await this.#entriesOf(host, group, 0, WINDOW)) {
+      const { minIntervalMs } = await boundsOf(entry.url);
+      if (now - (entry.lastFetchAt as number) < minIntervalMs) continue;
+      picks.push(pickOf(entry, await this.#decide(entry)));
+    }
+    return picks
+      .sort((a, b) => b.rank - a.rank)
+      .slice(0, pages)
+      .map(({ entry }) => entry);
+  }
+
+  async #entriesOf(host: string, group: number, after: number, limit: number): Promise<DueEntry[]> {
+    const entries = await this.#deps.db.dueOfGroup({ host, group, after, limit });
+    return entries.filter(isDueByHazard);
+  }
+}
+
+/** The clocks after groups were looked at, so that no further round chooses sentinels of them before they are due. */
+export function lookedAtClock(host: HostExpectation, groups: ReadonlySet<number>, now: number): HostExpectation {
+  const { clock } = host;
+  const looked = clock.groups.map((each) => (groups.has(each.number) ? { ...each, lookedAt: now } : each));
+  return { ...host, clock: { ...clock, groups: looked } };
+}
+
+const pageOf = ({ url, belief, lastFetchAt, weight }: DueEntry) => ({
+  ...{ belief, weight, lastFetchAt: lastFetchAt as number, spread: spreadOf(url) },
+});
+
+const pickOf = (entry: DueEntry, decision: DueDecision): GroupPick => ({
+  entry,
+  ...{ host: hostOf(entry.url), group: groupOf(entry.url), rank: dueRank(pageOf(entry), decision) },
+});
+
+/** Whether a visit was asked for before the one that the schedule has chosen: by touch, a seed or a sitemap. */
+const isBroughtForward = ({ dueAt, lastFetchAt, intervalMs }: DueEntry): boolean =>
+  dueAt + 1 < (lastFetchAt as number) + intervalMs;

@@ -1,0 +1,62 @@
+import { wasNeverThere } from '../../domain/crawl/revisit/missing-url.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import type { SegmentInfo } from '../../ports/segment-store.ts';
+import { spelledVariant } from './declared-variant.ts';
+import type { LinkDeps } from './found-links.ts';
+import type { JoinedRecord } from './joined-records.ts';
+import { type ListedPages, listedPage } from './listed-page.ts';
+
+/** A visit to a page that is known, or was listed. */
+export interface KnownVisit extends JoinedRecord {
+  readonly previous: CrawlDatum;
+  /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
+  readonly isStored: boolean;
+  /** Whether it redirects to a URL that was never there, as far as known by now. */
+  readonly isTargetMissing: boolean;
+}
+
+interface KnownVisitDeps {
+  readonly db: Pick<CrawlDb, 'getMany'>;
+  readonly links: Pick<LinkDeps, 'urls' | 'seedHosts'>;
+  readonly segment: SegmentInfo;
+  readonly listed: ListedPages;
+}
+
+/** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
+export async function knownVisits(deps: KnownVisitDeps, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
+  const records = await deps.db.getMany(chunk.map(({ fetched }) => fetched.url));
+  const visits = chunk.flatMap((joined, i) => {
+    const record = records[i];
+    const previous = record ?? listedPage(joined.fetched.url, deps.segment, deps.listed);
+    if (previous === null) return [];
+    const { fetched, parsed } = joined;
+    const outcome = parsed === null ? null : spelledVariant(deps.links, previous, parsed.outcome);
+    const isSpelled = parsed === null || outcome === null || outcome === parsed.outcome;
+    const spelled = isSpelled ? parsed : { ...parsed, outcome };
+    return [{ fetched, parsed: spelled, previous, isStored: record !== undefined, isTargetMissing: false }];
+  });
+  return withTargets(deps.db, visits);
+}
+
+/** A target is visited in the round of its redirect, so the same chunk may tell more of it than its record. */
+async function withTargets(db: KnownVisitDeps['db'], visits: readonly KnownVisit[]): Promise<KnownVisit[]> {
+  const targets = new Map(visits.map((visit) => [visit, targetOf(visit)]));
+  const urls = [...new Set([...targets.values()].filter((url) => url !== null))];
+  if (urls.length === 0) return [...visits];
+  const missing = new Set(
+    (await db.getMany(urls)).flatMap((record) => (record && wasNeverThere(record) ? record.url : [])),
+  );
+  for (const { fetched, previous } of visits) {
+    if (fetched.outcome.kind === 'gone' && previous.digest === null) missing.add(fetched.url);
+    else if (fetched.outcome.requests > 0) missing.delete(fetched.url);
+  }
+  return visits.map((visit) => ({ ...visit, isTargetMissing: missing.has(targets.get(visit) ?? '') }));
+}
+
+function targetOf({ fetched: { url, outcome } }: KnownVisit): string | null {
+  if (outcome.kind !== 'redirect') return null;
+  const target = canonicalUrl(outcome.target, url);
+  return 'error' in target || target.url === url ? null : target.url;
+}
