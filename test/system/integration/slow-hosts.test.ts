@@ -31,7 +31,13 @@ it('slow hosts do not hold up the others, whose pages are fetched and applied in
   delays.set(never, 999_999);
   delays.set(five, 5);
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
-  const settings = ['fetch.delay=0', 'http.allowAddresses=["127.0.0.0/8"]', 'fetch.hostWait=1s', 'crawl.hostWait=1s'];
+  const settings = [
+    'fetch.delay=0',
+    'http.allowAddresses=["127.0.0.0/8"]',
+    'fetch.hostWait=1s',
+    'crawl.hostWait=1s',
+    'sitemaps.mode=off',
+  ];
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const run = async (seeds: readonly string[]): Promise<CrawlSummary> => {
     const crawler = await openCrawler({ config: defaultConfig(settings), dir, log: silent });

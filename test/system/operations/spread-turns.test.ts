@@ -48,7 +48,12 @@ describe.skipIf(NO_REDIS !== null)(`turns of a worker${NO_REDIS === null ? '' : 
   async function work({ onHold = () => {}, signal, engine = createMemoryJobEngine() }: Trial) {
     asked = [];
     const dir = workDir();
-    const config = defaultConfig(['fetch.delay=0', 'http.allowAddresses=127.0.0.1', 'agent.contact=me@example.org']);
+    const config = defaultConfig([
+      'fetch.delay=0',
+      'http.allowAddresses=127.0.0.1',
+      'agent.contact=me@example.org',
+      'sitemaps.mode=off',
+    ]);
     const {
       close,
       segments: _,

@@ -63,7 +63,7 @@ describe.skipIf(NO_JOBS !== null)(`a budget by the day in two partitions${SKIPPE
       '-D',
       'schedule.minInterval=1s',
     ];
-    const network = ['--allow', '127.0.0.0/8', '--delay', '0', '--quiet'];
+    const network = ['--allow', '127.0.0.0/8', '--delay', '0', '--quiet', '-D', 'sitemaps.mode=off'];
     const work = (...seeds: string[]) => jsonHere(['work', ...seeds, '--json', ...where, ...terms, ...network]);
     const countOf = (host: number): number => asked.get(hosts[host] as string) ?? 0;
     await work(...hosts.map((host) => `http://${host}/`));

@@ -61,7 +61,17 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     await postgres?.stop();
   });
 
-  const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
+  const network = [
+    '--allow',
+    '127.0.0.1',
+    '--delay',
+    `${DELAY_MS}ms`,
+    '-D',
+    'fetch.maxCrawlDelay=1s',
+    '--quiet',
+    '-D',
+    'sitemaps.mode=off',
+  ];
   const ofCrawl = (prefix: string): string[] => [
     ...['-D', `cluster.store=${postgres.url}`, '-D', `cluster.name=${NAME}-${prefix}`],
     ...['-D', `cluster.lease=${LEASE_MS}ms`, '-D', `cluster.partitions=${PARTITIONS}`],
