@@ -2,7 +2,7 @@ import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
 import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
 import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
-import type { ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
+import type { FetchSchedule, ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
@@ -129,7 +129,8 @@ export function explain(input: ExplainInput): Explanation {
         ? null
         : {
             name: policy.schedule.name,
-            terms: replay === null ? pauseTerms(datum) : [...replay.terms, ...termsInForce(datum, replay)],
+            terms:
+              replay === null ? pauseTerms(datum) : [...replay.terms, ...termsInForce(datum, replay, policy.schedule)],
             nextFetchAt: datum.nextFetchAt === null ? null : isoTime(datum.nextFetchAt),
           },
     visits: visitStories(datum?.visits ?? []),
@@ -160,21 +161,27 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
 const DRIFT = 0.05;
 
 /** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
-const isDecidedOtherwise = (datum: CrawlDatum, { memory }: NextVisit): boolean =>
-  Math.abs(memory.intervalMs - datum.schedule.intervalMs) > DRIFT * datum.schedule.intervalMs;
+function isDecidedOtherwise(
+  datum: CrawlDatum,
+  { memory }: NextVisit,
+  { goesByHazard = false }: FetchSchedule,
+): boolean {
+  const drift = goesByHazard ? DRIFT * datum.schedule.intervalMs : 0;
+  return Math.abs(memory.intervalMs - datum.schedule.intervalMs) > drift;
+}
 
 /** When the page was to be visited by its stored interval. */
 const chosenAt = (datum: CrawlDatum, { memory, nextFetchAt }: NextVisit): number =>
   nextFetchAt + datum.schedule.intervalMs - memory.intervalMs;
 
-function termsInForce(datum: CrawlDatum, replay: NextVisit): ScheduleTerm[] {
-  if (!isDecidedOtherwise(datum, replay)) return [];
+function termsInForce(datum: CrawlDatum, replay: NextVisit, schedule: FetchSchedule): ScheduleTerm[] {
+  if (!isDecidedOtherwise(datum, replay, schedule)) return [];
   return [{ label: 'interval in force', value: datum.schedule.intervalMs, unit: 'ms' }];
 }
 
 /** Why the next visit differs from the one that the terms give. */
-function dateSentences(datum: CrawlDatum, replay: NextVisit): string[] {
-  if (isDecidedOtherwise(datum, replay)) {
+function dateSentences(datum: CrawlDatum, replay: NextVisit, schedule: FetchSchedule): string[] {
+  if (isDecidedOtherwise(datum, replay, schedule)) {
     return [
       'Its last visit led to another interval than it would today: the stored one comes from another schedule, other ' +
         'settings or another visit price, or was given with the seed, or other pages of its host have changed, or ' +
@@ -206,7 +213,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
-  if (replay !== null) why.push(...dateSentences(datum, replay));
+  if (replay !== null) why.push(...dateSentences(datum, replay, input.policy.schedule));
   why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
