@@ -12,6 +12,8 @@ export const SETTINGS_KEY = 'schedule.settings';
 /** Pages read at a time, and moved by one call at most. */
 const WINDOW = 1_000;
 const MOST_MOVED = 50_000;
+/** A visit that would move by less than this part of its interval stays where it is. */
+const DRIFT = 0.05;
 
 /**
  * Gives known pages that are not due yet the next visit that their last one would get by the settings of now, where
@@ -79,7 +81,8 @@ function moved(datum: CrawlDatum, policy: SettlePolicy, now: number): CrawlDatum
 
 function at(datum: CrawlDatum, due: number, schedule: CrawlDatum['schedule'], now: number): CrawlDatum | null {
   const nextFetchAt = Math.max(due, now);
-  if (nextFetchAt === datum.nextFetchAt) return null;
+  // What is expected of other pages fades from call to call, which must not move the same pages again for ever.
+  if (Math.abs(nextFetchAt - (datum.nextFetchAt ?? 0)) <= DRIFT * schedule.intervalMs) return null;
   const visits = datum.visits.with(-1, { ...datum.visits.at(-1)!, intervalMs: schedule.intervalMs });
   return { ...datum, nextFetchAt, schedule: { ...datum.schedule, intervalMs: schedule.intervalMs }, visits };
 }
