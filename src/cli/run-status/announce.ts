@@ -62,11 +62,10 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
       socket.write(line());
     });
   let socket: LocalSocket | null = null;
-  let isClosed = false;
   const isTaken = async (): Promise<boolean> =>
     options.command === 'work' && (await askRun(runPath(options.dir)).catch(() => null)) !== null;
   const takeAddress = async (): Promise<void> => {
-    if (socket !== null || isClosed || (await isTaken())) return;
+    if (socket !== null || (await isTaken())) return;
     try {
       socket = await listen();
     } catch (error) {
@@ -76,10 +75,18 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
       });
     }
   };
-  const takeOver = setInterval(() => void takeAddress(), options.takeOverMs ?? TAKE_OVER_MS);
+  // One attempt at a time: of two sockets that one process opened, the first would be left behind at the end.
+  let attempt: Promise<void> | null = null;
+  const tryAddress = (): Promise<void> => {
+    attempt ??= takeAddress().finally(() => {
+      attempt = null;
+    });
+    return attempt;
+  };
+  const takeOver = setInterval(() => void tryAddress(), options.takeOverMs ?? TAKE_OVER_MS);
   takeOver.unref();
   if (options.command !== 'work') clearInterval(takeOver);
-  await takeAddress();
+  await tryAddress();
   const timer = setInterval(() => {
     if (listeners.size === 0) return;
     const text = line();
@@ -97,7 +104,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
     async close() {
       clearInterval(timer);
       clearInterval(takeOver);
-      isClosed = true;
+      await attempt;
       const text = line();
       for (const listener of listeners) listener.end(text);
       await socket?.close();

@@ -75,6 +75,18 @@ describe('a run that is announced', () => {
     expect(await askRun(runPath(dir))).toBeNull();
   });
 
+  it('of a worker that asks again before it had its answer nothing is left at its end', async () => {
+    const dir = mkdtempSync(join(root, 'work-'));
+    const options = { dir, command: 'work', log: silent, takeOverMs: 1 } as const;
+    for (let i = 0; i < 10; i += 1) {
+      const [first, second] = [await announceRun({ ...options, pid: 1 }), await announceRun({ ...options, pid: 2 })];
+      await first.close();
+      await expect.poll(() => askRun(runPath(dir)), { timeout: 30_000, interval: 1 }).toMatchObject({ pid: 2 });
+      await second.close();
+      expect(await askRun(runPath(dir))).toBeNull();
+    }
+  });
+
   it('is sent at once, on change, and at the end, to all listeners', async () => {
     const dir = mkdtempSync(join(root, 'dir-'));
     const run = await announced(dir);
