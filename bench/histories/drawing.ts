@@ -13,26 +13,34 @@ const COLOURS = ['#06c', '#c50', '#a3a', '#888', '#111'];
 const OWN_COLOUR = '#0a7';
 const STEPS = 5;
 
-/** Freshness, and the changes seen within seven days, by page requests. */
+/** Freshness, the changes seen within seven days, and the median lag, by page requests. */
 export function drawing({ title, own, families }: DrawnSite): string {
   const all = [own, ...families.map(({ curve }) => curve)].flat();
   const x: Axis = { isLog: true, ticks: logTicks(all.map(({ pageRequests }) => pageRequests)) };
   const plot = (caption: string, of: (figures: Figures) => number): string =>
     linePlot({ caption, x, y: { ticks: shareTicks(all.map(of)) }, curves: curvesOf(own, families, of) });
+  const lags = { x, y: { ticks: dayTicks(all.map(lagOf)) }, curves: curvesOf(own, families, lagOf) };
   return plotFile(title, [
     plot(`${title}: copies without an unseen substantive change, by page requests`, freshOf),
     plot(`${title}: substantive changes seen within 7 days, by page requests`, earlyOf),
+    linePlot({ caption: `${title}: days until half of the substantive changes are seen, by page requests`, ...lags }),
   ]);
 }
 
 const freshOf = ({ freshMajor }: Figures): number => freshMajor;
+const lagOf = ({ lagP50 }: Figures): number | null => lagP50;
 const earlyOf = ({ within7, changes }: Figures): number => (changes === 0 ? 1 : within7 / changes);
 
-function curvesOf(own: readonly Figures[], families: readonly Family[], of: (figures: Figures) => number): Curve[] {
+function curvesOf(
+  own: readonly Figures[],
+  families: readonly Family[],
+  of: (figures: Figures) => number | null,
+): Curve[] {
   const points = (curve: readonly Figures[]): [number, number][] =>
     [...curve]
       .sort((a, b) => a.pageRequests - b.pageRequests)
-      .map((figures) => [figures.pageRequests, of(figures)] as [number, number]);
+      .map((figures) => [figures.pageRequests, of(figures)] as const)
+      .filter((point): point is [number, number] => point[1] !== null);
   return [
     { label: 'incrawl', colour: OWN_COLOUR, points: points(own) },
     ...families.map(({ name, curve }, i) => ({ label: name, colour: COLOURS[i] ?? '#000', points: points(curve) })),
@@ -55,4 +63,10 @@ function shareTicks(shares: readonly number[]): Tick[] {
     at,
     label: `${+(100 * at).toFixed(1)} %`,
   }));
+}
+
+/** Five steps from no day to above the largest lag. */
+function dayTicks(lags: readonly (number | null)[]): Tick[] {
+  const step = Math.ceil(Math.max(1, ...lags.map((lag) => lag ?? 0)) / STEPS);
+  return Array.from({ length: STEPS + 1 }, (_, i) => ({ at: i * step, label: `${i * step} d` }));
 }

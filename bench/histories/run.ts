@@ -1,10 +1,11 @@
 /**
  * `npm run bench:histories -- --data FOLDER [--site NAME] [--variant honest|deploy|dynamic] [--budget SHARE]
- * [--set KEY=VALUE] [--svg FOLDER] [--json FILE] [--listen ADDRESS:PORT] [--seed N] [--keep-open]`: replays recorded
- * years of sites through the crawler on a simulated clock, and compares what it saw with what really happened, beside
- * baselines. `--site`, `--variant` and `--set` may be repeated, and `--listen`, too: figures at each address, and their
- * mean. `--keep-open` opens the crawler once, not for each run: three times as fast. A folder of a history has
- * `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the program xz) or `bodies.gz`.
+ * [--set KEY=VALUE] [--curve KEY=VALUE,..] [--svg FOLDER] [--json FILE] [--listen ADDRESS:PORT] [--seed N]
+ * [--keep-open]`: replays recorded years of sites through the crawler on a simulated clock, and compares what it saw
+ * with what really happened, beside baselines. `--site`, `--variant` and `--set` may be repeated, and `--listen`, too:
+ * figures at each address, and their mean. `--curve` replays with each value of a setting as well, for the curve of the
+ * crawler in the plots of `--svg`. `--keep-open` opens the crawler once, not for each run: three times as fast. A folder
+ * of a history has `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the program xz) or `bodies.gz`.
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     variant: { type: 'string', multiple: true, default: ['honest'] },
     budget: { type: 'string' },
     set: { type: 'string', multiple: true, default: [] },
+    curve: { type: 'string' },
     svg: { type: 'string' },
     json: { type: 'string' },
     // The address is part of each URL, by which visits are spread: another one gives other figures.
@@ -36,6 +38,10 @@ const { values } = parseArgs({
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
+
+interface ListenedReplay extends JudgedReplay {
+  readonly listen: string;
+}
 
 const budget = values.budget === undefined ? null : Number(values.budget);
 const results: object[] = [];
@@ -71,27 +77,46 @@ function variantsAsked(): Variant[] {
 async function replayed(truth: Truth, families: readonly Family[], variant: Variant): Promise<void> {
   const { name, steps, daysPerStep } = truth.history;
   const site = `${name}, ${variant}`;
-  const replays: (JudgedReplay & { listen: string })[] = [];
-  for (const listen of values.listen) {
-    const [address = '', port = '0'] = listen.split(':');
-    const local = { address, port: Number(port), seed: Number(values.seed), keepsOpen: values['keep-open'] };
-    replays.push({ listen, ...(await judgedReplay(truth, { variant, budget, settings: values.set, ...local })) });
-  }
+  const replays = await replaysOf(truth, variant, values.set);
   const own = replays.map(({ listen, figures, calibration }) => ({
     policy: replays.length === 1 ? 'incrawl' : `incrawl at ${listen}`,
     figures,
     calibration,
   }));
-  const rows = rowsOf(own, families);
+  const points = [{ policy: 'incrawl', figures: meanOf(own.map(({ figures }) => figures)) }];
+  for (const setting of settingsOfCurve()) {
+    const others = await replaysOf(truth, variant, [...values.set, setting]);
+    points.push({ policy: `incrawl, ${setting}`, figures: meanOf(others.map(({ figures }) => figures)) });
+  }
+  const rows = rowsOf(own, families, points.slice(1));
   const seconds = replays.map((each) => each.seconds.toFixed(1)).join(', ');
   say(`${site}: ${steps.length} runs, ${daysPerStep} d apart, replayed in ${seconds} s`);
   say(tableOf(site, rows));
   for (const each of replays) say(restOf(each));
   const baselines = rows.slice(own.length);
-  results.push({ site: name, variant, budget, settings: values.set, replays, baselines, families });
+  results.push({ site: name, variant, budget, settings: values.set, replays, points, baselines, families });
   if (values.svg === undefined) return;
-  const drawn = drawing({ title: site, own: [meanOf(own.map(({ figures }) => figures))], families });
+  const drawn = drawing({ title: site, own: points.map(({ figures }) => figures), families });
   writeFileSync(join(values.svg, `histories-${name}-${variant}.svg`), drawn);
+}
+
+/** A replay at each address. */
+async function replaysOf(truth: Truth, variant: Variant, settings: string[]): Promise<ListenedReplay[]> {
+  const replays: ListenedReplay[] = [];
+  for (const listen of values.listen) {
+    const [address = '', port = '0'] = listen.split(':');
+    const local = { address, port: Number(port), seed: Number(values.seed), keepsOpen: values['keep-open'] };
+    replays.push({ listen, ...(await judgedReplay(truth, { variant, budget, settings, ...local })) });
+  }
+  return replays;
+}
+
+/** `KEY=VALUE` of each value that `--curve` names. */
+function settingsOfCurve(): string[] {
+  if (values.curve === undefined) return [];
+  const [key = '', list = ''] = values.curve.split(/=(.*)/s);
+  if (key === '' || list === '') throw new Error(`--curve ${values.curve}: expected KEY=VALUE,VALUE,..`);
+  return list.split(',').map((value) => `${key}=${value}`);
 }
 
 /** What the table has no column for. */

@@ -26,13 +26,17 @@ const COLUMNS = [
   'believed of true: fresh; changes a day',
 ];
 
-/** The crawler at each address, then baselines at their own cost, then at as many page requests as its mean. */
-export function rowsOf(own: readonly OwnRow[], families: readonly Family[]): Row[] {
+/**
+ * The crawler at each address, then by other settings, then baselines at their own cost, and at as many page requests
+ * as the mean of its addresses.
+ */
+export function rowsOf(own: readonly OwnRow[], families: readonly Family[], otherSettings: readonly Row[] = []): Row[] {
   const mean = meanOf(own.map(({ figures }) => figures));
   const requests = Math.round(mean.pageRequests);
   return [
     ...own,
     ...(own.length === 1 ? [] : [{ policy: `incrawl, mean of ${own.length}`, figures: mean }]),
+    ...otherSettings,
     ...families.flatMap(({ shown }) => shown.map(({ name, figures }) => ({ policy: name, figures }))),
     ...families.map((family) => ({
       policy: `${family.name}, equal page requests`,
