@@ -28,6 +28,7 @@ async function select(
     touched?: readonly string[];
     refuses?: (url: string) => boolean;
     minIntervalOf?: (url: string) => Promise<number>;
+    now?: number;
   } = {},
 ) {
   const db = createMemoryCrawlDb();
@@ -46,8 +47,8 @@ async function select(
     leastInterval: options.minIntervalOf ?? (() => HOUR),
   };
   const round = {
-    now: NOW,
-    until: NOW,
+    now: options.now ?? NOW,
+    until: options.now ?? NOW,
     budget,
     newShare: options.newShare ?? 0.5,
     caps: { ...CAPS, maxPerHost: options.maxPerHost ?? 0 },
@@ -75,6 +76,23 @@ describe('a budget', () => {
       urls.filter((url) => url.includes(kind)).map((url) => Number(url.split('/').at(-1)));
     expect(numbers('new').sort((a, b) => a - b)).toEqual([15, 16, 17, 18, 19]);
     expect(numbers('old').sort((a, b) => a - b)).toEqual([15, 16, 17, 18, 19]);
+  });
+
+  it.each([
+    { budget: 1, newShare: 0.5 },
+    { budget: 1, newShare: 0.1 },
+    { budget: 3, newShare: 0.5 },
+  ])('of $budget a round, $newShare of it for new URLs, gives both their shares over the rounds', async (terms) => {
+    const data = [...range(5).map((i) => fresh(i)), ...range(5).map((i) => known(i, NOW - 1))];
+    let [ofNew, all] = [0, 0];
+    for (const day of range(400)) {
+      const { urls } = await select(data, terms.budget, { newShare: terms.newShare, now: NOW + day * 24 * HOUR });
+      ofNew += urls.filter((url) => url.includes('new')).length;
+      all += urls.length;
+    }
+    expect(all).toBe(400 * terms.budget);
+    expect(ofNew / all).toBeGreaterThan(0.8 * terms.newShare);
+    expect(ofNew / all).toBeLessThan(1.2 * terms.newShare);
   });
 
   it('goes to the other kind where one leaves some of it', async () => {

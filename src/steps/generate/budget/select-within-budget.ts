@@ -1,4 +1,5 @@
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
 import type { ReadMeter } from '../../../ports/record-indexes.ts';
 import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';
@@ -80,9 +81,9 @@ class WithinBudget {
     this.#addTouched();
     await this.#addNewUrls();
     await this.#addKnownPages();
-    const { budget, newShare, caps } = this.#round;
+    const { now, budget, newShare, caps } = this.#round;
     const lists = { newUrls: this.#newUrls.finish(), known: this.#known.finish() };
-    const ofNew = Math.ceil((budget - this.#first.size) * newShare);
+    const ofNew = wholePlaces((budget - this.#first.size) * newShare, now);
     const chosen = shareOut(lists, { budget, ofNew, caps, domainOf: this.#deps.domainOf }, this.#reject);
     return { chosen, due: this.#due, rejected: this.#rejected };
   }
@@ -177,6 +178,12 @@ class WithinBudget {
     return new Comparisons(COMPARED_PER_FETCH * budget + COMPARED_MORE, counter);
   }
 }
+
+/**
+ * A part of a place is a whole one in that part of the rounds, drawn by their time: with one fetch a round, neither new
+ * URLs nor known pages would else ever have a turn.
+ */
+const wholePlaces = (places: number, now: number): number => Math.floor(places + murmur3(String(now)) / 2 ** 32);
 
 /**
  * Bounds how many candidates are compared. Only URLs that may be selected count: else those that filters keep out, and
