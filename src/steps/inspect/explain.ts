@@ -1,7 +1,7 @@
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
 import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
-import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
+import { isDrift, type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -157,17 +157,14 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
-/** What is expected of other pages fades meanwhile, and moves an interval by less than this part. */
-const DRIFT = 0.05;
-
 /** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
 function isDecidedOtherwise(
   datum: CrawlDatum,
   { memory }: NextVisit,
   { goesByHazard = false }: FetchSchedule,
 ): boolean {
-  const drift = goesByHazard ? DRIFT * datum.schedule.intervalMs : 0;
-  return Math.abs(memory.intervalMs - datum.schedule.intervalMs) > drift;
+  const { intervalMs } = datum.schedule;
+  return !(goesByHazard ? isDrift(memory.intervalMs - intervalMs, intervalMs) : memory.intervalMs === intervalMs);
 }
 
 /** When the page was to be visited by its stored interval. */
