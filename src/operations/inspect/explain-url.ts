@@ -71,6 +71,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     policy: { ...priced, ...(expected !== undefined && { expected }) },
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
+    movedFrom: put?.previous?.nextFetchAt ?? null,
     mostAudits: deps.config.fetch.auditShare,
     family: stored === null ? null : await familyOf(deps, stored),
     trail: datum === undefined ? [] : await trailOf(db, datum),

@@ -98,6 +98,8 @@ export interface ExplainInput extends OutlookInput {
   readonly lastModifiedAt: number | null;
   readonly trail: readonly TrailStep[];
   readonly skipped: readonly SkippedBefore[];
+  /** Next visit before new settings, which the next round applies; `null`: there are none for it. */
+  readonly movedFrom: number | null;
   /** `fetch.auditShare`. */
   readonly mostAudits: number;
 }
@@ -210,6 +212,9 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
+  if (input.movedFrom !== null) {
+    why.push(`Other settings move it there with the next round; it was due at ${isoTime(input.movedFrom)}.`);
+  }
   if (replay !== null) why.push(...dateSentences(datum, replay, input.policy.schedule));
   why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);
