@@ -30,6 +30,7 @@ async function cpuUs(calls: number, call: (i: number) => unknown): Promise<numbe
 
 const visitTo = (host: string, ms: number) => ({
   host,
+  url: `http://${host}/page/1`,
   outcome: { kind: 'gone', status: 404, at: 0, requests: 1, bodyBytes: 9_000, receivedBytes: 9_300, ms } as const,
 });
 

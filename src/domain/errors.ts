@@ -89,7 +89,7 @@ export const ERRORS = {
   'host-failing': { consequence: 'pause-host', text: 'The host failed too many times in a row in this round.' },
   'missing-unasked': {
     consequence: 'drop-url',
-    text: 'It was never there, and other such URLs of its host were asked for in this round without any answering.',
+    text: 'It is probably not there: other such URLs of its host were asked for lately, and none of them was.',
   },
   'address-blocked': { consequence: 'drop-url', text: 'The address is private or reserved and not on the allow list.' },
   'robots-denied': { consequence: 'drop-url', text: 'robots.txt does not allow the URL.' },

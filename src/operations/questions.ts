@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts';
 import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import { type BudgetView, budgetView, summedBudget } from '../steps/facts/fetch-budget.ts';
+import { type NewSettings, openNewSettings, SETTINGS_KEY } from '../steps/generate/settings-in-force.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
 import { findHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
@@ -24,6 +25,7 @@ import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedVie
 import type { AskedDb, QuestionPlugins } from './deps.ts';
 import type { BrokenLinkView, InlinkView } from './inspect/inlinks.ts';
 import type { SeenView } from './inspect/seen-view.ts';
+import { scheduleSettings } from './loop/schedule-settings.ts';
 
 /** Sources of answers; each is opened when the first question needs it. */
 export interface QuestionDeps {
@@ -59,7 +61,7 @@ const stream = <Args extends unknown[], Item, End = void>(
 export const QUESTIONS = {
   /** `full`: read the due index, however large it is, for the counts that no counter holds. */
   stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
-    statsOf(await deps.db(), deps.clock.now(), options.full, deps.onWork),
+    statsOf(await deps.db(), deps.clock.now(), { ...options, settings: await newSettings(deps), onWork: deps.onWork }),
   ),
   /** The fetch budget of the last round; `null` where it had none. */
   budget: value(async (deps): Promise<BudgetView | null> => {
@@ -166,7 +168,9 @@ export const QUESTIONS = {
   /** Visits that fall due in the next days. */
   plan: value(async (deps, options: { readonly days?: number; readonly budgetPerDay?: number } = {}) => {
     const { days = 7, budgetPerDay = (await deps.config()).generate.budgetPerDay } = options;
-    return planAhead(await deps.db(), { now: deps.clock.now(), days, budgetPerDay, onWork: deps.onWork });
+    const { policy } = await deps.plugins();
+    const [now, settings] = [deps.clock.now(), await newSettings(deps)];
+    return planAhead(await deps.db(), { now, days, budgetPerDay, policy, settings, onWork: deps.onWork });
   }),
   /** The stored visits replayed through schedules, by name. */
   simulate: value(
@@ -187,6 +191,23 @@ export const QUESTIONS = {
     },
   ),
 };
+
+/** Settings that the next round will apply; `null`: none. */
+async function newSettings(deps: QuestionDeps): Promise<NewSettings | null> {
+  const db = await deps.db();
+  const [first = { db }] = db.parts?.() ?? [];
+  const known = await first.db.meta(SETTINGS_KEY);
+  const settings = scheduleSettings(await deps.config());
+  if (known === undefined || known === settings) return null;
+  const { policy } = await deps.plugins();
+  const asked: Parameters<typeof openNewSettings>[0] = {
+    meta: (key) => first.db.meta(key),
+    counters: () => first.db.counters(),
+    getMany: (urls) => db.getMany(urls),
+    hostRows: (hosts) => db.hostRows(hosts),
+  };
+  return openNewSettings(asked, settings, policy, deps.clock.now());
+}
 
 export interface DueOptions {
   readonly limit?: number;

@@ -1,6 +1,7 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { HostClock } from '../domain/crawl/hazard/host-clock.ts';
 import type { RenderTrials } from '../domain/crawl/rendering/render-trials.ts';
+import type { MissingLinks } from '../domain/crawl/revisit/missing-links.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
@@ -236,6 +237,8 @@ export interface HostFacts {
   readonly rendering: readonly RenderTrials[] | null;
   /** How its pages were seen to change; `null`: not at all so far, and in the facts that segments hold. */
   readonly clock: HostClock | null;
+  /** What its dead links have shown; `null`: it has none. In the facts that segments hold without folders. */
+  readonly missing: MissingLinks | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -254,6 +257,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   traffic: null,
   rendering: null,
   clock: null,
+  missing: null,
 });
 
 export interface Lease {

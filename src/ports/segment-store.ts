@@ -1,6 +1,7 @@
 import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
 import type { RenderTrial } from '../domain/crawl/rendering/render-trials.ts';
 import type { RenderedCopy } from '../domain/crawl/rendering/rendered-copy.ts';
+import type { Absence } from '../domain/crawl/revisit/missing-links.ts';
 import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
@@ -94,8 +95,8 @@ export interface FetchItem {
   readonly audit: boolean;
   /** The body is taken even if the transfer cuts it off: earlier visits in a row have had no whole one. */
   readonly takesPartial?: true;
-  /** It was missing at all visits so far; absent: it was not, or is new. */
-  readonly wasNeverThere?: true;
+  /** It is probably not there; absent: it may be. */
+  readonly absence?: Absence;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
   /** Absent for what generate selected. */
   readonly joined?: {
@@ -143,6 +144,8 @@ export interface HostObservation {
   readonly restUntil?: number;
   /** A bare page that was rendered. */
   readonly trial?: RenderTrial;
+  /** One of the dead links of the host was asked for. */
+  readonly deadLink?: { readonly at: number; readonly isThere: boolean };
 }
 
 /** A response as received, to be stored as a WARC `response` or, without payload, `revisit` record. */

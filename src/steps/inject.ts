@@ -5,6 +5,7 @@ import {
   reinject,
   type Seed,
   type SeedSettings,
+  seedMetadata,
 } from '../domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
 import { ownText } from '../domain/own-text.ts';
@@ -194,7 +195,7 @@ function injected(
     seed: true,
     score: seed.score ?? deps.seedScore(seed.url),
     fixedIntervalMs: seed.fixedIntervalMs,
-    metadata: seed.metadata,
+    metadata: seedMetadata(seed),
   });
   return previous === null ? fresh : reinject(previous, seed, mode, fresh);
 }

@@ -60,6 +60,33 @@ describe('URLs that were never there', () => {
   });
 });
 
+it('dead links found anew in a folder of dead links wait with them, and are asked for where one of them is there', async () => {
+  pages.clear();
+  const version = (number: number): string[] => dead.map((_, i) => `/docs/${number}/${String.fromCharCode(97 + i)}`);
+  pages.set('/', links(...version(1)));
+  const { crawler, origin, asked, pass } = await visiting(
+    ...[answer, 'schedule.name=fixed', 'schedule.interval=25d', 'fetch.soft404=false'],
+  );
+  const docs = (): string[] => asked.splice(0).filter((line) => line.includes('/docs/'));
+  await crawler.crawl(seed(`${origin}/`));
+  expect(docs()).toHaveLength(12);
+  pages.set('/', links(...version(1), ...version(2)));
+  pass(26 * DAY);
+  await crawler.crawl();
+  expect(docs()).toHaveLength(5);
+  expect(await crawler.record(`${origin}/docs/2/l`)).toMatchObject({ state: 'unfetched', failures: 0 });
+  for (const path of version(2)) pages.set(path, `${TEXT}<p>${path}</p>`);
+  pass(5 * DAY);
+  await crawler.crawl();
+  expect(docs()).toEqual([]);
+  await crawler.touch([`${origin}/docs/2/l`]);
+  await crawler.crawl();
+  expect(docs()).toEqual(['GET /docs/2/l']);
+  pass(27 * DAY);
+  await crawler.crawl();
+  expect(docs().filter((line) => line.includes('/docs/2/'))).toHaveLength(12);
+});
+
 it('the front page is fetched once, whatever redirects lead to it, in its round and in later ones of the run', async () => {
   pages.clear();
   pages.set('/', links('/home', '/list'));

@@ -45,7 +45,14 @@ it('a Retry-After on one connection of a host survives what visits on the other 
   const segment = await segments.open('s1', 'write');
   const options = {
     ...{ probe: 'off' as const, maxBodyBytes: 1_000, timeoutMs: 1_000, window: 10, delayMs: 100, timeLimitMs: 0 },
-    ...{ hostWaitMs: 300_000, turnWaitMs: 300_000, hostFailureLimit: 10, failureLimit: 10, patienceMs: 60_000 },
+    ...{
+      hostWaitMs: 300_000,
+      turnWaitMs: 300_000,
+      hostFailureLimit: 10,
+      failureLimit: 10,
+      patienceMs: 60_000,
+      missingIntervalsMs: [],
+    },
   };
   const deps = { clock, log: LOG, lanes, robots, protocols: new Map([['http', protocol]]), sha256Of: () => '' };
   await clock.drive(fetchSegment(deps, segment, options), () => false);

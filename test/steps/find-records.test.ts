@@ -305,7 +305,7 @@ describe('groups and statistics', () => {
     const estimated = await statsOf(large, NOW);
     expect(estimated.estimated).toBe(true);
     expect(estimated.freshness).toBeNull();
-    expect((await statsOf(large, NOW, true)).estimated).toBe(false);
+    expect((await statsOf(large, NOW, { full: true })).estimated).toBe(false);
     expect(estimated.byStatus).toEqual(read.byStatus);
     expect(estimated.intervals).toEqual(read.intervals);
     for (const key of ['min', 'p50', 'p95', 'max'] as const) {

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createSeenUrls } from '../../src/adapters/rows/seen/seen-urls.ts';
-import { type InjectMode, parseSeedLine, reinject, type Seed } from '../../src/domain/crawl/discovery/seed.ts';
+import {
+  type InjectMode,
+  parseSeedLine,
+  reinject,
+  type Seed,
+  seedMetadata,
+} from '../../src/domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
@@ -34,10 +40,10 @@ function meant(known: ReadonlyMap<string, CrawlDatum>, lines: readonly string[],
   const after = new Map(known);
   const seeds = new Map(lines.map((line) => parseSeedLine(line) as Seed).map((seed) => [seed.url, seed]));
   for (const [url, seed] of seeds) {
-    const { score, intervalMs, fixedIntervalMs, metadata } = seed;
+    const { score, intervalMs, fixedIntervalMs } = seed;
     const fresh = newDatum({
       ...{ url, now: NOW, intervalMs: intervalMs ?? DAY, seed: true, score: score ?? 1 },
-      ...{ fixedIntervalMs, metadata },
+      ...{ fixedIntervalMs, metadata: seedMetadata(seed) },
     });
     const before = known.get(url);
     after.set(url, before === undefined ? fresh : reinject(before, seed, mode, fresh));

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
+import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
+import { createFixedSchedule } from '../../src/domain/crawl/schedules/fixed.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../src/ports/crawl-db.ts';
@@ -11,6 +13,11 @@ import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = 100 * DAY;
+const policy: SettlePolicy = {
+  schedule: createFixedSchedule({ intervalMs: DAY }),
+  ...{ minIntervalMs: HOUR, maxIntervalMs: 30 * DAY, retryIntervalMs: DAY, maxRetryIntervalMs: 30 * DAY },
+  goneIntervalsMs: [7 * DAY],
+};
 
 it('plans a page with a fixed interval by that interval, whatever its schedule has learnt', async () => {
   const db = createMemoryCrawlDb();
@@ -23,7 +30,7 @@ it('plans a page with a fixed interval by that interval, whatever its schedule h
   } as const;
   const puts = [pinned, free].map((datum) => ({ datum: { ...datum, ...visited, nextFetchAt: NOW }, previous: null }));
   await db.write({ puts });
-  const plan = await planAhead(db, { now: NOW, days: 2, budgetPerDay: 0 });
+  const plan = await planAhead(db, { now: NOW, days: 2, budgetPerDay: 0, policy });
   expect(plan.days.map(({ due }) => due)).toEqual([25, 24]);
   expect(plan.needPerDay).toBeCloseTo(24, 1);
   expect(plan.hosts).toEqual([
@@ -85,7 +92,7 @@ it('says what every entry of the due index would say, whatever was written, on L
           }
         }
         const expected = await byHand(db, days);
-        const plan = await planAhead(db, { now: NOW, days, budgetPerDay: 0 });
+        const plan = await planAhead(db, { now: NOW, days, budgetPerDay: 0, policy });
         expect(plan.days.map(({ due }) => due)).toEqual(expected.due);
         expect(plan.days[0]?.newUrls).toBe(expected.newUrls);
         expect(Math.abs(plan.needPerDay - expected.rate)).toBeLessThan(0.0501);

@@ -77,7 +77,7 @@ async function run(
   let summary: FetchSummary | Error | null = null;
   fetchSegment({ clock, log: SILENT, lanes, robots, protocols: new Map([['http', protocol]]), sha256Of }, segment, {
     ...{ probe: 'off', maxBodyBytes: 1_000, timeoutMs: 1_000, window: 2_000, delayMs: SECOND, timeLimitMs: 0 },
-    ...{ hostFailureLimit: 10, failureLimit: 100, patienceMs: MINUTE },
+    ...{ hostFailureLimit: 10, failureLimit: 100, patienceMs: MINUTE, missingIntervalsMs: [] },
     ...{ hostWaitMs: 5 * MINUTE, turnWaitMs: HOUR, ...options },
   }).then(
     (ended) => {

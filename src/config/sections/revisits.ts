@@ -155,7 +155,8 @@ export const schedule = z.strictObject({
     max: '3650d',
     prose:
       'The same for a URL that has never brought a page: missing since its first visit, or refused for good. Of many ' +
-      'that are due on a host, five are requested, and the others where one of these is there by now.',
+      'that are due on a host, five are requested, and the others where one of these is there by now. Also the pauses ' +
+      'between the times at which five of those are requested that were missing twice, or are of a folder of dead links.',
   }),
 });
 
@@ -171,8 +172,8 @@ export const sitemaps = z.strictObject({
     min: '1m',
     max: '3650d',
     prose:
-      'Time between two reads of the sitemaps of a host; up to eight times as long while they bring nothing, and 30, ' +
-      '60, 120, 180 days while the host has none.',
+      'Time between two reads of the sitemaps of a host; up to 30 days while they bring nothing, and 30, 60, 120, 180 ' +
+      'days while the host has none.',
   }),
   maxFiles: integer({
     default: 50,

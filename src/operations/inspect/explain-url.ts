@@ -12,12 +12,14 @@ import type { RobotsVerdict } from '../../ports/robots.ts';
 import { openExpectations } from '../../steps/facts/expected-changes.ts';
 import { openHostTurns } from '../../steps/facts/host-turns.ts';
 import { withVisitPrice } from '../../steps/facts/visit-price.ts';
+import { openNewSettings } from '../../steps/generate/settings-in-force.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { type Explanation, explain, type TrailStep } from '../../steps/inspect/explain.ts';
 import type { OutlookInput } from '../../steps/inspect/explain-outlook.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
 import { LinkFamilies } from '../../steps/update/link-families.ts';
 import type { QuestionPlugins } from '../deps.ts';
+import { scheduleSettings } from '../loop/schedule-settings.ts';
 import { lastSkips } from '../reports/skip-report.ts';
 
 export interface ExplainDeps {
@@ -44,7 +46,10 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
   // Or under its canonical form, from before the normalizers were changed: that one is refused as well.
   const former =
     found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
-  const datum = found ?? former;
+  const record = found ?? former;
+  const settings = await openNewSettings(db, scheduleSettings(deps.config), policy, now);
+  const [put] = (isLater(record, now) && (await settings?.moved([record.url]))) || [];
+  const datum = put?.datum ?? record;
   const stored = former?.url ?? named;
   const [lease] = stored === null ? [undefined] : await db.leases([stored]);
   const [host] = stored === null ? [undefined] : await db.hostRows([hostOf(stored)]);
@@ -66,6 +71,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     policy: { ...priced, ...(expected !== undefined && { expected }) },
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
+    movedFrom: put?.previous?.nextFetchAt ?? null,
     mostAudits: deps.config.fetch.auditShare,
     family: stored === null ? null : await familyOf(deps, stored),
     trail: datum === undefined ? [] : await trailOf(db, datum),
@@ -74,6 +80,10 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),
   });
 }
+
+/** Whether the page is due later: new settings move its next visit. */
+const isLater = (datum: CrawlDatum | undefined, now: number): datum is CrawlDatum =>
+  datum !== undefined && datum.nextFetchAt !== null && datum.nextFetchAt > now;
 
 /** The next turn of a host where it is later than a round waits. */
 async function lateTurnOf({ db, config, now }: ExplainDeps, host: string): Promise<number | null> {

@@ -1,5 +1,5 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { boundsOfEntry, hostEntriesBy } from '../../config/hosts/host-entries.ts';
+import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
@@ -9,6 +9,7 @@ import { applySettings } from '../../steps/generate/settings-in-force.ts';
 import type { GenerateSummary, WaitingHosts } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
+import { scheduleSettings } from './schedule-settings.ts';
 
 export type GenerateRoundDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
 
@@ -38,7 +39,7 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
     partitionBy: config.partition.by,
   };
   if (!options.dryRun) {
-    const moved = await applySettings(db, policy, settingsOf(config), clock.now());
+    const moved = await applySettings(db, policy, scheduleSettings(config), clock.now());
     if (moved > 0) log.info('next visits moved, since the schedule has other settings', { pages: moved });
   }
   const summary = await generate({ db, segments, clock, random, select }, { ...defaults, ...options });
@@ -48,15 +49,6 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
   }
   return summary;
 }
-
-/** All that decides next visits, as text. */
-const settingsOf = ({
-  schedule: { name, intervalMs, minIntervalMs, maxIntervalMs, bounds },
-  hosts,
-}: Config): string => {
-  const ofHosts = hosts.map((entry) => [entry.match, boundsOfEntry(entry) ?? null]);
-  return JSON.stringify([name, intervalMs, minIntervalMs, maxIntervalMs, bounds, ofHosts]);
-};
 
 type Rank = (entry: DueEntry, now: number) => number;
 

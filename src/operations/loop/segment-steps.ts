@@ -108,7 +108,7 @@ const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
 });
 
 function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, options: RunOptions): FetchAndParseOptions {
-  const { fetch, http, crawl } = config;
+  const { fetch, http, crawl, schedule } = config;
   return {
     hostWaitMs: options.isFollowed === true ? fetch.hostWaitMs : Number.POSITIVE_INFINITY,
     turnWaitMs: crawl.hostWaitMs,
@@ -123,6 +123,7 @@ function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, option
     hostFailureLimit: fetch.hostFailureLimit,
     failureLimit: fetch.failureLimit,
     patienceMs: PATIENCE_MS,
+    missingIntervalsMs: schedule.missingIntervalsMs,
     parseWindow: PARSE_WINDOW,
     rendering: web.rendering ?? undefined,
     ...options,

@@ -1,4 +1,9 @@
-import { nextReadingAt, parseReading, readingAfter } from '../../domain/crawl/discovery/sitemap-reading.ts';
+import {
+  type FileValidators,
+  nextReadingAt,
+  parseReading,
+  readingAfter,
+} from '../../domain/crawl/discovery/sitemap-reading.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
@@ -69,7 +74,7 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
       return;
     if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
     const endAt = clock.now() + config.fetch.hostWaitMs;
-    const { sitemaps } = await readOne(deps, origin, () => endAt, signal);
+    const { sitemaps } = await readOne(deps, origin, () => endAt, signal, last?.files);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);
     const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
@@ -82,6 +87,7 @@ async function readOne(
   origin: string,
   latest: () => number,
   signal: AbortSignal | undefined,
+  known: Readonly<Record<string, FileValidators>> = {},
 ): Promise<HostSitemaps> {
   const { loaded, urls, policy } = plugins;
   const { clock } = runtime;
@@ -109,6 +115,7 @@ async function readOne(
     maxFiles,
     maxBytes,
     forwarding: admission.forwarding,
+    known,
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);

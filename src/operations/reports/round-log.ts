@@ -105,7 +105,7 @@ export function roundKeeper(dir: string, db: KeptDb, clock: Clock, log: Log): Ro
       const { urls, byState, hosts } = await db.counters();
       before ??= lastOf(await roundLog(dir, 500));
       // A small due index is read for every round.
-      const sample = sampleOf(await statsOf(db, now, Math.abs(now - before.passedAt) >= PASS_EVERY_MS));
+      const sample = sampleOf(await statsOf(db, now, { full: Math.abs(now - before.passedAt) >= PASS_EVERY_MS }));
       const sums = addTo(before.sums, counts, SUMS);
       const about = { version: 1, at: isoTime(now) } as const;
       const entry: RoundEntry = { ...about, ...counts, urls, byStatus: byState, hosts, sample, sums };

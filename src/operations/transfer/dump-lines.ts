@@ -173,6 +173,14 @@ const facts = z.strictObject({
     .nullable()
     .default(null),
   rendering: z.array(renderTrials).nullable().default(null),
+  missing: z
+    .strictObject({
+      times: count,
+      at: time,
+      folders: z.array(z.strictObject({ folder: count, missing: count, found: count })),
+    })
+    .nullable()
+    .default(null),
 });
 
 const families = z.strictObject({

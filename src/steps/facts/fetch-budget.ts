@@ -79,7 +79,7 @@ export async function budgetView(db: CrawlDb, now: number): Promise<BudgetView |
 }
 
 /** Fetches a day that the last round was limited to; `null`: no limit. */
-export async function limitPerDay(db: CrawlDb): Promise<number | null> {
+export async function limitPerDay(db: Pick<CrawlDb, 'meta'>): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);
   return perDay > 0 ? perDay : null;
 }

@@ -1,5 +1,6 @@
 import type { HostClock } from '../../domain/crawl/hazard/host-clock.ts';
 import { withTrial } from '../../domain/crawl/rendering/render-trials.ts';
+import { afterAnswers, afterDeadLink, type MissingLinks } from '../../domain/crawl/revisit/missing-links.ts';
 import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
@@ -24,6 +25,7 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     traffic: facts.traffic ?? null,
     rendering: renderingAfter(facts.rendering ?? null, observation),
     clock: facts.clock ?? null,
+    missing: missingAfter(facts.missing ?? null, observation),
   };
 }
 
@@ -33,6 +35,9 @@ const laterRest = (known: number | null | undefined, asked: number | undefined):
 
 const renderingAfter = (known: HostFacts['rendering'], { trial }: HostObservation): HostFacts['rendering'] =>
   trial === undefined ? known : withTrial(known, trial);
+
+const missingAfter = (known: MissingLinks | null, { deadLink }: HostObservation): MissingLinks | null =>
+  deadLink === undefined ? known : afterDeadLink(known, deadLink.isThere, deadLink.at);
 
 /** As {@link addObservation}; after a lie the headers of the host are distrusted until `now + distrustMs`. */
 function withObservation(facts: HostFacts, observation: HostObservation, now: number, distrustMs: number): HostFacts {
@@ -57,7 +62,7 @@ export function observationsOf(chunk: readonly { readonly fetched: FetchedRecord
 export async function factsAfter(
   db: CrawlDb,
   observations: readonly DatedObservation[],
-  visits: readonly Pick<FetchedRecord, 'host' | 'outcome'>[],
+  visits: readonly Pick<FetchedRecord, 'host' | 'url' | 'outcome'>[],
   distrustMs: number,
   clocks: ReadonlyMap<string, HostClock>,
 ): Promise<{ host: string; facts: HostFacts }[]> {
@@ -76,22 +81,57 @@ export async function factsAfter(
     }
     sum.add(outcome);
   }
+  const answers = answersByHost(visits);
   return [...facts].map(([host, stored]) => {
     const clock = clocks.get(host);
-    const fact = clock === undefined ? stored : { ...stored, clock };
+    const missing = afterAnswers(stored.missing, answers.get(host) ?? []);
+    const fact = { ...stored, missing, clock: clock ?? stored.clock };
     const sum = traffic.get(host)?.value;
     return { host, facts: sum === undefined || sum.visits === 0 ? fact : { ...fact, traffic: sum } };
   });
 }
 
-/** The facts of hosts by their names, as segments hold them: without traffic and clock, which no fetch needs. */
+interface Answer {
+  readonly url: string;
+  readonly isThere: boolean;
+}
+
+/** Whether pages were there, as far as their hosts have said so. */
+function answersByHost(
+  visits: readonly Pick<FetchedRecord, 'host' | 'url' | 'outcome'>[],
+): ReadonlyMap<string, readonly Answer[]> {
+  const answers = new Map<string, Answer[]>();
+  for (const { host, url, outcome } of visits) {
+    const { kind } = outcome;
+    if (kind !== 'gone' && kind !== 'success' && kind !== 'unchanged') continue;
+    const ofHost = answers.get(host) ?? [];
+    answers.set(host, ofHost);
+    ofHost.push({ url, isThere: kind !== 'gone' });
+  }
+  return answers;
+}
+
+/** What the dead links of hosts have shown, by their names. */
+export async function missingLinksOf(
+  db: Pick<CrawlDb, 'hostRows'>,
+  hosts: readonly string[],
+): Promise<ReadonlyMap<string, MissingLinks | null>> {
+  const rows = await db.hostRows(hosts);
+  return new Map(hosts.map((host, i) => [host, rows[i]?.facts.missing ?? null]));
+}
+
+/** The facts of hosts by their names, as segments hold them: without what no fetch needs. */
 export async function factsOf(
   db: Pick<CrawlDb, 'hostRows'>,
   hosts: readonly string[],
 ): Promise<Record<string, HostFacts>> {
   const rows = await db.hostRows(hosts);
   return Object.fromEntries(
-    hosts.map((host, i) => [host, { ...(rows[i]?.facts ?? NO_HOST_FACTS), ...NOT_IN_SEGMENTS }]),
+    hosts.map((host, i) => {
+      const facts = rows[i]?.facts ?? NO_HOST_FACTS;
+      const missing = facts.missing === null ? null : { ...facts.missing, folders: [] };
+      return [host, { ...facts, ...NOT_IN_SEGMENTS, missing }];
+    }),
   );
 }
 

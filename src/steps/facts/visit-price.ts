@@ -12,7 +12,10 @@ const GAIN = 0.1;
  * The policy under the budget in force: a page is due when a visit to it is worth the average visit, at the latest
  * after 1.5 times what round robin would take.
  */
-export async function withVisitPrice(db: CrawlDb, policy: SettlePolicy): Promise<SettlePolicy> {
+export async function withVisitPrice(
+  db: Pick<CrawlDb, 'meta' | 'counters'>,
+  policy: SettlePolicy,
+): Promise<SettlePolicy> {
   const perDay = await limitPerDay(db);
   if (perDay === null || policy.schedule.goesByHazard !== true) return policy;
   const { urls } = await db.counters();

@@ -35,6 +35,8 @@ export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   readonly throughput?: ThroughputFloor | undefined;
   /** The longest Retry-After that is waited for; a host that asks for more gets no more requests in this step, ms. */
   readonly patienceMs: number;
+  /** Pauses between the times at which dead links of a host are asked for, ms. */
+  readonly missingIntervalsMs: readonly number[];
   /** Absent: targets of redirects are left to a later round. */
   readonly follow?: FollowRedirects | undefined;
   /** Until when hosts have asked to be left alone since the list was made, ms since the epoch. */
@@ -70,7 +72,7 @@ class FetchRun {
   private readonly counts = noOutcomes();
   private readonly hosts: HostsInRound;
   private readonly failures: HostFailures;
-  private readonly missing = new MissingSample();
+  private readonly missing: MissingSample;
   private readonly redirects: RedirectQueue;
   /** Aborted when no further visit may start; visits in flight go on. */
   private readonly noMore = new AbortController();
@@ -93,6 +95,7 @@ class FetchRun {
     this.segment = segment;
     this.options = options;
     this.hosts = new HostsInRound(() => segment.info.hosts);
+    this.missing = new MissingSample((host) => segment.info.hosts[host]?.missing ?? null, options.missingIntervalsMs);
     const { signal } = this.noMore;
     this.deadline = options.timeLimitMs > 0 ? elapsedOf(deps.clock) + options.timeLimitMs : Number.POSITIVE_INFINITY;
     const waits = { ...options, endsAt: this.deadline };
@@ -220,7 +223,9 @@ class FetchRun {
     };
     const visited = await visitRendered(this.deps, this.options, { protocol, item, ...known });
     const restUntil = this.judgeHost(item.host, visited);
-    const result = restUntil === null ? visited : { ...visited, observation: { ...visited.observation, restUntil } };
+    const observation = { ...visited.observation, ...(restUntil !== null && { restUntil }) };
+    const shown = { ...observation, ...this.missing.count(item, visited.outcome) };
+    const result = Object.keys(shown).length === 0 ? visited : { ...visited, observation: shown };
     if (result.observation !== null) this.hosts.observe(item, result.observation);
     await this.store(item, result);
   }
@@ -248,10 +253,11 @@ class FetchRun {
   }
 
   private leftOut(item: FetchItem, turn: LaneTurn): VisitResult | null {
-    const reason = this.missing.reason(item);
-    if (reason === null) return null;
+    const now = this.deps.clock.now();
+    const left = this.missing.leftOut(item, now);
+    if (left === null) return null;
     turn.spare();
-    return denied(this.deps.clock.now(), 'missing-unasked', reason);
+    return denied(now, 'missing-unasked', left.reason, left.until);
   }
 
   private refusalOfHost(host: string, turn: LaneTurn): VisitResult | null {
@@ -283,7 +289,6 @@ class FetchRun {
       result.response,
     );
     if (outcome.requests > 0) this.requested++;
-    this.missing.count(item, outcome);
     countOutcome(this.counts, item.url, outcome);
     this.deps.onOutcome?.(outcome, result.observation?.bytesSaved ?? 0);
     this.redirects.add(record);

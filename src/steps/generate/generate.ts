@@ -1,10 +1,11 @@
-import type { CrawlState } from '../../domain/crawl/states/datum.ts';
+import { type Absence, absenceOf } from '../../domain/crawl/revisit/missing-links.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbBatch, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
-import { factsOf } from '../facts/host-observations.ts';
+import { factsOf, missingLinksOf } from '../facts/host-observations.ts';
 import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
@@ -112,7 +113,9 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   };
   const bounds = boundsOf(options, list.length, fetchBudget);
   const partition = partitioning(deps.select, options);
-  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts: schedule.hostFacts });
+  const asked = new Set(touched.map(({ url }) => url));
+  const { hostFacts } = schedule;
+  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts, asked });
   return { ...summary, segment: id };
 }
 
@@ -157,25 +160,32 @@ interface NewSegment {
   readonly meta: Readonly<Record<string, string>>;
   readonly bounds: RoundBounds;
   readonly hostFacts: NonNullable<CrawlDbBatch['hostFacts']>;
+  /** URLs that somebody has asked for: these are requested, however often they were missing. */
+  readonly asked: ReadonlySet<string>;
 }
 
 type WriteDeps = GenerateDeps & { readonly partition: (host: string) => number };
+type ItemDeps = WriteDeps & { readonly absence: (record: CrawlDatum, host: string) => Absence | null };
 
 async function newSegment(
   deps: WriteDeps,
   settings: GenerateSettings,
   id: string,
   list: readonly Candidate[],
-  { now, meta, bounds, hostFacts }: NewSegment,
+  { now, meta, bounds, hostFacts, asked }: NewSegment,
 ): Promise<void> {
-  const facts = await factsOf(deps.db, [...new Set(list.map((each) => each.host))]);
+  const hosts = [...new Set(list.map((each) => each.host))];
+  const facts = await factsOf(deps.db, hosts);
+  const missing = await missingLinksOf(deps.db, hosts);
+  const absence = (record: CrawlDatum, host: string): Absence | null =>
+    asked.has(record.url) ? null : absenceOf(record, missing.get(host) ?? null, deps.select.policy);
   const { random, partition } = deps;
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
   const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
   const segment = { id, createdAt: now, hosts: facts, bounds };
   await deps.segments.create(
     segment,
-    fetchItems(deps, createAuditChoice(settings.auditShare, facts, random), list, probes),
+    fetchItems({ ...deps, absence }, createAuditChoice(settings.auditShare, facts, random), list, probes),
   );
   await deps.db.write(
     {
@@ -194,7 +204,7 @@ function leftOf(touched: readonly DueEntry[], list: readonly Candidate[]): Reado
 
 /** @param first items that are fetched before all pages */
 async function* fetchItems(
-  deps: WriteDeps,
+  deps: ItemDeps,
   audits: AuditChoice,
   chosen: readonly Candidate[],
   first: readonly FetchItem[],
@@ -209,7 +219,8 @@ async function* fetchItems(
       const record = records[i];
       if (record === undefined) throw new TypeError(`due index names ${candidate.entry.url}, which has no record`);
       const { host } = candidate;
-      yield fetchItem(record, { index: index++, host, partition: deps.partition(host) }, audits);
+      const place = { index: index++, host, partition: deps.partition(host) };
+      yield fetchItem(record, place, audits, deps.absence(record, host));
     }
   }
 }

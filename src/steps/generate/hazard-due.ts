@@ -165,5 +165,5 @@ const pickOf = (entry: DueEntry, decision: DueDecision): GroupPick => ({
 });
 
 /** Whether a visit was asked for before the one that the schedule has chosen: by touch, a seed or a sitemap. */
-const isBroughtForward = ({ dueAt, lastFetchAt, intervalMs }: DueEntry): boolean =>
+export const isBroughtForward = ({ dueAt, lastFetchAt, intervalMs }: DueEntry): boolean =>
   dueAt + 1 < (lastFetchAt as number) + intervalMs;

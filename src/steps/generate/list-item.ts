@@ -1,5 +1,5 @@
 import { BARE_CHARS } from '../../domain/crawl/rendering/bare-page.ts';
-import { wasNeverThere } from '../../domain/crawl/revisit/missing-url.ts';
+import type { Absence } from '../../domain/crawl/revisit/missing-links.ts';
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { isPartial, takesPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
@@ -8,11 +8,13 @@ import type { AuditChoice } from './audit-choice.ts';
 /**
  * The entry of the fetch list for a record.
  * @param audits asked for a visit that could be skipped by headers
+ * @param absence of a URL that is probably not there; `null`: it may be
  */
 export function fetchItem(
   record: CrawlDatum,
   place: Pick<FetchItem, 'index' | 'host' | 'partition'>,
   audits: AuditChoice,
+  absence: Absence | null = null,
 ): FetchItem {
   // The content of a gone page may have been pruned: should it be back, its body is needed even where it is the same.
   // A partial copy shows nothing of the page to be unchanged.
@@ -31,7 +33,7 @@ export function fetchItem(
     ...(digest !== null && { claims: { contentType: record.contentType, robotsTag: record.robotsTag } }),
     audit: isAuditable && audits.next(place.host),
     ...(takesPartial(record) && { takesPartial: true }),
-    ...(wasNeverThere(record) && { wasNeverThere: true }),
+    ...(absence !== null && { absence }),
     metadata: record.metadata,
   };
 }

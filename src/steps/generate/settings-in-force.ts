@@ -1,9 +1,9 @@
 import { HINT_KEY } from '../../domain/crawl/discovery/sitemap-hint.ts';
-import { boundsFor, replayLastVisit, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import { boundsFor, isDrift, replayLastVisit, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
-import { type Expectations, openExpectations } from '../facts/expected-changes.ts';
+import { openExpectations } from '../facts/expected-changes.ts';
 import { withVisitPrice } from '../facts/visit-price.ts';
 
 /** Fact in the crawl db: the settings by which all pages have their next visits. */
@@ -11,9 +11,43 @@ export const SETTINGS_KEY = 'schedule.settings';
 
 /** Pages read at a time, and moved by one call at most. */
 const WINDOW = 1_000;
-const MOST_MOVED = 50_000;
-/** A visit that would move by less than this part of its interval stays where it is. */
-const DRIFT = 0.05;
+export const MOST_MOVED = 50_000;
+
+/** Settings by which the pages do not have their next visits yet. */
+export interface NewSettings {
+  /** The records of known pages that are not due yet, as they are to be; `null`: that one stays as it is. */
+  moved(urls: readonly string[]): Promise<(CrawlDbPut | null)[]>;
+}
+
+/**
+ * `null`: the next visits are those of these settings, or no round has been made so far.
+ * @param settings all that decides, as text
+ * @param policy by these settings
+ */
+export async function openNewSettings(
+  db: Pick<CrawlDb, 'meta' | 'counters' | 'getMany' | 'hostRows'>,
+  settings: string,
+  policy: SettlePolicy,
+  now: number,
+): Promise<NewSettings | null> {
+  const known = await db.meta(SETTINGS_KEY);
+  if (known === undefined || known === settings) return null;
+  const current = await withVisitPrice(db, policy);
+  const expectations = await openExpectations(db, current.schedule, now);
+  return {
+    async moved(urls) {
+      const hosts = [...new Set(urls.map(hostOf))];
+      const rows = await db.hostRows(hosts);
+      const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? undefined]));
+      return (await db.getMany(urls)).map((previous) => {
+        if (previous === undefined) return null;
+        const expected = expectations?.(facts.get(hostOf(previous.url)));
+        const datum = moved(previous, expected === undefined ? current : { ...current, expected }, now);
+        return datum === null ? null : { datum, previous };
+      });
+    },
+  };
+}
 
 /**
  * Gives known pages that are not due yet the next visit that their last one would get by the settings of now, where
@@ -22,45 +56,27 @@ const DRIFT = 0.05;
  * @param settings all that decides, as text
  */
 export async function applySettings(db: CrawlDb, policy: SettlePolicy, settings: string, now: number): Promise<number> {
-  const known = await db.meta(SETTINGS_KEY);
-  if (known === settings) return 0;
-  let moved = 0;
-  if (known !== undefined) {
-    const current = await withVisitPrice(db, policy);
-    const expectations = await openExpectations(db, policy.schedule, now);
-    const move = (urls: readonly string[]): Promise<number> => moveAll(db, current, expectations, urls, now);
+  if ((await db.meta(SETTINGS_KEY)) === settings) return 0;
+  const fresh = await openNewSettings(db, settings, policy, now);
+  let sum = 0;
+  const move = async (urls: readonly string[]): Promise<void> => {
+    const puts = ((await fresh?.moved(urls)) ?? []).filter((put) => put !== null);
+    if (puts.length > 0) await db.write({ puts });
+    sum += puts.length;
+  };
+  if (fresh !== null) {
     let urls: string[] = [];
     for await (const { url, dueAt } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
       if (dueAt <= now) continue;
       if (urls.push(url) < WINDOW) continue;
-      moved += await move(urls);
+      await move(urls);
       urls = [];
-      if (moved >= MOST_MOVED) return moved;
+      if (sum >= MOST_MOVED) return sum;
     }
-    moved += await move(urls);
+    await move(urls);
   }
   await db.write({ meta: { [SETTINGS_KEY]: settings } });
-  return moved;
-}
-
-async function moveAll(
-  db: CrawlDb,
-  policy: SettlePolicy,
-  expectations: Expectations | null,
-  urls: readonly string[],
-  now: number,
-): Promise<number> {
-  const hosts = [...new Set(urls.map(hostOf))];
-  const rows = await db.hostRows(hosts);
-  const facts = new Map(hosts.map((host, i) => [host, rows[i]?.facts ?? undefined]));
-  const puts = (await db.getMany(urls)).flatMap((previous): CrawlDbPut[] => {
-    if (previous === undefined) return [];
-    const expected = expectations?.(facts.get(hostOf(previous.url)));
-    const datum = moved(previous, expected === undefined ? policy : { ...policy, expected }, now);
-    return datum === null ? [] : [{ datum, previous }];
-  });
-  if (puts.length > 0) await db.write({ puts });
-  return puts.length;
+  return sum;
 }
 
 /**
@@ -72,8 +88,7 @@ function moved(datum: CrawlDatum, policy: SettlePolicy, now: number): CrawlDatum
   if (nextFetchAt === null || lastFetchAt === null || failures > 0 || datum.fixedIntervalMs !== null) return null;
   const { maxIntervalMs } = boundsFor(datum, policy);
   if (state === 'redir_perm') return at(datum, Math.min(nextFetchAt, lastFetchAt + maxIntervalMs), schedule, now);
-  // What a seed had named as its first interval cannot be told from the interval of before, and goes with it.
-  const next = replayLastVisit({ ...datum, seed: false }, policy, null);
+  const next = replayLastVisit(datum, policy, null);
   if (next === null) return null;
   const isHinted = datum.metadata[HINT_KEY] !== undefined;
   return at(datum, isHinted ? Math.min(nextFetchAt, next.nextFetchAt) : next.nextFetchAt, next.memory, now);
@@ -81,8 +96,8 @@ function moved(datum: CrawlDatum, policy: SettlePolicy, now: number): CrawlDatum
 
 function at(datum: CrawlDatum, due: number, schedule: CrawlDatum['schedule'], now: number): CrawlDatum | null {
   const nextFetchAt = Math.max(due, now);
-  // What is expected of other pages fades from call to call, which must not move the same pages again for ever.
-  if (Math.abs(nextFetchAt - (datum.nextFetchAt ?? 0)) <= DRIFT * schedule.intervalMs) return null;
+  // Else what is expected of other pages, which fades from call to call, would move the same pages again for ever.
+  if (isDrift(nextFetchAt - (datum.nextFetchAt ?? 0), schedule.intervalMs)) return null;
   const visits = datum.visits.with(-1, { ...datum.visits.at(-1)!, intervalMs: schedule.intervalMs });
   return { ...datum, nextFetchAt, schedule: { ...datum.schedule, intervalMs: schedule.intervalMs }, visits };
 }

@@ -1,4 +1,3 @@
-// steps/inspect/: questions about records: find, explain, plan, simulate, count.
 import { hintTrust } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import type { CrawlDatum, Visit, VisitOutcome } from '../../domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';

@@ -1,7 +1,7 @@
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
 import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
-import { type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
+import { isDrift, type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -98,6 +98,8 @@ export interface ExplainInput extends OutlookInput {
   readonly lastModifiedAt: number | null;
   readonly trail: readonly TrailStep[];
   readonly skipped: readonly SkippedBefore[];
+  /** Next visit before new settings, which the next round applies; `null`: there are none for it. */
+  readonly movedFrom: number | null;
   /** `fetch.auditShare`. */
   readonly mostAudits: number;
 }
@@ -157,17 +159,14 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
-/** What is expected of other pages fades meanwhile, and moves an interval by less than this part. */
-const DRIFT = 0.05;
-
 /** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
 function isDecidedOtherwise(
   datum: CrawlDatum,
   { memory }: NextVisit,
   { goesByHazard = false }: FetchSchedule,
 ): boolean {
-  const drift = goesByHazard ? DRIFT * datum.schedule.intervalMs : 0;
-  return Math.abs(memory.intervalMs - datum.schedule.intervalMs) > drift;
+  const { intervalMs } = datum.schedule;
+  return !(goesByHazard ? isDrift(memory.intervalMs - intervalMs, intervalMs) : memory.intervalMs === intervalMs);
 }
 
 /** When the page was to be visited by its stored interval. */
@@ -213,6 +212,9 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
+  if (input.movedFrom !== null) {
+    why.push(`Other settings move it there with the next round; it was due at ${isoTime(input.movedFrom)}.`);
+  }
   if (replay !== null) why.push(...dateSentences(datum, replay, input.policy.schedule));
   why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);

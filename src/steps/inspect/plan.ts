@@ -1,11 +1,14 @@
-import { expectedInterval } from '../../domain/crawl/revisit/due.ts';
+import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import { hourOf } from '../../domain/crawl/states/histogram-buckets.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
+import type { NewSettings } from '../generate/settings-in-force.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { dueBySettings } from './due-by-settings.ts';
 import { entriesOf } from './spread-stats.ts';
+import { visitsAhead } from './visits-ahead.ts';
 
 export interface PlanDay {
   /** From 0: the next 24 hours. */
@@ -32,12 +35,16 @@ export interface PlanSummary {
 
 const MAX_HOSTS = 50;
 
-type PlanDb = Pick<CrawlDb, 'due' | 'spread' | 'counters' | 'hosts' | 'scanLeases' | 'getMany'>;
+type PlanDb = Pick<
+  CrawlDb,
+  'due' | 'dueOfGroup' | 'spread' | 'counters' | 'hosts' | 'scanLeases' | 'get' | 'getMany' | 'meta' | 'hostRows'
+>;
 
 /**
- * Forecast of the next days: each page when it is due and then at its interval, new URLs at once. Reads what is due in
- * these days; the rest comes from counters. Visits beyond the budget of a day wait for the next. New links and changes
- * of intervals, and what pages of a folder show of others, are not foreseen.
+ * Forecast of the next days: each page when `generate` would select it ({@link visitsAhead}) and then at its interval,
+ * new URLs at once. Reads what is due in these days, and all known pages where there are new settings; the rest comes
+ * from counters. Visits beyond the budget of a day wait for the next. New links and changes, and what pages of a folder
+ * will show of others, are not foreseen.
  */
 export async function planAhead(
   db: PlanDb,
@@ -45,21 +52,34 @@ export async function planAhead(
     readonly now: number;
     readonly days: number;
     readonly budgetPerDay: number;
+    readonly policy: SettlePolicy;
+    /** As in {@link DueBySettings}. */
+    readonly settings?: NewSettings | null;
     readonly onWork?: OnWork | undefined;
   },
 ): Promise<PlanSummary> {
-  const { now, days, budgetPerDay, onWork } = options;
+  const { now, days, budgetPerDay, policy, settings = null, onWork } = options;
   const meter = workMeter(onWork, READING_DUE);
   const end = now + days * DAY_MS;
   const due = new Float64Array(days);
   const perHost = new Map<string, number>();
   const unfetched = new Map<string, number>();
-  for await (const entry of db.due({ until: end, only: 'known', meter })) {
-    const again = expectedInterval(entry);
-    const host = hostOf(entry.url);
-    if (entry.state === 'unfetched') add(unfetched, host, 1);
+  const entries =
+    settings === null
+      ? db.due({ until: end, only: 'known', meter })
+      : dueBySettings(db, { now, settings, only: 'known', meter });
+  // Under a budget the candidates compete, whenever they are due by their groups.
+  const goesByHazard = policy.schedule.goesByHazard === true && budgetPerDay === 0;
+  const schedule = { ...policy.schedule, goesByHazard };
+  for await (const { url, state, at: first, again } of visitsAhead(
+    db,
+    { ...policy, schedule },
+    { now, end, entries },
+  )) {
+    const host = hostOf(url);
+    if (state === 'unfetched' && first <= end) add(unfetched, host, 1);
     let visits = 0;
-    for (let at = Math.max(entry.dueAt, now); at < end; at += again) {
+    for (let at = Math.max(first, now); at < end; at += again) {
       const day = Math.min(days - 1, Math.floor((at - now) / DAY_MS));
       due[day] = (due[day] ?? 0) + 1;
       visits++;

@@ -4,7 +4,9 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Spread } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
+import type { NewSettings } from '../generate/settings-in-force.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
+import { dueBySettings } from './due-by-settings.ts';
 import { openPageEstimates } from './page-estimates.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
@@ -47,6 +49,14 @@ const DAYS_AHEAD = 14;
 
 type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta' | 'hostRows'>;
 
+export interface StatsOptions {
+  /** Reads the due index, however large it is. */
+  readonly full?: boolean | undefined;
+  /** As in {@link DueBySettings}: where the due index is read. */
+  readonly settings?: NewSettings | null;
+  readonly onWork?: OnWork | undefined;
+}
+
 /** Size up to which the due index is always read: so few entries take some milliseconds. */
 const FEW_ENTRIES = 20_000;
 
@@ -54,11 +64,15 @@ const FEW_ENTRIES = 20_000;
  * Counts come from counters. Exact quantiles and freshness depend on each page's own times and take one pass over the
  * due index, which holds no records; a large one is read only when `full`.
  */
-export async function statsOf(db: StatsDb, now: number, full = false, onWork?: OnWork): Promise<DbStats> {
+export async function statsOf(
+  db: StatsDb,
+  now: number,
+  { full = false, settings = null, onWork }: StatsOptions = {},
+): Promise<DbStats> {
   const { urls, byState: byStatus, leased, hosts } = await db.counters();
   const spread = await db.spread();
   const isRead = full || isSmall(spread);
-  const times = isRead ? await readTimes(db, now, onWork) : estimatedTimes(spread, now);
+  const times = isRead ? await readTimes(db, now, settings, onWork) : estimatedTimes(spread, now);
   const { due, overdue, interval, freshness, waiting, dueByDay } = times;
   const counts = { urls, byStatus, due, overdue, leased, hosts };
   return { ...counts, interval, freshness, waiting, dueByDay, ...spreadView(spread), estimated: !isRead };
@@ -101,14 +115,19 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   };
 }
 
-async function readTimes(db: StatsDb, now: number, onWork: OnWork | undefined): Promise<Times> {
+async function readTimes(
+  db: StatsDb,
+  now: number,
+  settings: NewSettings | null,
+  onWork: OnWork | undefined,
+): Promise<Times> {
   const intervals = new Growing();
   const waits = new Growing();
   const dueByDay = new Array<number>(DAYS_AHEAD).fill(0);
   const periods = new Array<number>(PERIOD_DAYS.length + 1).fill(0);
   let [due, overdue, believed, fresh, rate] = [0, 0, 0, 0, 0];
   const estimates = await openPageEstimates(db, now);
-  for await (const entry of db.due({ until: Number.MAX_SAFE_INTEGER, meter: workMeter(onWork, READING_DUE) })) {
+  for await (const entry of dueBySettings(db, { now, settings, meter: workMeter(onWork, READING_DUE) })) {
     intervals.add(entry.intervalMs);
     const waitMs = now - entry.dueAt;
     if (waitMs >= 0) due++;

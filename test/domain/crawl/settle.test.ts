@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reinject } from '../../../src/domain/crawl/discovery/seed.ts';
-import { replayLastVisit } from '../../../src/domain/crawl/revisit/next-visit.ts';
+import { FIRST_INTERVAL_KEY, replayLastVisit } from '../../../src/domain/crawl/revisit/next-visit.ts';
 import { createAdaptiveSchedule } from '../../../src/domain/crawl/schedules/adaptive.ts';
 import { createFreshnessSchedule } from '../../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule } from '../../../src/domain/crawl/schedules/similarity.ts';
@@ -406,7 +406,7 @@ describe('settle: the record after each visit', () => {
     const under = { ...policy, schedule };
     const first = (part: Partial<CrawlDatum>): CrawlDatum =>
       settle(datumIn('unfetched', part), EVENTS['success, other body'] as CrawlEvent, under, NOW).datum;
-    const named = first({ seed: true, schedule: { intervalMs: 2 * DAY_MS, belief: null } });
+    const named = first({ seed: true, metadata: { [FIRST_INTERVAL_KEY]: 2 * DAY_MS } });
     expect(named.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     expect(replayLastVisit(named, under, null)?.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     for (const part of [{ seed: true }, { seed: false }]) {

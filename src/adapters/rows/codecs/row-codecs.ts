@@ -6,6 +6,7 @@ import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, Lease, SegmentRow } from '../../../ports/crawl-db.ts';
 import { type ClockTuple, decodeClock, encodeClock } from './clock-codec.ts';
 import { parseDueKey } from './keys.ts';
+import { decodeMissing, encodeMissing, type MissingTuple } from './missing-codec.ts';
 import { pack, unpack } from './pack.ts';
 import { type BeliefTuple, beliefOf, beliefTuple, STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
 import { decodeTraffic, encodeTraffic, type TrafficTuple } from './traffic-codec.ts';
@@ -136,6 +137,7 @@ type FactsTuple = readonly [
   traffic?: TrafficTuple | null,
   rendering?: readonly TrialsTuple[] | null,
   clock?: ClockTuple | null,
+  missing?: MissingTuple | null,
 ];
 type TrialsTuple = readonly [pattern: string, renders: number, gains: number, misses: number, at: number];
 
@@ -158,7 +160,7 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
 }
 
 /** The end of a host row, as far as its values are there. */
-function rarelySet({ nothing, restUntil, traffic, rendering, clock }: HostFacts): unknown[] {
+function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing }: HostFacts): unknown[] {
   const tuple: unknown[] = [
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],
     restUntil,
@@ -166,6 +168,7 @@ function rarelySet({ nothing, restUntil, traffic, rendering, clock }: HostFacts)
     traffic === null ? null : encodeTraffic(traffic),
     rendering === null || rendering.length === 0 ? null : rendering.map(trialsTuple),
     clock === null ? null : encodeClock(clock),
+    missing === null ? null : encodeMissing(missing),
   ];
   while (tuple.length > 0 && (tuple.at(-1) ?? 0) === 0) tuple.pop();
   return tuple;
@@ -185,13 +188,14 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
   const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
-  const [, , traffic = null, rendering = null, clock = null] = counted;
+  const [, , traffic = null, rendering = null, clock = null, missing = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
   return {
     ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil },
     clock: clock === null ? null : decodeClock(clock),
+    missing: missing === null ? null : decodeMissing(missing),
     traffic: traffic === null ? null : decodeTraffic(traffic),
     rendering:
       rendering?.map(([pattern, renders, gains, misses, at]) => ({ pattern, renders, gains, misses, at })) ?? null,

@@ -1,4 +1,5 @@
 import { trimUrl } from '../../url/canonical/canonical-url.ts';
+import { FIRST_INTERVAL_KEY } from '../revisit/next-visit.ts';
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
 import { revived } from '../states/revived.ts';
 
@@ -110,12 +111,16 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
         schedule: seed.intervalMs === null ? datum.schedule : { ...datum.schedule, intervalMs: seed.intervalMs },
         nextFetchAt: nextAfterUpdate(datum, seed),
         visits: visitsAfterUpdate(datum, seed),
-        metadata: { ...datum.metadata, ...seed.metadata },
+        metadata: { ...datum.metadata, ...seedMetadata(seed) },
       };
     case 'overwrite':
       return { ...fresh, discoveredAt: datum.discoveredAt };
   }
 }
+
+/** Metadata of the record of a seed. */
+export const seedMetadata = ({ metadata, intervalMs }: Seed): Seed['metadata'] =>
+  intervalMs === null ? metadata : { ...metadata, [FIRST_INTERVAL_KEY]: intervalMs };
 
 const asSeed = (datum: CrawlDatum): CrawlDatum => (datum.seed ? datum : { ...datum, seed: true, depth: 0 });
 

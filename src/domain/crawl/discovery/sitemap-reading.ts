@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../time.ts';
+import type { Validators } from '../states/datum.ts';
 
 /** When the sitemaps of an origin were read last, and what came of it. */
 export interface SitemapReading {
@@ -8,25 +9,36 @@ export interface SitemapReading {
   readonly absent: number;
   /** Readings in a row that brought neither a new URL nor a date. */
   readonly idle: number;
+  /** By URL: validators of the files that need not be read again while they are as they were; at most {@link FILES}. */
+  readonly files: Readonly<Record<string, FileValidators>>;
 }
+
+export type FileValidators = Pick<Validators, 'etag' | 'lastModified'>;
+
+/** Files whose validators are kept; those of longer indexes are read again each time. */
+const FILES = 50;
 
 /** Pauses after the first, second, .. reading that found no sitemap: a site gets its first one once, if ever. */
 const ABSENT_DAYS = [30, 60, 120, 180];
-/** The pause doubles with each reading that brings nothing, up to 8 times `sitemaps.every`. */
-const MOST_DOUBLINGS = 3;
+/** The pause doubles with each reading that brings nothing, up to this one. */
+const MOST_IDLE_DAYS = 30;
 
 /** When the sitemaps are to be read again, ms since the epoch. */
 export function nextReadingAt({ at, absent, idle }: SitemapReading, everyMs: number): number {
   const days = absent === 0 ? 0 : (ABSENT_DAYS[Math.min(absent, ABSENT_DAYS.length) - 1] as number);
-  return at + Math.max(days * DAY_MS, everyMs * 2 ** Math.min(idle, MOST_DOUBLINGS));
+  const mostMs = Math.max(everyMs, MOST_IDLE_DAYS * DAY_MS);
+  return at + Math.max(days * DAY_MS, Math.min(mostMs, everyMs * 2 ** idle));
 }
 
 /** What came of a file: its kind or the error, the URLs that entered, and the pages that its dates moved. */
 interface ReadFile {
+  readonly sitemap: string;
   readonly error: string | null;
   readonly kind: string | null;
   readonly added: number;
   readonly hinted: number;
+  /** As in {@link SitemapReading.files}; `null`: it is to be read whole the next time, too. */
+  readonly validators: FileValidators | null;
 }
 
 const STATUS_4XX = /^status 4(?!08|25|29)\d\d$/;
@@ -37,10 +49,13 @@ const isAbsent = ({ error, kind }: ReadFile): boolean => (error === null ? kind 
 /** The reading at `now`, after one before. Files that could not be fetched this time say nothing of the host. */
 export function readingAfter(before: SitemapReading | null, files: readonly ReadFile[], now: number): SitemapReading {
   const { absent = 0, idle = 0 } = before ?? {};
-  if (files.length > 0 && files.every(isAbsent)) return { at: now, absent: absent + 1, idle: 0 };
-  if (!files.some(({ error }) => error === null)) return { at: now, absent, idle };
+  if (files.length > 0 && files.every(isAbsent)) return { at: now, absent: absent + 1, idle: 0, files: {} };
+  if (!files.some(({ error }) => error === null)) return { at: now, absent, idle, files: before?.files ?? {} };
   const hasNews = files.some(({ added, hinted }) => added + hinted > 0);
-  return { at: now, absent: 0, idle: hasNews ? 0 : idle + 1 };
+  const kept = files.flatMap(({ sitemap, validators }) =>
+    validators === null ? [] : [[sitemap, validators] as const],
+  );
+  return { at: now, absent: 0, idle: hasNews ? 0 : idle + 1, files: Object.fromEntries(kept.slice(0, FILES)) };
 }
 
 /** Reads back what was stored as JSON; a number is the time of a reading of 0.1.0. `null` for anything else. */
@@ -48,8 +63,9 @@ export function parseReading(text: string | undefined): SitemapReading | null {
   if (text === undefined) return null;
   try {
     const value = JSON.parse(text) as number | Partial<SitemapReading>;
-    const { at, absent = 0, idle = 0 }: Partial<SitemapReading> = typeof value === 'number' ? { at: value } : value;
-    return [at, absent, idle].every(Number.isFinite) ? { at: at as number, absent, idle } : null;
+    const reading: Partial<SitemapReading> = typeof value === 'number' ? { at: value } : value;
+    const { at, absent = 0, idle = 0, files = {} } = reading;
+    return [at, absent, idle].every(Number.isFinite) ? { at: at as number, absent, idle, files } : null;
   } catch {
     return null;
   }

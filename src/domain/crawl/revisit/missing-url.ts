@@ -19,12 +19,11 @@ const REFUSED_FOR_GOOD: ReadonlySet<number | null> = new Set([400, 401, 405, 406
 export const isRefusedForGood = (datum: CrawlDatum, status: number | null): boolean =>
   isPageless(datum) && !datum.seed && REFUSED_FOR_GOOD.has(status);
 
-/** "Gone" visits at the end of the ring; failures between them are skipped. */
-export const goneInARow = ({ visits }: Pick<CrawlDatum, 'visits'>): number =>
-  inARow(visits, ({ outcome }) => outcome === 'gone');
-
-/** As {@link goneInARow}, with the visits that were left out since others of the host had found nothing. */
-export const missingInARow = ({ visits }: Pick<CrawlDatum, 'visits'>): number =>
+/**
+ * "Gone" visits at the end of the ring, with those that were left out since others of the host had found nothing;
+ * failures between them are skipped.
+ */
+export const absentInARow = ({ visits }: Pick<CrawlDatum, 'visits'>): number =>
   inARow(visits, ({ outcome }) => outcome === 'gone' || outcome === 'denied');
 
 /** Redirects at the end of the ring; failures between them are skipped. */

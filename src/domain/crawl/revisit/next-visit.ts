@@ -54,6 +54,24 @@ export function weightOf(metadata: CrawlDatum['metadata']): number {
   return weight > 0 && Number.isFinite(weight) ? weight : 1;
 }
 
+/** Metadata key of a page whose seed names its first interval: that interval, ms. */
+export const FIRST_INTERVAL_KEY = 'seed.interval';
+
+/** The first interval that a seed has named; `null`: none. */
+function namedInterval({ metadata }: Pick<CrawlDatum, 'metadata'>): number | null {
+  const named = metadata[FIRST_INTERVAL_KEY];
+  return typeof named === 'number' && named > 0 ? named : null;
+}
+
+/**
+ * Whether two times are the same but for what is expected of other pages, which fades between two computations.
+ * @param intervalMs that between the visits
+ */
+export const isDrift = (differenceMs: number, intervalMs: number): boolean =>
+  Math.abs(differenceMs) <= DRIFT * intervalMs;
+
+const DRIFT = 0.05;
+
 const SPREAD = 0.1;
 const SPREAD_SEED = 0x5eed;
 
@@ -66,19 +84,19 @@ export const clamp = (value: number, min: number, max: number): number => Math.m
 
 /** Asks the schedule, then applies the operator's fixed interval or else the bounds. */
 export function nextVisit(
-  page: Pick<CrawlDatum, 'url' | 'seed' | 'schedule' | 'fixedIntervalMs' | 'metadata' | 'contentType'>,
+  page: Pick<CrawlDatum, 'url' | 'schedule' | 'fixedIntervalMs' | 'metadata' | 'contentType'>,
   visit: ScheduleVisit,
   policy: SettlePolicy,
 ): NextVisit {
-  const { intervalMs: startMs } = page.schedule;
-  const isStartNamed = page.seed && visit.elapsedMs === null && startMs !== policy.schedule.initialIntervalMs;
-  const decision = policy.schedule.onVisit(page.schedule, {
+  const named = visit.elapsedMs === null ? namedInterval(page) : null;
+  const memory = named === null ? page.schedule : { ...page.schedule, intervalMs: named };
+  const decision = policy.schedule.onVisit(memory, {
     ...visit,
     weight: weightOf(page.metadata),
     price: policy.price ?? null,
     ...(policy.expected !== undefined && { rate: rateOfGroup(policy.expected, groupOf(page.url), visit.now) }),
     spread: spreadOf(page.url),
-    startIntervalMs: isStartNamed ? startMs : null,
+    startIntervalMs: named,
   });
   // The schedule keeps learning under a fixed interval, so that it is well informed when the interval is removed.
   const wanted = page.fixedIntervalMs ?? decision.nextFetchAt - visit.now;
@@ -176,18 +194,11 @@ export function replayLastVisit(
     );
   const isOpen = last.distance === null && (last.outcome === 'modified' || last.outcome === 'unchanged-digest');
   const evidences = isOpen ? UNCOMPARED : [replayed.evidence];
-  const replays = intervalsBefore(datum, policy).flatMap((before) => evidences.map((each) => replay(before, each)));
+  const before = intervalBefore(datum, policy);
+  const replays = evidences.map((each) => replay(before, each));
   return replays.find(({ memory }) => memory.intervalMs === last.intervalMs) ?? replays[0]!;
 }
 
-/**
- * Candidates for the interval before the last visit. Before a first visit it is not stored: the initial one, or the one
- * named by a seed.
- */
-function intervalsBefore(datum: CrawlDatum, { schedule, price = null }: SettlePolicy): readonly number[] {
-  const before = datum.visits.at(-2)?.intervalMs;
-  if (before !== undefined) return [before];
-  // Under a budget the initial one leads to another result too, once the price has moved.
-  const named = datum.seed && price === null ? [datum.schedule.intervalMs] : [];
-  return [schedule.initialIntervalMs, ...named];
-}
+/** The interval before the last visit. Before a first visit it is not stored. */
+const intervalBefore = (datum: CrawlDatum, { schedule }: SettlePolicy): number =>
+  datum.visits.at(-2)?.intervalMs ?? namedInterval(datum) ?? schedule.initialIntervalMs;

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { endsChain } from '../discovery/redirect-chain.ts';
-import { goneInARow, isPageless, isRefusedForGood, missingInARow, redirectsInARow } from '../revisit/missing-url.ts';
+import { absencePauses, LEFT_OUT_PART } from '../revisit/missing-links.ts';
+import { absentInARow, isRefusedForGood, redirectsInARow } from '../revisit/missing-url.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
 import { type CrawlDatum, type LastError, NO_VALIDATORS } from './datum.ts';
@@ -97,8 +98,8 @@ function redirectError(
 }
 
 export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: SettlePolicy, now: number): Transition {
-  const visits = isPageless(datum) ? missingInARow(datum) : goneInARow(datum);
-  const pauses = isPageless(datum) ? missingIntervals(policy) : policy.goneIntervalsMs;
+  const visits = absentInARow(datum);
+  const pauses = absencePauses(datum, policy);
   const pause = pauses[visits];
   const next: CrawlDatum = {
     ...answered(datum, outcome.status, now),
@@ -179,20 +180,23 @@ export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: Se
 }
 
 /**
- * A URL that was never there, and was left out as others of its host had found nothing. Its next visit is due a little
- * before theirs, so that it is among the first then.
+ * A URL that is probably not there, and was left out as others of its host had found nothing. Its next visit is due a
+ * little before theirs, so that it is among the first then. One that was never asked for is not given up.
  */
 function settleUnasked(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
-  const pause = missingIntervals(policy)[missingInARow(datum)];
+  const pauses = absencePauses(datum, policy);
+  const left = absentInARow(datum);
+  const own = pauses[datum.lastFetchAt === null ? Math.min(left, pauses.length - 1) : left];
+  const due = own === undefined ? null : Math.max(now + Math.round(LEFT_OUT_PART * own), outcome.retryAt ?? 0);
   const next: CrawlDatum = {
     ...datum,
     lastError: { code: outcome.code, message: outcome.message, at: now },
-    nextFetchAt: pause === undefined ? null : now + Math.round(0.99 * pause),
+    nextFetchAt: due,
   };
   const terms: ScheduleTerm[] = [
-    pause === undefined
-      ? { label: 'not selected any more after', value: missingIntervals(policy).length }
-      : { label: `pause (${outcome.code})`, value: pause, unit: 'ms' },
+    due === null
+      ? { label: 'not selected any more after', value: pauses.length }
+      : { label: `pause (${outcome.code})`, value: due - now, unit: 'ms' },
   ];
   return { datum: withVisit(next, datum, 'denied', null, 0, now), verdict: 'denied', distance: null, terms };
 }

@@ -1,4 +1,6 @@
 // steps/fetch/sitemaps/: sitemaps and feeds that name pages and their dates.
+import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-reading.ts';
+import { conditionalHeaders, validatorsOf } from '../../../domain/crawl/headers/ladder.ts';
 import { TurnTooLate } from '../../../domain/crawl/revisit/turn-too-late.ts';
 import { CrawlError, isUnreached } from '../../../domain/errors.ts';
 import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
@@ -18,6 +20,13 @@ export interface ReadSitemap {
   readonly urls: readonly { readonly loc: string; readonly lastmod: string | null }[];
   readonly sitemaps: readonly { readonly loc: string; readonly lastmod: string | null }[];
   readonly errors: readonly { readonly message: string }[];
+}
+
+/** Where the file is as it was at the reading before, all of it is known. */
+export interface FetchedSitemap {
+  /** `null`: it has not changed. */
+  readonly read: ReadSitemap | null;
+  readonly validators: FileValidators;
 }
 
 /** How requests are sent, and to which hosts. */
@@ -89,16 +98,20 @@ export async function sitemapsNamed(
 /** Redirects followed for one file: `/sitemap.xml` often leads to another name. */
 const MAX_REDIRECTS = 5;
 
-/** The sitemap, or the error as text. Each URL of a chain of redirects is requested by the rules of its own host. */
+/**
+ * The sitemap, or the error as text. Each URL of a chain of redirects is requested by the rules of its own host.
+ * @param known the validators of a reading that need not be done again; `null`: the file is read
+ */
 export async function fetchSitemap(
   deps: SitemapFetchDeps,
   url: string,
   options: SitemapFetchOptions,
   signal: AbortSignal | undefined,
-): Promise<ReadSitemap | string> {
+  known: FileValidators | null = null,
+): Promise<FetchedSitemap | string> {
   let at = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const answer = await request(deps, at, options, signal);
+    const answer = await request(deps, at, options, signal, known);
     if (typeof answer !== 'object' || !('movedTo' in answer)) return answer;
     at = answer.movedTo;
   }
@@ -110,7 +123,8 @@ async function request(
   url: string,
   options: SitemapFetchOptions,
   signal: AbortSignal | undefined,
-): Promise<ReadSitemap | { readonly movedTo: string } | string> {
+  known: FileValidators | null,
+): Promise<FetchedSitemap | { readonly movedTo: string } | string> {
   const protocol = deps.network.protocols.get(url.slice(0, Math.max(0, url.indexOf(':'))));
   if (protocol === undefined) return 'no protocol plugin serves the scheme of its URL';
   try {
@@ -136,7 +150,7 @@ async function request(
         return protocol.exchange({
           url,
           method: 'GET',
-          headers: {},
+          headers: known === null ? {} : conditionalHeaders({ ...known, contentLength: null }),
           maxBodyBytes: options.maxBytes,
           timeoutMs: options.timeoutMs,
           ...(signal === undefined ? {} : { signal }),
@@ -153,8 +167,12 @@ async function request(
       const moved = canonicalUrl(target, url);
       return 'error' in moved ? `redirect to an invalid URL: ${moved.error}` : { movedTo: moved.url };
     }
+    const { etag, lastModified } = validatorsOf(head.headers);
+    const validators = { etag, lastModified };
+    if (known !== null && head.status === 304) return { read: null, validators: known };
     // The body of an error page is no sitemap.
-    return body === null || head.status !== 200 ? `status ${head.status}` : deps.parse(body, url);
+    if (body === null || head.status !== 200) return `status ${head.status}`;
+    return { read: deps.parse(body, url), validators };
   } catch (error) {
     if (error instanceof TurnTooLate) return error.message;
     // As the reading of sitemaps ends here, the crawl can end in order.

@@ -1,5 +1,6 @@
 import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { areDatesUseless, hintTrust, withHint } from '../../../domain/crawl/discovery/sitemap-hint.ts';
+import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-reading.ts';
 import { boundsFor, type SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
 import { newDatum } from '../../../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
@@ -32,6 +33,8 @@ export interface SitemapOptions extends SitemapFetchOptions {
   readonly newScore: number;
   /** URLs that are judged by other partitions; `null`: a crawl of one. */
   readonly forwarding: LinkForwarding | null;
+  /** Validators of files that need not be read again while they are as they were. */
+  readonly known: Readonly<Record<string, FileValidators>>;
 }
 
 export interface SitemapReport {
@@ -48,6 +51,8 @@ export interface SitemapReport {
   /** Whether the dates were ignored: all equal, or in the future. */
   readonly datesIgnored: boolean;
   readonly faults: number;
+  /** With which the next request for the file is conditional; `null`: it is to be read whole. */
+  readonly validators: FileValidators | null;
 }
 
 export interface HostSitemaps {
@@ -64,7 +69,11 @@ const NOT_READ: Omit<SitemapReport, 'sitemap'> = {
   filtered: 0,
   datesIgnored: false,
   faults: 0,
+  validators: null,
 };
+
+/** Of a file that is as it was. */
+const UNCHANGED = 'unchanged';
 
 /** Levels of sitemap indexes within indexes. */
 const MAX_DEPTH = 3;
@@ -101,18 +110,30 @@ export async function readSitemaps(
     const { url } = 'url' in canonical ? canonical : next;
     if (visited.has(url)) continue;
     visited.add(url);
-    const read = 'url' in canonical ? await fetchSitemap(deps, url, options, signal) : canonical.error;
+    const read =
+      'url' in canonical ? await fetchSitemap(deps, url, options, signal, options.known[url]) : canonical.error;
     if (typeof read === 'string') {
       // URLs that only a vanished sitemap listed are linked from nowhere.
       if (read === 'status 404' || read === 'status 410') await deps.db.write({ links: [{ url, targets: [] }] });
       reports.push({ ...NOT_READ, sitemap: url, error: read });
       continue;
     }
-    if (next.depth < MAX_DEPTH) for (const { loc } of read.sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    reports.push(await apply(deps, url, read, options));
+    const { validators } = read;
+    if (read.read === null) {
+      reports.push({ ...NOT_READ, sitemap: url, kind: UNCHANGED, validators });
+      continue;
+    }
+    const { sitemaps } = read.read;
+    if (next.depth < MAX_DEPTH) for (const { loc } of sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
+    const report = await apply(deps, url, read.read, options);
+    // An index is read for its files, and other rules may admit what was filtered.
+    const isWhole = sitemaps.length === 0 && report.filtered === 0 && report.faults === 0;
+    reports.push(isWhole && hasAny(validators) ? { ...report, validators } : report);
   }
   return { origin, sitemaps: reports };
 }
+
+const hasAny = ({ etag, lastModified }: FileValidators): boolean => (etag ?? lastModified) !== null;
 
 async function apply(
   deps: SitemapDeps,
@@ -168,6 +189,7 @@ async function apply(
     filtered,
     datesIgnored: datesIgnored && dates.length > 0,
     faults: read.errors.length,
+    validators: null,
   };
 }
 
