@@ -21,6 +21,7 @@ export function pageBlocks(
   const isHidden = hiddenElements(outline);
   const places = new Places(outline, table);
   table.clear();
+  table.isArticle = outline.kinds.article && !outline.kinds.list;
   const last = blockCount - 1;
   if (last >= 0) table.setBytes(outline.bytes, blocks.to[last]!);
   for (let i = 0; i < blockCount && table.count < max; i++) {
