@@ -34,8 +34,8 @@ function shownTitle(lines: readonly Line[]): { readonly text: string; readonly s
   const size = Math.max(...worded.map((line) => line.size));
   const titles = worded.filter((line) => line.size > 0.98 * size);
   const text = titles.map((line) => line.text.trim()).join(' ');
-  const isTold = titles.length <= MAX_LINES && titles.length < worded.length && text.length <= MAX_TITLE;
-  return isTold && text !== '' ? { text, size } : null;
+  const isTitled = titles.length <= MAX_LINES && titles.length < worded.length && text.length <= MAX_TITLE;
+  return isTitled && text !== '' ? { text, size } : null;
 }
 
 const WORDS = /[\p{L}\p{N}]+/gu;

@@ -1,6 +1,6 @@
 import { HIDDEN } from './element-signs.ts';
+import { hiddenElements } from './hidden-elements.ts';
 import type { Outline } from './outline.ts';
-import { hiddenElements } from './page-blocks.ts';
 
 /**
  * Blocks that stand on pages for no reader of them get the probability 0: rows that scripts leave for themselves, and
@@ -78,9 +78,9 @@ function isOfCountries(text: string): boolean {
   return countries >= LEAST_COUNTRIES && countries >= LEAST_SHARE * names.length;
 }
 
-/** In the languages of most shops. */
-const LANGUAGES = 'en de fr es it pt nl pl sv da cs ru uk tr ja zh ko'.split(' ');
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** Those of most shops. */
+const LANGUAGES = 'en de fr es it pt nl pl ru zh ja'.split(' ');
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 /** Made when a page has a list that may be one of countries. */
 let known: ReadonlySet<string> | null = null;
 
@@ -91,14 +91,18 @@ const isCountry = (name: string): boolean => {
 
 /** By the codes of ISO 3166 that the runtime knows. */
 function countryNames(): ReadonlySet<string> {
+  const namesIn = (language: string): Intl.DisplayNames =>
+    new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+  const english = namesIn('en');
+  const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second)).filter(
+    (code) => english.of(code) !== undefined,
+  );
   const names = new Set<string>();
   for (const language of LANGUAGES) {
-    const display = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
-    for (const first of LETTERS) {
-      for (const second of LETTERS) {
-        const name = display.of(first + second)?.toLowerCase();
-        if (name !== undefined) names.add(name);
-      }
+    const inLanguage = namesIn(language);
+    for (const code of codes) {
+      const name = inLanguage.of(code);
+      if (name !== undefined) names.add(name.toLowerCase());
     }
   }
   return names;
