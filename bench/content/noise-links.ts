@@ -2,7 +2,10 @@
  * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and
  * the demo's site; with FOLDER also on labelled real pages (see labelled-pages.ts). Those label texts, not links: an
  * anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when the reference
- * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
+ * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted. The lines
+ * `agreed` count only anchors whose block says the same (block-labels.ts): the words of a menu may occur in a text, and
+ * those of a card stand in the reference with others between. `halved` are pages that lose half or more of at least
+ * three content links.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +15,14 @@ import { load } from 'cheerio';
 import { defaultConfig } from '../../src/config/load.ts';
 import { parsingOptions, readPluginList } from '../../src/crawler/parsing-options.ts';
 import { DemoSite, LIVES } from '../../src/demo/site.ts';
+import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import { wordsOf } from '../../src/domain/page/links/noise-links.ts';
+import { TEXT } from '../../src/domain/page/tape/tape.ts';
+import type { Page } from '../../src/plugin-host/api/plugin-api.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
 import { startSite } from '../crawl/site-process.ts';
+import { blockLabels } from './block-labels.ts';
 
 const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const say = (text: string): void => {
@@ -26,8 +33,18 @@ interface Judged {
   readonly isNoise: boolean;
   readonly marked: boolean;
   readonly type: string;
+  readonly file: string;
+  /** How far the block of the anchor belongs to the reference, 0 to 1; -1: unknown. */
+  readonly label: number;
 }
 
+/** Labels of blocks from which they are content, and up to which they are noise. */
+const CONTENT_LABEL = 0.5;
+const NOISE_LABEL = 0.2;
+/** Pages of fewer content links lose half of them by chance. */
+const LEAST_LINKS = 3;
+
+const outlines = new OutlineReader();
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const config = defaultConfig([]);
 const parsing = new Map<string, Awaited<ReturnType<typeof loadParsing>>>();
@@ -39,7 +56,7 @@ for (const mode of ['improved', 'published']) {
   parsing.set(mode, await loadParsing(parsingOptions(config, { ...list, entries }, process.cwd()), silent));
 }
 
-async function outlinksOf(mode: string, url: string, html: string) {
+async function outlinksOf(mode: string, url: string, html: string, look?: (page: Page) => void) {
   const page = {
     index: 0,
     url,
@@ -49,7 +66,7 @@ async function outlinksOf(mode: string, url: string, html: string) {
     metadata: {},
   };
   const { plugins, signature, limits } = parsing.get(mode)!;
-  const { result } = await parseLive(page, plugins, signature, limits);
+  const { result } = await parseLive(page, plugins, signature, limits, undefined, look);
   return result.outlinks.filter(({ rel }) => rel === 'link');
 }
 
@@ -62,6 +79,46 @@ function report(name: string, judged: readonly Judged[]): void {
   say(
     `${name.padEnd(34)} ${String(noise.length).padStart(6)} noise, ${String(content.length).padStart(6)} content: recall ${percent(found, noise.length)}, precision ${percent(found, found + lost)}, content lost ${percent(lost, content.length)}`,
   );
+}
+
+/** The greatest label of the blocks with a text in the anchors of each URL. */
+function linkLabels({ tape }: Page, reference: string): Map<string, number> {
+  const labels = new Map<string, number>();
+  if (tape === null) return labels;
+  const outline = outlines.read(tape);
+  const { blockCount, blocks } = outline;
+  const texts = Array.from({ length: blockCount }, (_, i) => outline.textOf(i));
+  const blockOf = new Map<number, number>();
+  for (let i = 0; i < blockCount; i++) {
+    const end = i + 1 < blockCount ? blocks.firstText[i + 1]! : tape.length;
+    for (let at = blocks.firstText[i]!; at < end; at++) if (tape.kindAt(at) === TEXT) blockOf.set(at, i);
+  }
+  const labelOf = blockLabels(texts, reference);
+  for (const [url, anchors] of tape.links) {
+    let label = -1;
+    for (const anchor of anchors) {
+      for (let at = anchor; at < tape.closeOf(anchor); at++) {
+        const block = blockOf.get(at);
+        if (block !== undefined) label = Math.max(label, labelOf[block]!);
+      }
+    }
+    labels.set(url, label);
+  }
+  return labels;
+}
+
+const isAgreed = ({ isNoise, label }: Judged): boolean => (isNoise ? label <= NOISE_LABEL : label >= CONTENT_LABEL);
+
+function halvedPages(judged: readonly Judged[]): number {
+  const pages = new Map<string, { content: number; lost: number }>();
+  for (const { file, isNoise, marked } of judged) {
+    if (isNoise) continue;
+    const page = pages.get(file) ?? { content: 0, lost: 0 };
+    pages.set(file, page);
+    page.content++;
+    if (marked) page.lost++;
+  }
+  return [...pages.values()].filter(({ content, lost }) => content >= LEAST_LINKS && 2 * lost >= content).length;
 }
 
 /** Judges made pages: links within `article` are content, all others noise. */
@@ -77,7 +134,13 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
     for (const link of await outlinksOf(mode, url, html)) {
       // A crawl does not follow a page's link to itself.
       if (link.url === url) continue;
-      judged.push({ isNoise: !inArticle.has(link.url), marked: link.noise !== undefined, type: '' });
+      judged.push({
+        isNoise: !inArticle.has(link.url),
+        marked: link.noise !== undefined,
+        type: '',
+        file: url,
+        label: -1,
+      });
     }
   }
   return judged;
@@ -114,14 +177,24 @@ for (const mode of parsing.keys()) {
     if (text === undefined) continue;
     const html = gunzipSync(readFileSync(join(values.pages, 'html', `${file}.gz`))).toString();
     const before = process.cpuUsage();
-    const outlinks = await outlinksOf(mode, url, html);
+    await outlinksOf(mode, url, html);
     const used = process.cpuUsage(before);
     cpuUs += used.user + used.system;
+    let labels = new Map<string, number>();
+    const outlinks = await outlinksOf(mode, url, html, (page) => {
+      labels = linkLabels(page, text);
+    });
     const reference = folded(text);
-    for (const { anchor, noise } of outlinks) {
+    for (const { url: target, anchor, noise } of outlinks) {
       const label = folded(anchor);
       if (label.length < (wordsOf(label) > label.split(' ').length ? 6 : 12) || wordsOf(label) < 3) continue;
-      judged.push({ isNoise: !reference.includes(label), marked: noise !== undefined, type });
+      judged.push({
+        isNoise: !reference.includes(label),
+        marked: noise !== undefined,
+        type,
+        file,
+        label: labels.get(target) ?? -1,
+      });
     }
   }
   report(`labelled pages, ${mode}`, judged);
@@ -131,5 +204,8 @@ for (const mode of parsing.keys()) {
       judged.filter((each) => each.type === type),
     );
   }
+  const agreed = judged.filter(isAgreed);
+  report(`agreed, ${mode}`, agreed);
+  say(`  halved ${halvedPages(judged)}, agreed ${halvedPages(agreed)}`);
   say(`  whole parse ${(cpuUs / rows.length / 1_000).toFixed(2)} ms a page`);
 }

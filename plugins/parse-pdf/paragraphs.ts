@@ -7,7 +7,7 @@ export interface Paragraph {
 }
 
 /** Headings are set in a size by this factor above that of the text, and in not more than so many characters. */
-const HEADING = 1.12;
+export const HEADING = 1.12;
 const MAX_HEADING = 250;
 /** A paragraph ends where the next line is further away than the usual one, by this factor. */
 const WIDE_GAP = 1.3;
@@ -29,7 +29,7 @@ const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\
 
 /** Puts lines together to paragraphs, by their distances, indentation and size. */
 export function paragraphsOf(pages: readonly (readonly Line[])[]): Paragraph[] {
-  const body = commonest(pages.flat(), ({ size }) => size, 2);
+  const body = commonestSize(pages.flat());
   const tagOf = headingTags(pages, body);
   const found: { tag: Paragraph['tag']; lines: Line[] }[] = [];
   for (const lines of pages) {
@@ -54,6 +54,9 @@ export function paragraphsOf(pages: readonly (readonly Line[])[]): Paragraph[] {
   }
   return found.map(({ tag, lines }) => ({ tag, runs: joined(lines, tag === 'li') }));
 }
+
+/** The size in which most characters are set: that of the text. */
+export const commonestSize = (lines: readonly Line[]): number => commonest(lines, ({ size }) => size, 2);
 
 /** The tag of each line by the sizes that are larger than that of the text: the largest is `h1`. */
 function headingTags(pages: readonly (readonly Line[])[], body: number): (line: Line) => Paragraph['tag'] {

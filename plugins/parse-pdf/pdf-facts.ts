@@ -1,10 +1,6 @@
 import type { DocumentFacts } from 'incrawl/plugin';
-import type { Line } from './page-lines.ts';
+import { isTitle } from './pdf-title.ts';
 import type { PdfFile, Pdfjs } from './pdfjs.ts';
-
-/** What programs write as a title where nobody gave one: names of files and of themselves. */
-const NO_TITLE =
-  /^(?:microsoft (?:word|powerpoint|excel)\b.*|(?:untitled|unbenannt|sans titre|document|slide|presentation|powerpoint presentation)\s*\d*|\(?anonymous\)?|.*\.(?:docx?|dvi|tex|indd|qxd|pdf|pptx?|xlsx?|od[tsp]|rtf|p65|cdr|ai|eps|ps|fm|html?))$/i;
 
 /** Title, authors, dates and language from the document information (ISO 32000-1, 14.3.3) and the XMP packet. */
 export async function pdfFacts(file: PdfFile, { PDFDateString }: Pdfjs): Promise<DocumentFacts> {
@@ -30,8 +26,6 @@ export async function pdfFacts(file: PdfFile, { PDFDateString }: Pdfjs): Promise
   };
 }
 
-const isTitle = (text: string): boolean => /\p{L}/u.test(text) && !NO_TITLE.test(text);
-
 /** Names are parted by semicolons or "and"; by commas where each part is a whole name. */
 function namesIn(written: string): string[] {
   const names = written.split(/\s*;\s*|\s+(?:and|und|et|&)\s+/);
@@ -39,16 +33,4 @@ function namesIn(written: string): string[] {
     const parts = name.split(/\s*,\s*/);
     return parts.length > 1 && parts.every((part) => part.includes(' ')) ? parts : [name];
   });
-}
-
-const MAX_TITLE = 300;
-
-/** The largest text of the first page, where it is larger than the rest. */
-export function shownTitle(lines: readonly Line[]): string | null {
-  const worded = lines.filter(({ text }) => isTitle(text.trim()));
-  const largest = Math.max(...worded.map(({ size }) => size));
-  const titles = worded.filter(({ size }) => size > 0.98 * largest);
-  const others = worded.length - titles.length;
-  const title = titles.map(({ text }) => text.trim()).join(' ');
-  return titles.length <= 4 && others > 0 && title.length <= MAX_TITLE ? title || null : null;
 }

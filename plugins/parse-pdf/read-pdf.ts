@@ -2,7 +2,8 @@ import { type DocumentFacts, DocumentWriter } from 'incrawl/plugin';
 import type { MemoryGuard } from './memory-guard.ts';
 import { type Line, pageLines } from './page-lines.ts';
 import { type Paragraph, paragraphsOf } from './paragraphs.ts';
-import { pdfFacts, shownTitle } from './pdf-facts.ts';
+import { pdfFacts } from './pdf-facts.ts';
+import { pdfTitle } from './pdf-title.ts';
 import type { PdfFile, Pdfjs, PdfjsPackage } from './pdfjs.ts';
 import { withoutRunningLines } from './running-lines.ts';
 
@@ -61,7 +62,7 @@ async function readGuarded(
     const pagesRead = Math.min(file.numPages, maxPages);
     const { pages, bare } = await linesOf(file, pagesRead, maxText);
     const facts = await pdfFacts(file, library);
-    const title = facts.title ?? shownTitle(pages[0] ?? []);
+    const title = pdfTitle(facts.title ?? null, pages[0] ?? [], facts.authors ?? []);
     const writer = new DocumentWriter({ maxText });
     write(writer, paragraphsOf(withoutRunningLines(pages)));
     const links = bare.map((href) => ({ href, text: '' }));

@@ -1,9 +1,10 @@
 import {
+  type BlockTable,
   type CertainPlace,
-  contentShape,
   createClassifier,
   definePlugin,
   isHub,
+  isMostlyLinks,
   type LinkPlace,
   linkPlaces,
   type NoiseReason,
@@ -38,12 +39,11 @@ export default definePlugin({
         const { result, tape } = page;
         if (tape === null || tape.links.size === 0) return;
         const { blocks } = page;
-        const certaintyOf = (anchor: number): number => blocks.certaintyWithin(anchor, tape.closeOf(anchor));
-        if (isPublished && isHub(tape, result.mainText, contentShape(blocks))) return;
-        const links = placedLinks(result.outlinks, tape.links, linkPlaces(tape, cuts, classOf), certaintyOf);
+        if (isPublished && isHub(tape, result.mainText, isMostlyLinks(blocks))) return;
+        const links = placedLinks(result.outlinks, tape, linkPlaces(tape, cuts, classOf), blocks);
         const noise = isPublished
           ? publishedNoise(links, page.url)
-          : noiseLinks(links, result.mainText, contentShape(blocks));
+          : noiseLinks(links, result.mainText, blocks.isArticle && !isMostlyLinks(blocks));
         if (noise.size === 0) return;
         result.outlinks = result.outlinks.map((outlink) => {
           const reason = noise.get(outlink.url);
@@ -68,22 +68,26 @@ function marked(outlink: Outlink, noise: NoiseReason): Outlink {
 /** The outlinks with at least one located anchor. */
 function placedLinks(
   outlinks: readonly Outlink[],
-  anchors: Tape['links'],
+  tape: Tape,
   placeOf: ReadonlyMap<number, LinkPlace>,
-  certaintyOf: (anchor: number) => number,
+  blocks: BlockTable,
 ): PlacedLink[] {
   const links: PlacedLink[] = [];
   for (const { url, anchor } of outlinks) {
     const places: CertainPlace[] = [];
-    for (const entry of anchors.get(url) ?? []) {
+    for (const entry of tape.links.get(url) ?? []) {
       const place = placeOf.get(entry);
-      if (place === undefined) continue;
-      const { region, part } = place;
-      places.push({ region, part, certainty: certaintyOf(entry) });
+      if (place !== undefined) places.push(certainPlace(place, blocks, entry, tape.closeOf(entry)));
     }
     if (places.length > 0) links.push({ url, anchor, places });
   }
   return links;
+}
+
+function certainPlace({ region, part }: LinkPlace, blocks: BlockTable, from: number, to: number): CertainPlace {
+  const within = blocks.certaintyWithin(from, to);
+  if (!Number.isNaN(within)) return { region, part, certainty: within, isPicture: false };
+  return { region, part, certainty: blocks.certaintyBeside(from, to), isPicture: part.textChars === 0 };
 }
 
 function publishedNoise(links: readonly PlacedLink[], pageUrl: string): Map<string, NoiseReason> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import parseHtml from '../../plugins/parse-html/plugin.ts';
 import mainContent from '../../plugins/parsefilter-main-content/plugin.ts';
 import noiseLinks from '../../plugins/parsefilter-noise-links/plugin.ts';
-import { type ContentShape, noiseLinks as judge, wordsOf } from '../../src/domain/page/links/noise-links.ts';
+import { noiseLinks as judge, wordsOf } from '../../src/domain/page/links/noise-links.ts';
 import type { ParseFilter, Parser } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { LivePage } from '../../src/plugin-host/parsing/live-page.ts';
@@ -59,47 +59,66 @@ describe('a page of prose', () => {
 
 const part = { textChars: 100, anchorChars: 100, links: 4 };
 const picture = { textChars: 0, anchorChars: 0, links: 1 };
-const HEADLINE = 'a headline with more words than six';
-const one = (
-  region: 'surround' | 'perhaps' | 'content' | 'plain',
-  certainty: number,
-  shape: ContentShape,
-  anchor: string,
-) => judge([{ url: 'u', anchor, places: [{ region, part, certainty }] }], 'The main content.', shape).get('u');
+const one = (region: 'surround' | 'perhaps' | 'content' | 'plain', certainty: number, isArticle: boolean) =>
+  judge(
+    [{ url: 'u', anchor: 'Label', places: [{ region, part, certainty, isPicture: false }] }],
+    'The main content.',
+    isArticle,
+  ).get('u');
 
 describe('a link in a part of links', () => {
   it.each([
-    ['surround', 0.9, 'links', 'Label', 'navigation'],
-    ['perhaps', 0.19, 'article', 'Label', 'boilerplate'],
-    ['perhaps', 0.21, 'article', 'Label', undefined],
-    ['perhaps', 0.19, 'mixed', 'Label', undefined],
-    ['perhaps', 0.01, 'links', 'Label', undefined],
-    ['perhaps', Number.NaN, 'mixed', 'Label', 'boilerplate'],
-    ['plain', 0.19, 'article', HEADLINE, 'link-ratio'],
-    ['plain', 0.21, 'article', HEADLINE, undefined],
-    ['plain', 0.09, 'article', 'Label', 'link-ratio'],
-    ['plain', 0.11, 'article', 'Label', undefined],
-    ['plain', Number.NaN, 'article', 'Label', undefined],
-    ['content', 0.04, 'article', HEADLINE, 'link-ratio'],
-    ['content', 0.06, 'article', HEADLINE, undefined],
-    ['content', Number.NaN, 'article', HEADLINE, undefined],
-  ] as const)('%s, certainty %d, content of %s, %j: %s', (region, certainty, shape, anchor, reason) => {
-    expect(one(region, certainty, shape, anchor)).toBe(reason);
+    ['surround', 0.29, true, 'navigation'],
+    ['surround', 0.31, true, undefined],
+    ['surround', 0.14, false, 'navigation'],
+    ['surround', 0.16, false, undefined],
+    ['surround', Number.NaN, false, 'navigation'],
+    ['perhaps', 0.29, true, 'boilerplate'],
+    ['perhaps', 0.06, false, undefined],
+    ['perhaps', Number.NaN, false, 'boilerplate'],
+    ['plain', 0.09, true, 'link-ratio'],
+    ['plain', 0.09, false, undefined],
+    ['content', 0.09, true, 'link-ratio'],
+    ['content', 0.06, false, undefined],
+    ['content', Number.NaN, true, undefined],
+  ] as const)('%s, certainty %d, an article %s: %s', (region, certainty, isArticle, reason) => {
+    expect(one(region, certainty, isArticle)).toBe(reason);
   });
 
   it('is noise in spite of a picture of it, and is not if a picture is all it has', () => {
-    const text = { region: 'surround', part, certainty: 0 } as const;
-    const image = { region: 'content', part: picture, certainty: Number.NaN } as const;
+    const text = { region: 'surround', part, certainty: 0, isPicture: false } as const;
+    const image = { region: 'content', part: picture, certainty: Number.NaN, isPicture: true } as const;
     const found = judge(
       [
         { url: 'both', anchor: 'Label', places: [image, text] },
         { url: 'picture', anchor: '', places: [image] },
       ],
       'The main content.',
-      'article',
+      true,
     );
     expect([...found]).toEqual([['both', 'navigation']]);
   });
+});
+
+const CARDS = Array.from(
+  { length: 6 },
+  (_, i) => `<li><a href="/service/${i}"><div>Service number ${i}</div><div>What it is good for</div></a></li>`,
+).join('');
+const MENU = Array.from({ length: 6 }, (_, i) => `<li><a href="/service/${i}">Service number ${i} of six</a></li>`);
+const FOLDED = `<details><summary>Where?</summary><div hidden><p>See the <a href="/folded">list of the places</a> for more.</p></div></details>`;
+
+it.each([false, true])(
+  'a card that is all link is an anchor with text, beside a menu that names it: %s',
+  async (hasMenu) => {
+    const menu = hasMenu ? `<nav><ul>${MENU.join('')}</ul></nav>` : '';
+    const noise = await noiseOf(`<body>${menu}<main>${STORY}<ul>${CARDS}</ul></main></body>`);
+    expect(noise).not.toHaveProperty('/service/1');
+  },
+);
+
+it('a folded answer within the content is content', async () => {
+  const noise = await noiseOf(`<body><main>${STORY}${FOLDED}${STORY.replaceAll('Monday', 'Tuesday')}</main></body>`);
+  expect(noise).toEqual({});
 });
 
 it.each([

@@ -6,6 +6,8 @@ import type { Tape } from './tape/tape.ts';
 import { Utf8Text } from './text/utf8-text.ts';
 
 const FIRST_ROWS = 256;
+/** Blocks on either side of a range that tell of it. */
+const BESIDE = 3;
 /** Longer columns are not kept for the next page. */
 const KEPT_ROWS = 1 << 12;
 
@@ -41,6 +43,8 @@ export class BlockTable {
   count = 0;
   /** Where the blocks were found; `null`: they came as objects. */
   tape: Tape | null = null;
+  /** Whether the page declares itself an article, and no list. */
+  isArticle = false;
   /** Of each block: what it is, the number of its place, and its text: range, UTF-16 units, and what is known of it. */
   types = column();
   places = column();
@@ -91,6 +95,7 @@ export class BlockTable {
     if (this.types.length > KEPT_ROWS) this.resize(0);
     this.count = 0;
     this.tape = null;
+    this.isArticle = false;
     this.texts.clear();
     this.placeNames.length = 0;
     this.anchorTexts.length = 0;
@@ -168,18 +173,44 @@ export class BlockTable {
    */
   certaintyWithin(from: number, to: number): number {
     if (this.tape === null) return Number.NaN;
-    // The last block that begins at or before `from`: blocks are in the order of their texts.
-    let low = 0;
-    for (let high = this.count; low < high; ) {
-      const middle = (low + high) >>> 1;
-      if (this.firstTexts[middle]! <= from) low = middle + 1;
-      else high = middle;
-    }
+    const first = this.blockAt(from);
     let greatest = Number.NaN;
-    for (let at = Math.max(0, low - 1); at < this.count && this.firstTexts[at]! < to; at++) {
+    for (let at = first; at < this.count && this.firstTexts[at]! < to; at++) {
       if (this.endTexts[at]! > from && !(this.certainty[at]! <= greatest)) greatest = this.certainty[at]!;
     }
     return greatest;
+  }
+
+  /**
+   * The mean certainty of the blocks on either side of a range between two entries of {@link tape}; NaN: the blocks
+   * were not found on a tape.
+   */
+  certaintyBeside(from: number, to: number): number {
+    if (this.tape === null) return Number.NaN;
+    let before = this.blockAt(from);
+    if (before < this.count && this.endTexts[before]! <= from) before++;
+    let behind = before;
+    while (behind < this.count && this.firstTexts[behind]! < to) behind++;
+    return (this.meanCertainty(before - BESIDE, before) + this.meanCertainty(behind, behind + BESIDE)) / 2;
+  }
+
+  /** The last block that begins at or before an entry: blocks are in the order of their texts. 0 where none does. */
+  private blockAt(entry: number): number {
+    let low = 0;
+    for (let high = this.count; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if (this.firstTexts[middle]! <= entry) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  private meanCertainty(from: number, to: number): number {
+    const first = Math.max(0, from);
+    const end = Math.min(this.count, to);
+    let sum = 0;
+    for (let at = first; at < end; at++) sum += this.certainty[at]!;
+    return first < end ? sum / (end - first) : 0;
   }
 
   /** Texts of the main blocks, a line each. */

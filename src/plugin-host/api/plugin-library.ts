@@ -31,7 +31,7 @@ export { isHub } from '../../domain/page/links/hub-pages.ts';
 export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../domain/page/links/link-regions.ts';
 export {
   type CertainPlace,
-  contentShape,
+  isMostlyLinks,
   type NoiseReason,
   noiseLinks,
   type PlacedLink,

@@ -61,6 +61,42 @@ describe.skipIf(!isInstalled)('parse-pdf (skipped unless "incrawl packages insta
     expect(result.mainText).toBe(result.text);
   });
 
+  it.each([
+    ['Ada Lovelace, Charles Babbage', '', 'The Shape of Water'],
+    ['A. Lovelace and C. Babbage', '', 'The Shape of Water'],
+    ['Lovelace', 'Lovelace', 'The Shape of Water'],
+    ['Template for reports', '', 'The Shape of Water'],
+    ['report_final_2', '', 'The Shape of Water'],
+    ['C:\\\\texts\\\\water', '', 'The Shape of Water'],
+    ['The shape of water: a report', '', 'The shape of water: a report'],
+    ['A report on rivers', '', 'A report on rivers'],
+  ])('stated as %j by authors %j is %j', async (Title, Author, title) => {
+    const lines = [
+      { text: 'The Shape of Water', y: 760, size: 24 },
+      { text: 'A report on rivers', y: 720, size: 16 },
+      { text: 'Ada Lovelace, Charles Babbage', y: 700, size: 13 },
+      ...Array.from({ length: 6 }, (_, i) => ({
+        text: 'Water has the shape of what it stands in, says the report.',
+        y: 680 - 14 * i,
+      })),
+    ];
+    expect((await parsed(made({ info: { Title, Author }, pages: [{ lines }] }))).title).toBe(title);
+  });
+
+  it('is as stated where the largest text is a word or no larger than the rest', async () => {
+    const text = Array.from({ length: 6 }, (_, i) => ({
+      text: `Line ${i} of a page of which there are some.`,
+      y: 680 - 14 * i,
+    }));
+    for (const first of [
+      { text: 'ACME', y: 760, size: 40 },
+      { text: 'A first line', y: 760, size: 10.8 },
+    ]) {
+      const pdf = made({ info: { Title: 'Yearly figures' }, pages: [{ lines: [first, ...text] }] });
+      expect((await parsed(pdf)).title).toBe('Yearly figures');
+    }
+  });
+
   it.each(['Microsoft Word - report.docx', 'untitled', 'thesis.dvi', ''])(
     'does not take %j for a title, but the largest text',
     async (Title) => {

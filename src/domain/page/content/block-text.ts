@@ -8,6 +8,7 @@ const WHITE = 1;
 const DIGIT = 2;
 const MARK = 3;
 const BROAD = 4;
+const BRACKET = 5;
 const MARKS = '.!?,:;…。！？，、；：।॥،؛؟۔։።។།';
 const ASCII_KINDS = kindsOf(128);
 /** By character code. Few pages use characters beyond the first 128, so the table is seldom touched. */
@@ -19,6 +20,7 @@ function kindsOf(size: number): Uint8Array {
   kinds.fill(WHITE, 0x2000, 0x200b);
   kinds.fill(DIGIT, 0x30, 0x3a);
   for (const mark of MARKS) kinds[mark.charCodeAt(0)] = MARK;
+  kinds['['.charCodeAt(0)] = BRACKET;
   kinds.fill(BROAD, 0x3040, 0x3100);
   kinds.fill(BROAD, 0x3400, 0xa000);
   kinds.fill(BROAD, 0xf900, 0xfb00);
@@ -36,6 +38,8 @@ export class BlockText {
   isWide = false;
   digits = 0;
   marks = 0;
+  /** Whether it has an opening bracket. */
+  hasBracket = false;
   /** Bytes beyond the first of each UTF-16 unit, and the width of broad characters beyond one. */
   private extraBytes = 0;
   private extraWidth = 0;
@@ -56,9 +60,15 @@ export class BlockText {
   startBlock(): void {
     if (!this.isEmpty) this.bytes[this.end++] = FEED;
     this.start = this.end;
+    this.empty();
+  }
+
+  private empty(): void {
+    this.end = this.start;
     this.isWide = false;
     this.digits = 0;
     this.marks = 0;
+    this.hasBracket = false;
     this.extraBytes = 0;
     this.extraWidth = 0;
     this.feeds = 0;
@@ -123,7 +133,8 @@ export class BlockText {
       bytes[end++] = byte;
       if (kind === 0) continue;
       if (kind === DIGIT) digits++;
-      else marks++;
+      else if (kind === MARK) marks++;
+      else this.hasBracket = true;
     }
     this.digits += digits;
     this.marks += marks;
@@ -158,10 +169,36 @@ export class BlockText {
       if (kind === DIGIT) this.digits++;
       else if (kind === MARK) this.marks++;
       else if (kind === BROAD) this.extraWidth += 2;
+      else if (kind === BRACKET) this.hasBracket = true;
     }
     this.end = end;
     this.wantsSpace = isApart && end > this.start;
     return start < 0 ? 0 : end - start - (this.extraBytes - extraBefore);
+  }
+
+  /** Takes ranges out of the current block, pairs of beginnings and ends; what stands around them stays apart. */
+  cut(ranges: readonly number[]): void {
+    if (ranges.length === 0) return;
+    const { start, isWide } = this;
+    const whole = Uint8Array.from(this.bytes.subarray(start, this.end));
+    this.empty();
+    let from = 0;
+    for (let i = 0; i < ranges.length; i += 2) {
+      this.addLines(whole, from, ranges[i]! - start, isWide);
+      this.space();
+      from = ranges[i + 1]! - start;
+    }
+    this.addLines(whole, from, whole.length, isWide);
+  }
+
+  private addLines(source: Uint8Array, from: number, to: number, isWide: boolean): void {
+    for (let at = from; at <= to; at++) {
+      if (at < to && source[at] !== FEED) continue;
+      if (isWide) this.addWide(source, from, at);
+      else this.addAscii(source, from, at);
+      if (at < to) this.breakLine();
+      from = at + 1;
+    }
   }
 
   /** Takes line breaks off the end. */

@@ -12,12 +12,13 @@ import { dropNotices } from './noscript.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
+import { dropUnread } from './unread-blocks.ts';
 
 /**
  * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the
  * result, new trees above all.
  */
-export const CONTENT_VERSION = 4;
+export const CONTENT_VERSION = 5;
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -56,6 +57,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     const chances = blockChances(outline, page, rows, trees);
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
+    dropUnread(outline, chances);
     const isMain = chosenBlocks(outline, page, context, chances);
     dropNotices(outline, isMain);
     for (let i = 0; i + 1 < isMain.length; i++) {

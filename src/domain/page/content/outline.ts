@@ -6,6 +6,7 @@ import { BlockText } from './block-text.ts';
 import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
 import { addUp, BlockColumns, countAlike, ElementColumns, extend, isTooLong } from './outline-columns.ts';
 import { createKindReader, type PageKinds } from './page-kinds.ts';
+import { shortcodeRanges } from './shortcodes.ts';
 
 /** The block elements of a page and the runs of text between two block boundaries. Valid until the next page. */
 export interface Outline {
@@ -39,6 +40,8 @@ const LEVELS = new TagTable(
     .split(' ')
     .map((name) => [name, /^h[1-6]$/.test(name) ? Number(name[1]) + 1 : 1]),
 );
+/** Code is shown as it is written. */
+const CODE = TagTable.of(['code', 'kbd', 'pre', 'samp', 'tt', 'var']);
 const A = tagNumber('a');
 const BR = tagNumber('br');
 const BODY = tagNumber('body');
@@ -75,6 +78,8 @@ export class OutlineReader implements Outline {
   private links = 0;
   /** Entry of the first text of the current block; -1: it has none yet. */
   private firstText = -1;
+  /** Whether the current block has inline code. */
+  private hasCode = false;
   private total = 0;
 
   constructor(signsOf: SignReader = createSignReader(), limits: OutlineLimits = OUTLINE_LIMITS) {
@@ -125,6 +130,7 @@ export class OutlineReader implements Outline {
     this.hiding = 0;
     this.anchors = 0;
     this.firstText = -1;
+    this.hasCode = false;
     this.total = 0;
   }
 
@@ -163,7 +169,10 @@ export class OutlineReader implements Outline {
     const level = LEVELS.at(tag);
     if (level > 0) this.startElement(tape, at, signs, level - 1);
     else if ((signs & HIDDEN) !== 0) return tape.closeOf(at);
-    else this.startInline(tag === A);
+    else {
+      this.hasCode ||= CODE.has(tag);
+      this.startInline(tag === A);
+    }
     return at;
   }
 
@@ -224,6 +233,7 @@ export class OutlineReader implements Outline {
   /** Ends the current block. */
   private flush(): void {
     const { text, blocks, elements, holder } = this;
+    if (text.hasBracket && !this.isCode()) text.cut(shortcodeRanges(text.bytes, text.start, text.end));
     if (!text.isEmpty) {
       text.trim();
       const block = this.blockCount++;
@@ -254,6 +264,13 @@ export class OutlineReader implements Outline {
     this.linkChars = 0;
     this.links = 0;
     this.firstText = -1;
+    this.hasCode = false;
+  }
+
+  private isCode(): boolean {
+    const { tag, parent } = this.elements;
+    for (let at = this.holder; at >= 0; at = parent[at]!) if (CODE.has(tag[at]!)) return true;
+    return this.hasCode;
   }
 }
 

@@ -1,6 +1,6 @@
 import { BlockTable, MAIN_BLOCK, NOISE_BLOCK } from '../block-table.ts';
 import { TAG_NAMES } from '../tape/tag-names.ts';
-import { HIDDEN, NOSCRIPT } from './element-signs.ts';
+import { hiddenElements } from './hidden-elements.ts';
 import type { MainContent } from './main-content.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';
@@ -21,6 +21,7 @@ export function pageBlocks(
   const isHidden = hiddenElements(outline);
   const places = new Places(outline, table);
   table.clear();
+  table.isArticle = outline.kinds.article && !outline.kinds.list;
   const last = blockCount - 1;
   if (last >= 0) table.setBytes(outline.bytes, blocks.to[last]!);
   for (let i = 0; i < blockCount && table.count < max; i++) {
@@ -54,17 +55,6 @@ export function isReported(
 ): boolean {
   const around = holder[block]!;
   return around < 0 || isHidden[around] === 0 || isMain[block] === 1;
-}
-
-/** Whether each element or an ancestor hides its content. */
-export function hiddenElements({ elementCount, elements }: Outline): Uint8Array {
-  const isHidden = new Uint8Array(elementCount);
-  for (let at = 0; at < elementCount; at++) {
-    const parent = elements.parent[at]!;
-    const hides = (elements.signs[at]! & (HIDDEN | NOSCRIPT)) !== 0;
-    isHidden[at] = Number(hides || (parent >= 0 && isHidden[parent] === 1));
-  }
-  return isHidden;
 }
 
 /** 1 for each block that the page shows. */

@@ -3,7 +3,6 @@ import { ATTRIBUTE } from '../tape/attribute-names.ts';
 import { TagTable, tagNumber } from '../tape/tag-names.ts';
 import { type Tape, TEXT } from '../tape/tape.ts';
 import { visibleChars } from './link-regions.ts';
-import type { ContentShape } from './noise-links.ts';
 
 /** A page with a larger share of anchors in its text is there for its links. */
 const MOSTLY_ANCHORS = 0.5;
@@ -16,9 +15,10 @@ const A = tagNumber('a');
  * then its content. How many of its *links* stand in lists does not matter: an ordinary page has most of its links in
  * its navigation.
  * @param mainText `null`: none was found
+ * @param isMostlyLinks whether it is
  */
-export function isHub(tape: Tape, mainText: string | null, shape: ContentShape): boolean {
-  return (mainText === null || shape === 'links') && anchorShare(tape) > MOSTLY_ANCHORS;
+export function isHub(tape: Tape, mainText: string | null, isMostlyLinks: boolean): boolean {
+  return (mainText === null || isMostlyLinks) && anchorShare(tape) > MOSTLY_ANCHORS;
 }
 
 /** Share of the visible characters of a page that are in anchors; 0 without text. */

@@ -6,7 +6,7 @@ import { type LinkPlace, linkRatio } from './link-regions.ts';
 
 /**
  * Why a link counts as noise. `navigation`: in what surrounds content by tag or role; `boilerplate`: by class or id;
- * `link-ratio`: in a region that is mostly links; `family`: its URL is like those of noise links; `deviant`: its URL is
+ * `link-ratio`: in a region with many links; `family`: its URL is like those of noise links; `deviant`: its URL is
  * unlike its own family.
  */
 export const NOISE_REASONS = ['navigation', 'boilerplate', 'link-ratio', 'family', 'deviant'] as const;
@@ -22,74 +22,58 @@ export interface PlacedLink {
 
 /** A place with how surely what stands there is content. */
 export interface CertainPlace extends LinkPlace {
-  /** How certainly the blocks of the anchor are content, 0 to 1; NaN: unknown, as of an anchor without text. */
+  /**
+   * How certainly the blocks of the anchor are content, 0 to 1; of an anchor that is not shown, those beside it. NaN:
+   * unknown.
+   */
   readonly certainty: number;
+  /** Whether the anchor has no text. */
+  readonly isPicture: boolean;
 }
-
-/** What the main content is made of: prose, other lines, or mostly links. */
-export type ContentShape = 'article' | 'mixed' | 'links';
 
 /** Share of anchors in a region's text above which its links are noise, or candidates for it. */
 const MAX_LINK_RATIO = 0.25;
-/** Anchors of more words than this are headlines or sentences. */
-const MAX_LABEL_WORDS = 6;
+
+/** Certainties, by the region of an anchor, above which it is content. */
+type Limits = Readonly<Record<LinkPlace['region'], number>>;
 
 /**
- * Certainties up to which an anchor is noise: in a part of the page that is perhaps around the content, a headline or a
- * short label elsewhere, and in a part that says it is content.
+ * An article links to other pages around its text. Elsewhere, what is hardly content for a reader of texts may be what
+ * the page is there for: cards, lists of places. Measured on three sets of labelled pages (bench/RESULTS.md).
  */
-interface Limits {
-  readonly perhaps: number;
-  readonly headline: number;
-  readonly label: number;
-  readonly content: number;
-}
+const LIMITS_OF_ARTICLES: Limits = { surround: 0.3, perhaps: 0.3, plain: 0.1, content: 0.1 };
+const LIMITS_OF_OTHERS: Limits = { surround: 0.15, perhaps: 0.05, plain: 0.07, content: 0.05 };
 
-/** Measured on three sets of labelled pages (bench/RESULTS.md). */
-const LIMITS: Readonly<Record<Exclude<ContentShape, 'links'>, Limits>> = {
-  article: { perhaps: 0.2, headline: 0.2, label: 0.1, content: 0.05 },
-  mixed: { perhaps: 0.1, headline: 0.1, label: 0.05, content: 0.05 },
-};
-
-/** Prose of this length makes a page an article, unless more than this share of its content are links. */
-const LEAST_PROSE = 1_000;
-const MAX_LINKED = 0.2;
-/** A block with a larger share of links is no prose. */
-const MOST_LINKED = 0.3;
 /** Main content with a larger share of links is a list of links. */
 const LEAST_OF_LISTS = 0.5;
 
-/** What the main content of a page is made of, by its blocks. */
-export function contentShape({ count, types, chars, anchorChars }: BlockTable): ContentShape {
+/** Whether most of the main content of a page is links. */
+export function isMostlyLinks({ count, types, chars, anchorChars }: BlockTable): boolean {
   let all = 0;
   let linked = 0;
-  let prose = 0;
   for (let at = 0; at < count; at++) {
     if (types[at] !== MAIN_BLOCK) continue;
     all += chars[at]!;
     linked += anchorChars[at]!;
-    if (anchorChars[at]! < MOST_LINKED * chars[at]!) prose += chars[at]!;
   }
-  if (linked > LEAST_OF_LISTS * all) return 'links';
-  return prose >= LEAST_PROSE && linked <= MAX_LINKED * all ? 'article' : 'mixed';
+  return linked > LEAST_OF_LISTS * all;
 }
 
 /**
  * Links around the content. Anchors whose text stands in the main content are never noise; a URL with several anchors
- * is noise only if all of them are, those without text aside where others have text.
+ * is noise only if all of them are, pictures aside where others have text.
  * @param mainText `null`: none was found, so that only surrounding tags and roles make noise
- * @param shape where the content is links, links beside it may be more of it: again only tags and roles count
  */
 export function noiseLinks(
   links: readonly PlacedLink[],
   mainText: string | null,
-  shape: ContentShape,
+  isArticle: boolean,
 ): Map<string, NoiseReason> {
   const noise = new Map<string, NoiseReason>();
   const main = mainText === null ? null : new TextSketch(mainText);
-  const limits = main === null || shape === 'links' ? null : LIMITS[shape];
+  const limits = isArticle ? LIMITS_OF_ARTICLES : LIMITS_OF_OTHERS;
   for (const { url, anchor, places } of links) {
-    const reason = sharedReason(places, anchor, limits);
+    const reason = sharedReason(places, main === null ? null : limits);
     if (reason === null) continue;
     if (main !== null && anchor !== '' && main.includes(anchor)) continue;
     noise.set(url, reason);
@@ -98,31 +82,27 @@ export function noiseLinks(
 }
 
 /** The reason of the first place; `null` when one of the places is none of noise. */
-function sharedReason(places: readonly CertainPlace[], anchor: string, limits: Limits | null): NoiseReason | null {
-  const hasText = places.some(({ part }) => part.textChars > 0);
+function sharedReason(places: readonly CertainPlace[], limits: Limits | null): NoiseReason | null {
+  const hasText = places.some(({ isPicture }) => !isPicture);
   let first: NoiseReason | null = null;
   for (const place of places) {
     // A picture beside the headline that it belongs to.
-    if (hasText && place.part.textChars === 0) continue;
-    const reason = reasonOf(place, anchor, limits);
+    if (hasText && place.isPicture) continue;
+    const reason = limits === null ? reasonOfTags(place) : reasonOf(place, limits);
     if (reason === null) return null;
     first ??= reason;
   }
   return first;
 }
 
-function reasonOf(
-  { part, region, certainty }: CertainPlace,
-  anchor: string,
-  limits: Limits | null,
-): NoiseReason | null {
-  if (linkRatio(part) <= MAX_LINK_RATIO) return null;
+const reasonOfTags = ({ region }: CertainPlace): NoiseReason | null => (region === 'surround' ? 'navigation' : null);
+
+function reasonOf({ part, region, certainty }: CertainPlace, limits: Limits): NoiseReason | null {
+  if (certainty > limits[region]) return null;
   if (region === 'surround') return 'navigation';
-  if (limits === null) return null;
-  if (region === 'content') return certainty <= limits.content ? 'link-ratio' : null;
-  if (region === 'perhaps') return certainty > limits.perhaps ? null : 'boilerplate';
-  if (wordsOf(anchor) <= MAX_LABEL_WORDS) return certainty <= limits.label ? 'link-ratio' : null;
-  return certainty > limits.headline ? null : 'link-ratio';
+  if (region === 'perhaps') return 'boilerplate';
+  if (region === 'content' && Number.isNaN(certainty)) return null;
+  return linkRatio(part) > MAX_LINK_RATIO ? 'link-ratio' : null;
 }
 
 const WIDE = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;

@@ -1,7 +1,11 @@
 import { cutText } from '../text/cut-text.ts';
 
-/** Controls, soft hyphens, marks of the reading direction and other characters without a width. */
-const UNSEEN = /[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+/**
+ * Controls, soft hyphens, marks of the reading direction and other characters without a width; those for private use,
+ * which are icons in the font of the page and nothing elsewhere.
+ */
+const UNSEEN =
+  /[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ue000-\uf8ff\ufeff\ufff9-\ufffb]/g;
 const SPACES = /\s+/g;
 /** What differs between ways to write the same words, tested before the slower replacements. */
 const PLAIN = /^[\x21-\x25\x27-\x7e]+(?: [\x21-\x25\x27-\x7e]+)*$/;

@@ -1,3 +1,4 @@
+import { TAIL, textHints } from '../text/text-hints.ts';
 import { wordsOfAddress } from './address-words.ts';
 import type { SiteNames } from './site-names.ts';
 import type { Decision, Statement } from './statements.ts';
@@ -15,8 +16,8 @@ const SHARE_WEIGHT = 0.8;
 const ADDRESS_LEAD = 0.25;
 const LEAST_ADDRESS_LIKENESS = 0.5;
 
-/** Signs of a link to a heading, at its end. */
-const HEADING_LINKS = '\u00b6#\u00a7';
+/** Signs of a link to a heading, at its end; `C#` is a name. */
+const HEADING_LINK = /(?:\s*[\u00b6\u00a7\u{1f517}]|\s+#|(?<![\s#][A-Z]|^[A-Z])#)+$/u;
 /** What a heading calls the page, before its title: `Thread: `. */
 const KIND = /^[\p{L} ]{2,20}:\s*(?=\S)/u;
 
@@ -29,7 +30,9 @@ export function pageTitle(stated: readonly Statement[], page: TitlePage): Decisi
   const headings = headingsOf(stated, page.names);
   const titles = titlesOf(stated, headings, page);
   const chosen = chosenTitle(headings, titles, page) ?? stated[0] ?? null;
-  return chosen === null ? null : { value: chosen.value, source: sourcesOf(chosen, headings, titles) };
+  if (chosen === null) return null;
+  const title = withoutKicker(chosen, titles);
+  return { value: title.value, source: sourcesOf(title, headings, titles) };
 }
 
 /** A statement as it is compared. Its letters are made when they are needed: most titles are equal as they are. */
@@ -55,19 +58,22 @@ class Title implements Statement {
   }
 }
 
-const isHeadingLink = (heading: string): boolean => HEADING_LINKS.includes(heading[heading.length - 1] ?? ' ');
-
 function headingsOf(stated: readonly Statement[], names: SiteNames): Title[] {
   const found: Title[] = [];
   for (const { source, value: written } of stated) {
     if (source !== 'h1' || found.length >= MAX_HEADINGS) continue;
-    const value = withoutNamesBehind(isHeadingLink(written) ? written.slice(0, -1).trimEnd() : written, names);
+    const value = withoutNamesBehind(written.replace(HEADING_LINK, ''), names);
     if (names.has(value)) continue;
     const heading = new Title(source, written, value);
-    if (saying(heading, found) === null && heading.letters !== '') found.push(heading);
+    if (heading.letters === '' || announcesOthers(heading.value) || saying(heading, found) !== null) continue;
+    found.push(heading);
   }
   return found;
 }
+
+/** Whether a heading is that of links to other pages: "More from Saxony". */
+const announcesOthers = (heading: string): boolean =>
+  (textHints(heading, { width: heading.length, digits: 0 }) & TAIL) !== 0;
 
 /** The first of the titles that says the same. */
 function saying(title: Title, titles: readonly Title[]): Title | null {
@@ -101,7 +107,7 @@ function knownValue(written: string, headings: readonly Title[], titles: readonl
 }
 
 /** The order in which titles are preferred where no heading decides. */
-const ORDER = ['og:title', 'title', 'json-ld headline', 'twitter:title', 'json-ld name'];
+const ORDER = ['meta headline', 'og:title', 'title', 'json-ld headline', 'twitter:title', 'json-ld name'];
 const rankOf = (source: string): number => {
   const rank = ORDER.indexOf(source);
   return rank < 0 ? ORDER.length : rank;
@@ -111,8 +117,9 @@ function chosenTitle(headings: readonly Title[], titles: readonly Title[], page:
   for (const heading of headings) {
     const same = saying(heading, titles);
     if (same === null) continue;
-    // Capitals alone are a matter of style.
-    return isAllCapitals(heading.value) ? { source: heading.source, value: same.value } : heading;
+    // Capitals alone are a matter of style, and so is a line of its own in place of a colon.
+    const isStyled = isAllCapitals(heading.value) || isGlued(heading.value, same.value);
+    return isStyled ? { source: heading.source, value: same.value } : heading;
   }
   const own =
     titleBehindKind(headings, titles) ??
@@ -132,6 +139,32 @@ function chosenTitle(headings: readonly Title[], titles: readonly Title[], page:
 }
 
 const isAllCapitals = (text: string): boolean => text === text.toUpperCase() && text !== text.toLowerCase();
+
+const COLON = /(?::|\s[-|\u2013\u2014]+)\s/;
+
+/** Whether a heading shows without a colon or dash what a title of the same letters writes with one. */
+const isGlued = (heading: string, title: string): boolean => COLON.test(title) && !COLON.test(heading);
+
+/** What is written for this page alone. */
+const WRITTEN = new Set(['og:title', 'json-ld headline', 'meta headline', 'twitter:title', 'title']);
+/** Most words of a kicker, and least of the title behind it. */
+const KICKER_WORDS = 6;
+const BEHIND_KICKER = 3;
+const LETTER = /[\p{L}\p{N}]/u;
+
+/** The title behind a kicker: what another statement has without it. */
+function withoutKicker(chosen: Statement, titles: readonly Title[]): Statement {
+  for (const { source, value } of titles) {
+    const from = chosen.value.length - value.length;
+    if (from < 2 || !WRITTEN.has(source) || !chosen.value.endsWith(value)) continue;
+    const kicker = chosen.value.slice(0, from);
+    const isApart = !LETTER.test(kicker[from - 1]!) && LETTER.test(kicker);
+    if (isApart && wordsOf(kicker).length <= KICKER_WORDS && wordsOf(value).length >= BEHIND_KICKER) {
+      return { source, value };
+    }
+  }
+  return chosen;
+}
 
 function titleBehindKind(headings: readonly Title[], titles: readonly Title[]): Title | undefined {
   for (const { value } of headings) {

@@ -4,7 +4,7 @@ import { lettersOf, wordLikeness, wordsOf } from './title-words.ts';
 
 /** Between the title of a page and the name of its site. Tight dashes and underscores divide beside wide letters. */
 const DIVIDER =
-  /(\s(?:[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>_]+|\/\/)\s|\s?[|\uff5c\u3163]\s?|(?<=[\u2e80-\uffef])[-\u2013\u2014_]|_(?=[\u2e80-\uffef]))/;
+  /(\s(?:[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>_]+|\/\/?)\s|\s?[|\uff5c\u3163]\s?|(?<=[\u2e80-\uffef])[-\u2013\u2014_]|_(?=[\u2e80-\uffef]))/;
 const MAY_DIVIDE = /[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>/\uff5c\u3163_]/;
 const DIVIDER_AT = new RegExp(DIVIDER, 'y');
 /** Parts of a title that are told apart; a title of more is left as it is. */

@@ -68,6 +68,43 @@ describe('the title', () => {
     ],
     ['in capitals is taken as others write it', { title: 'All of it', h1: 'ALL OF IT' }, 'All of it', 'h1, title'],
     ['has no sign of a link to it', { title: 'Fields - Docs', h1: 'Fields¶' }, 'Fields', 'h1, title'],
+    ['has no icon of a link to it', { title: 'Fields - Docs', h1: 'Fields \uf0c1' }, 'Fields', 'h1, title'],
+    ['has no number sign of a link to it', { title: 'Fields - Docs', h1: 'Fields#' }, 'Fields', 'h1, title'],
+    ['keeps the sign that is part of a name', { title: 'Learning C#', h1: 'Learning C#' }, 'Learning C#', 'h1, title'],
+    [
+      'is no heading over links to other pages',
+      { title: 'Port of Halle counts on more ships', h1: ['Mehr aus Halle', 'Mehr aus der Region'] },
+      'Port of Halle counts on more ships',
+      'title',
+    ],
+    [
+      'has no kicker that others leave out',
+      {
+        title: 'Shipping: A port counts its losses | Example',
+        'og:title': 'A port counts its losses',
+        h1: 'Shipping A port counts its losses',
+      },
+      'A port counts its losses',
+      'og:title',
+    ],
+    [
+      'has the colon that a heading shows as lines',
+      { title: 'Shipping: A port counts its losses | Example', h1: 'Shipping A port counts its losses' },
+      'Shipping: A port counts its losses',
+      'h1, title',
+    ],
+    [
+      'keeps a short beginning where only its end is repeated',
+      { 'og:title': 'Port', title: 'Losses of a Port', h1: 'Losses of a Port' },
+      'Losses of a Port',
+      'h1, title',
+    ],
+    [
+      'has no names behind slashes',
+      { title: 'An image of 2024 / Discussion / Example Forums' },
+      'An image of 2024',
+      'title',
+    ],
     [
       'in Chinese has no channels behind dashes',
       { title: '十年一遇最美月全食明晚登场-社会频道-某某网' },
