@@ -8,16 +8,18 @@ import { chosenBlocks } from './choice.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { ASIDE, SURROUND } from './element-signs.ts';
 import { FEATURES } from './feature-columns.ts';
+import { manualKind } from './manuals.ts';
 import { dropNotices } from './noscript.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
+import { type Headline, keepStructure } from './structure.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
 
 /**
  * Version of the extraction; part of the name of every signature made from it, so it changes with every change of the
  * result, new trees above all.
  */
-export const CONTENT_VERSION = 4;
+export const CONTENT_VERSION = 5;
 
 export interface MainContent {
   /** In reading order, a line a block; empty when the page has no text. */
@@ -26,6 +28,8 @@ export interface MainContent {
   readonly outline: Outline;
   /** 1 for each block that belongs to it. */
   readonly isMain: Uint8Array;
+  /** The heading that it stands under, where this is not a part of it. */
+  readonly headline: Headline | null;
   /**
    * Probability of each block to belong to it, 0 to 1, lowered inside elements marked as an advert, an aside or the
    * like.
@@ -42,7 +46,7 @@ const LEAST_FELLOWS = 3;
  * The main content of a page. Each block gets a probability from its own features, its neighbours, its ancestors and
  * the page ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`). Blocks that repeat
  * each other are judged together. Then {@link chosenBlocks} takes those that maximise the expected F1 of the page's
- * words.
+ * words, and {@link keepStructure} adds the headings, listings and tables that belong to these.
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: Tape) => MainContent {
   const outlines = new OutlineReader();
@@ -56,13 +60,15 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     const chances = blockChances(outline, page, rows, trees);
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
-    const isMain = chosenBlocks(outline, page, context, chances);
+    const manual = manualKind(outline, page, chances);
+    const isMain = chosenBlocks(outline, page, context, chances, manual);
     dropNotices(outline, isMain);
     for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
       if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;
     }
-    return { text: textOf(outline, isMain), outline, isMain, certainty: certaintyOf(outline, page, chances) };
+    const headline = keepStructure(outline, page, context, isMain, manual);
+    return { text: textOf(outline, isMain), outline, isMain, headline, certainty: certaintyOf(outline, page, chances) };
   };
 }
 

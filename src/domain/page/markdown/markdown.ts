@@ -28,8 +28,10 @@ export function createMarkdown(): (
   const wholeContent = createWholeContent();
   const outlines = new OutlineReader();
   const tape = new Tape();
-  const shownIn = (found: MainContent): Uint8Array =>
-    found.text.length < LEAST_CONTENT ? shownBlocks(found.outline) : found.isMain;
+  const shownIn = ({ text, outline, isMain, headline }: MainContent): Uint8Array => {
+    if (text.length < LEAST_CONTENT) return shownBlocks(outline);
+    return headline === null ? isMain : isMain.slice().fill(1, headline.from, headline.end);
+  };
   return (root, resolve, stated = null, isWhole = false) => {
     const nodes = flatten(root, tape);
     const found = isWhole ? wholeContent(tape) : mainContent(tape);
