@@ -27,7 +27,8 @@ const ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', '
 /** Names of the navigation that generators of manuals write: words of a class, and whole ids. */
 const NAVIGATION_CLASS =
   /(?:^|[\s-])(?:nav|navbar|navigation|navheader|navfooter|menu|sidebar|sphinxsidebar|breadcrumbs?|footer|toolbar|(?:top|sub|bottom|side|skip|fixed)nav|navpath)(?:[\s-]|$)|(?:^|\s)related(?:\s|$)/i;
-const NAVIGATION_ID = /^(?:[a-z]+-)?(?:nav|navigation|menu|sidebar|breadcrumbs?|footer|nav-(?:path|tree)|MSearch\w*)$/i;
+const NAVIGATION_ID =
+  /^(?:[a-z]+-)?(?:nav|navigation|menu|sidebar|breadcrumbs?|footer|nav-(?:path|tree)|quickview|MSearch\w*)$/i;
 
 /** Letters and digits, which no markup changes. */
 export const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');

@@ -57,7 +57,7 @@ describe('versions of signed texts', () => {
 
   it('are those of the parser and parse filters, in order; filters that change no text are left out', async () => {
     const shipped = await loadPlugins({ ...common, list: DEFAULT_PLUGIN_LIST, kinds: EVERY_KIND });
-    expect(shipped.parserFor('text/html')?.content).toBe('html1.main4');
+    expect(shipped.parserFor('text/html')?.content).toBe('html1.main5');
     expect(await contentOf('  - parse-html\n  - parsefilter-noise-links\n')).toBe('html1');
     expect(await contentOf('  - parse-html\n  - parsefilter-blocks\n')).toBe('html1.blocks1');
     expect(await contentOf('  - parse-text\n', 'text/plain')).toBe('text1');
@@ -66,9 +66,9 @@ describe('versions of signed texts', () => {
 
   it('moves with options, and only then', async () => {
     const filter = (options: string) => contentOf(`  - parse-html\n  - parsefilter-main-content: ${options}\n`);
-    expect(await filter('{ minChars: 80 }')).toBe('html1.main4');
+    expect(await filter('{ minChars: 80 }')).toBe('html1.main5');
     const [short, published] = [await filter('{ minChars: 10 }'), await filter('{ mode: published }')];
-    expect(short).toMatch(/^html1\.main4-[0-9a-f]{4}$/);
+    expect(short).toMatch(/^html1\.main5-[0-9a-f]{4}$/);
     expect(published).toMatch(/^html1\.published1-[0-9a-f]{4}$/);
     expect(await filter('{ minChars: 10 }')).toBe(short);
     expect(await filter('{ minChars: 11 }')).not.toBe(short);

@@ -60,7 +60,7 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     const chances = blockChances(outline, page, rows, trees);
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
-    const manual = manualKind(outline, page, chances);
+    const manual = manualKind(outline, page);
     const isMain = chosenBlocks(outline, page, context, chances, manual);
     dropNotices(outline, isMain);
     for (let i = 0; i + 1 < isMain.length; i++) {

@@ -76,6 +76,25 @@ function headingAround({ blocks, elements }: Outline, block: number): number {
   return at;
 }
 
+/** The deepest element with this share of the chosen text is the region of the content. */
+const SHARE_OF_REGION = 0.9;
+
+/**
+ * The deepest element that holds nearly all of the chosen text; -1: the whole page.
+ *
+ * @param chosen width of the chosen text before each block, and of all
+ */
+export function contentRegion(outline: Outline, { first, end }: ElementSpans, chosen: Float64Array): number {
+  const { elements, elementCount, blockCount } = outline;
+  const least = SHARE_OF_REGION * chosen[blockCount]!;
+  let region = -1;
+  for (let at = 0; at < elementCount; at++) {
+    if (first[at]! < 0 || chosen[end[at]!]! - chosen[first[at]!]! < least) continue;
+    if (region < 0 || elements.depth[at]! >= elements.depth[region]!) region = at;
+  }
+  return region;
+}
+
 /** Width of the text of a block outside links. */
 export const plainWidth = ({ blocks }: Outline, block: number): number =>
   blocks.width[block]! * (1 - blocks.linkChars[block]! / blocks.chars[block]!);

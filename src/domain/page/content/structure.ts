@@ -8,14 +8,12 @@ import { AROUND } from './element-signs.ts';
 import { NO_MANUAL } from './manuals.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import { type ElementSpans, elementSpans, plainWidth, type Section, sectionsOf } from './sections.ts';
+import { contentRegion, type ElementSpans, elementSpans, plainWidth, type Section, sectionsOf } from './sections.ts';
 
 /** Most of a part must be chosen for the rest to be kept, and most of what surrounds it. */
 const MOST = 0.5;
 /** An element with less text beside a part says nothing about it. */
 const LEAST_BESIDE = 60;
-/** The deepest element with this share of the chosen text is the region of the content. */
-const SHARE_OF_REGION = 0.9;
 /** Headings and parts with more of their text in links lead elsewhere. */
 const MOST_LINKED_HEADING = 0.8;
 const MOST_LINKED = 0.5;
@@ -46,14 +44,14 @@ export interface Headline {
  * - A listing, a list of definitions or a table of data is kept whole when most of it is chosen, or most of what
  *   surrounds it; the latter two not in articles, whose tables are teasers as often.
  * - Sections that look alike are kept when most of them are chosen; not in declared articles.
- * - A heading is kept when what follows it and most of its section are.
- * - In manuals, what stands between the page's own heading and the first chosen block is kept as well.
+ * - A heading is kept when what follows it and most of its section are. In declared articles, one before all that is
+ *   chosen is the headline, which is known otherwise as the title.
+ * - In manuals, what stands between the page's own heading and the last chosen block is kept, but for lists of links.
  *
  * Surroundings by name, role or class are never added.
  *
  * @param manual see manuals.ts
- * @returns the page's own heading, where that is not among the chosen blocks: those of articles are often left out, as
- *   their title is known otherwise
+ * @returns the page's own heading, where that is not among the chosen blocks
  */
 export function keepStructure(
   outline: Outline,
@@ -120,7 +118,7 @@ class StructureKeeper {
     const { outline, page, isMain, isManual, spans } = this;
     const { elements, elementCount } = outline;
     const onlyListings = !isManual && isArticle(outline, page);
-    const region = onlyListings ? NONE : this.region();
+    const region = onlyListings ? NONE : contentRegion(outline, spans, this.chosen);
     let isData: Uint8Array | null = null;
     for (let at = 0; at < elementCount; at++) {
       const tag = elements.tag[at]!;
@@ -135,19 +133,6 @@ class StructureKeeper {
       for (let i = from; i < end; i++) if (page.isShown[i] === 1) isMain[i] = 1;
     }
     this.addUp();
-  }
-
-  /** The deepest element that holds nearly all of the chosen text. */
-  private region(): number {
-    const { spans, outline } = this;
-    const { elements, elementCount, blockCount } = outline;
-    const least = SHARE_OF_REGION * this.chosen[blockCount]!;
-    let region = NONE;
-    for (let at = 0; at < elementCount; at++) {
-      if (spans.first[at]! < 0 || this.chosenIn(spans.first[at]!, spans.end[at]!) < least) continue;
-      if (region < 0 || elements.depth[at]! >= elements.depth[region]!) region = at;
-    }
-    return region;
   }
 
   private isWithin(element: number, region: number): boolean {
@@ -247,8 +232,9 @@ class StructureKeeper {
   }
 
   keepHeadings(): void {
-    const { sections, isMain } = this;
-    const { chars, linkChars } = this.outline.blocks;
+    const { sections, isMain, outline, isManual } = this;
+    const { chars, linkChars } = outline.blocks;
+    const least = outline.kinds.article && !isManual ? isMain.indexOf(1) : 0;
     /** Whether what follows the next heading, which is not chosen, is. */
     let isNextFollowed = false;
     for (let k = sections.length - 1; k >= 0; k--) {
@@ -257,6 +243,7 @@ class StructureKeeper {
       const isBeforeHeading = sections[k + 1]?.from === body && isMain[body] === 0;
       const isFollowed: boolean = body < end && (isBeforeHeading ? isNextFollowed : isMain[body] === 1);
       isNextFollowed = isFollowed;
+      if (from < least) break;
       if (isMain[from] === 1 || !isFollowed) continue;
       if (this.isHeadingBarred(section) || this.announcesTail(section)) continue;
       if (linkChars[from]! > MOST_LINKED_HEADING * chars[from]!) continue;
@@ -266,28 +253,36 @@ class StructureKeeper {
 
   /** Looks for the heading that the first chosen block stands under. Returns it, if it is not to be chosen. */
   keepBeginning(): Headline | null {
-    const { isMain, isManual, sections } = this;
-    const { blocks } = this.outline;
+    const { isMain, isManual, outline, sections } = this;
+    const { blocks } = outline;
     const first = isMain.indexOf(1);
+    const region = isManual ? contentRegion(outline, this.spans, this.chosen) : NONE;
     const least = first - (isManual ? MANUAL_HEADING_WITHIN : HEADING_WITHIN);
-    let top = NONE;
+    let top = first;
     for (let k = sections.length - 1; k >= 0; k--) {
       const section = sections[k]!;
-      const { from, body, end, level } = section;
+      const { element, from, body, end, level } = section;
       if (from >= first) continue;
       if (from < least) break;
       if (this.isHeadingBarred(section) || this.announcesTail(section)) continue;
       if (blocks.linkChars[from]! > MOST_LINKED * blocks.chars[from]!) continue;
-      if (end <= first && !(isManual && level === 1)) continue;
+      const isOwn = isManual && (level === 1 || (element >= 0 && this.isWithin(element, region)));
+      if (end <= first && !isOwn) continue;
       if (!isManual) {
         return blocks.heading[first]! > 0 && blocks.heading[first]! <= level ? null : { from, end: body };
       }
       this.keep(section);
       top = from;
     }
-    for (let i = top; top >= 0 && i < first; i++) {
-      if (!this.isBarred(i) && blocks.linkChars[i]! <= MOST_LINKED * blocks.chars[i]!) isMain[i] = 1;
-    }
+    if (isManual) this.keepBetween(top, isMain.lastIndexOf(1));
     return null;
+  }
+
+  private keepBetween(from: number, to: number): void {
+    const { isMain, outline } = this;
+    const { chars, linkChars } = outline.blocks;
+    for (let i = from; i < to; i++) {
+      if (linkChars[i]! <= MOST_LINKED * chars[i]! && !this.isBarred(i)) isMain[i] = 1;
+    }
   }
 }

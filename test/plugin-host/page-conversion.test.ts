@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
-import { createPageConverter } from '../../src/plugin-host/markdown/convert-page.ts';
-import { createPageMarkdown } from '../../src/plugin-host/markdown/page-markdown.ts';
+import { createPageConverter, type PageToConvert } from '../../src/plugin-host/markdown/convert-page.ts';
+import { createPageConversion } from '../../src/plugin-host/markdown/page-conversion.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 
 const parsing = {
@@ -21,6 +21,8 @@ const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
   headers: {},
   body: new TextEncoder().encode(body),
   metadata: {},
+  extent: 'main' as PageToConvert['extent'],
+  form: 'markdown' as PageToConvert['form'],
 });
 const of = (body: string, contentType?: string): Promise<string | null> => markdown(pageOf(body, contentType));
 
@@ -130,33 +132,33 @@ describe('Markdown of a page', () => {
     const warned: unknown[] = [];
     const log = { ...testHost.log, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
     const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
-    const short = createPageMarkdown({ parsing, timeoutMs: 1, log });
-    expect(await short.markdown(pageOf(links))).toBeNull();
+    const short = createPageConversion({ parsing, timeoutMs: 1, log });
+    expect(await short.convert(pageOf(links))).toBeNull();
     await short.close();
     const fields = { url: 'https://example.org/a/page.html', error: 'parsing took longer than 1 ms' };
-    expect(warned).toEqual([['a page could not be converted to Markdown, and goes without', fields]]);
-    const long = createPageMarkdown({ parsing, timeoutMs: 60_000, log });
+    expect(warned).toEqual([['a page could not be converted, and goes without', fields]]);
+    const long = createPageConversion({ parsing, timeoutMs: 60_000, log });
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
-    expect(await long.markdown(pageOf(links))).toContain('[link](https://example.org/59999)');
+    expect(await long.convert(pageOf(links))).toContain('[link](https://example.org/59999)');
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(5);
-    expect(await long.markdown(pageOf('<p>next'))).toBe('next\n');
+    expect(await long.convert(pageOf('<p>next'))).toBe('next\n');
     await long.close();
   }, 60_000);
 
   it('ends with the signal of its export, and is not reported', async () => {
     const warned: string[] = [];
     const log = { ...testHost.log, warn: (message: string) => void warned.push(message) };
-    const pages = createPageMarkdown({ parsing, timeoutMs: 600_000, log });
-    await pages.markdown(pageOf('<p>the thread is up'));
+    const pages = createPageConversion({ parsing, timeoutMs: 600_000, log });
+    await pages.convert(pageOf('<p>the thread is up'));
     const stop = new AbortController();
     const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
-    const converting = pages.markdown(pageOf(links), stop.signal);
+    const converting = pages.convert(pageOf(links), stop.signal);
     stop.abort(new Error('stopped by a signal'));
     await expect(converting).rejects.toThrow('stopped by a signal');
-    await expect(pages.markdown(pageOf('<p>next'), stop.signal)).rejects.toThrow('stopped by a signal');
-    expect(await pages.markdown(pageOf('<p>next'))).toBe('next\n');
+    await expect(pages.convert(pageOf('<p>next'), stop.signal)).rejects.toThrow('stopped by a signal');
+    expect(await pages.convert(pageOf('<p>next'))).toBe('next\n');
     await pages.close();
     expect(warned).toEqual([]);
   }, 60_000);
@@ -164,8 +166,8 @@ describe('Markdown of a page', () => {
   it('is not blamed for plugins that a worker cannot load', async () => {
     const { entries, winners } = DEFAULT_PLUGIN_LIST;
     const list = { entries: [...entries, { ...entries[0]!, use: './missing.ts' }], winners };
-    const pages = createPageMarkdown({ parsing: { ...parsing, list }, timeoutMs: 60_000, log: testHost.log });
-    await expect(pages.markdown(pageOf('<p>words'))).rejects.toMatchObject({ code: 'plugin-broken' });
+    const pages = createPageConversion({ parsing: { ...parsing, list }, timeoutMs: 60_000, log: testHost.log });
+    await expect(pages.convert(pageOf('<p>words'))).rejects.toMatchObject({ code: 'plugin-broken' });
     await pages.close();
   }, 60_000);
 });
