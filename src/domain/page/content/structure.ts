@@ -43,7 +43,8 @@ export interface Headline {
  *
  * - A listing, a list of definitions or a table of data is kept whole when most of it is chosen, or most of what
  *   surrounds it; the latter two not in articles, whose tables are teasers as often.
- * - Sections that look alike are kept when most of them are chosen; not in declared articles.
+ * - Sections that look alike are kept when most of them are chosen, of declared manuals when one is; not in declared
+ *   articles.
  * - A heading is kept when what follows it and most of its section are. In declared articles, one before all that is
  *   chosen is the headline, which is known otherwise as the title.
  * - In manuals, what stands between the page's own heading and the last chosen block is kept, but for lists of links.
@@ -202,7 +203,9 @@ class StructureKeeper {
         chosen += this.chosenIn(from, end);
         if (this.chosenIn(from, end) >= MOST * this.plainIn(from, end)) kept++;
       }
-      if (kept < SHARE_OF_ALIKE * alike.length || chosen < MOST * all) continue;
+      // In a declared manual, one of them says what all are.
+      const isMost = kept >= SHARE_OF_ALIKE * alike.length && chosen >= MOST * all;
+      if (!isMost && (!outline.kinds.manual || kept === 0)) continue;
       for (const section of alike) {
         if (this.isHeadingBarred(section)) continue;
         const { from, end } = section;
