@@ -13,7 +13,7 @@ const parsing = {
   agent: testHost.agent,
   intervals: testHost.intervals,
 };
-const markdown = createPageConverter((await loadParsing(parsing, testHost.log)).plugins);
+const markdownOf = createPageConverter((await loadParsing(parsing, testHost.log)).plugins);
 const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
   index: 0,
   url: 'https://example.org/a/page.html',
@@ -24,7 +24,7 @@ const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
   extent: 'main' as PageToConvert['extent'],
   form: 'markdown' as PageToConvert['form'],
 });
-const of = (body: string, contentType?: string): Promise<string | null> => markdown(pageOf(body, contentType));
+const of = (body: string, contentType?: string): Promise<string | null> => markdownOf(pageOf(body, contentType));
 
 describe('Markdown of a page', () => {
   it.each([
@@ -126,6 +126,31 @@ describe('Markdown of a page', () => {
     expect(text?.length).toBeLessThan(100_000);
     expect(text).toContain(`[long](${own})`);
     expect(await of(`<p><a href="/?code=${'b'.repeat(20_000)}">long</a>`)).toContain('(https://example.org/?code=bbb');
+  });
+
+  const PROSE = Array.from({ length: 5 }, (_, i) => `Sentence ${i} of a text about mills, of which there are ${i}.`);
+  const SITE = `<header><p>The site</p></header><nav><a href=/a>A page of it</a></nav><main><h1>Mills</h1>${PROSE.map((each) => `<p>${each}</p>`).join('')}</main><div class=comments><p>A comment.</p></div><footer>Imprint</footer>`;
+
+  it('of a whole page has all but the navigation', async () => {
+    const markdown = await markdownOf({ ...pageOf(SITE), extent: 'page' });
+    expect(markdown).toBe(`# Mills\n\n${PROSE.join('\n\n')}\n\nA comment.\n`);
+    const text = await markdownOf({ ...pageOf(SITE), extent: 'page', form: 'text' });
+    expect(text).toBe(['Mills', ...PROSE, 'A comment.'].join('\n'));
+    expect(await markdownOf({ ...pageOf('*a*', 'text/plain'), extent: 'page', form: 'text' })).toBe('*a*');
+  });
+
+  it('of an article has its headline, whether that counts as its text or not', async () => {
+    const head = '<meta property="og:type" content="article">';
+    const articles = [
+      '<h1>Mills of the valley are to run again</h1>',
+      '<div><h1>Mills of the valley</h1><p>5 May</div>',
+    ];
+    for (const heading of articles) {
+      const markdown = await of(
+        `${head}<article>${heading}${PROSE.map((each) => `<p>${each}</p>`).join('')}</article>`,
+      );
+      expect(markdown).toMatch(/^# Mills of the valley/);
+    }
   });
 
   it('that takes too long is reported, and the process goes on meanwhile', async () => {

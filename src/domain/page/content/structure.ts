@@ -152,7 +152,9 @@ class StructureKeeper {
   private belongs(part: number, tag: number): boolean {
     const { spans, outline } = this;
     const [from, end] = [spans.first[part]!, spans.end[part]!];
-    if (tag !== PRE && !this.isManual && this.linkedIn(from, end) > MOST_LINKED) return false;
+    // In manuals, tables of links are overviews, and lists of links tables of contents.
+    const mayLink = tag === PRE || (tag === TABLE && this.isManual);
+    if (!mayLink && this.linkedIn(from, end) > MOST_LINKED) return false;
     const own = this.plainIn(from, end);
     for (let at = outline.elements.parent[part]!; at >= 0; at = outline.elements.parent[at]!) {
       const beside = this.plainIn(spans.first[at]!, spans.end[at]!) - own;
