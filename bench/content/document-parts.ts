@@ -1,6 +1,6 @@
 import { isElement, type PageNode } from '../../src/domain/page/page-node.ts';
 
-/** Headings, code blocks and the like of a document: the letters and digits of each, so that spelling does not matter. */
+/** Headings, code blocks and the like of a document: the letters and digits of each, which no markup changes. */
 export interface DocumentParts {
   readonly headings: readonly string[];
   readonly code: readonly string[];
@@ -30,7 +30,6 @@ const NAVIGATION_CLASS =
 const NAVIGATION_ID =
   /^(?:[a-z]+-)?(?:nav|navigation|menu|sidebar|breadcrumbs?|footer|nav-(?:path|tree)|quickview|MSearch\w*)$/i;
 
-/** Letters and digits, which no markup changes. */
 export const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 
 /**

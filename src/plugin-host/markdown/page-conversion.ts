@@ -7,8 +7,8 @@ import { throwUnlessOfPage } from '../parsing/plugins-broken.ts';
 import type { PageToConvert } from './convert-page.ts';
 
 /**
- * Markdown or text of a page, by the parsers of the plugin list. `null`: no parser claims its type, it has no text, or its
- * conversion failed, which is logged. Rejects with the reason of `signal`, and for faults that are not the page's.
+ * Markdown or text of a page, by the parsers of the plugin list. `null`: no parser claims its type, it has no text, or
+ * its conversion failed, which is logged. Rejects with the reason of `signal`, and for faults that are not the page's.
  */
 export type PageConversion = (page: PageToConvert, signal?: AbortSignal) => Promise<string | null>;
 
