@@ -9,7 +9,7 @@ import { findExporter } from '../operations/export/find-exporter.ts';
 import { openSegments } from '../operations/state/open-segments.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
-import { createPageMarkdown } from '../plugin-host/markdown/page-markdown.ts';
+import { createPageConversion } from '../plugin-host/markdown/page-conversion.ts';
 import { createInlinePageParser, createPageParser } from '../plugin-host/parsing/page-parser.ts';
 import { applyUrlChain } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
@@ -123,7 +123,7 @@ function pageAccess(
 ): { pages: PageAccess; closePages: () => Promise<void> } {
   const parsing = parsingOptions(config, list, baseDir);
   let parser: PageParser | null = null;
-  let converter: ReturnType<typeof createPageMarkdown> | null = null;
+  let converter: ReturnType<typeof createPageConversion> | null = null;
   let inline: ReturnType<typeof createInlinePageParser> | null = null;
   return {
     pages: {
@@ -133,9 +133,9 @@ function pageAccess(
       },
       undoContentCoding: async (body, codings) =>
         (await decodeBody(body, contentCodings(codings), config.http.maxBodyBytes, true)).body,
-      markdown(page, signal) {
-        converter ??= createPageMarkdown({ parsing, timeoutMs: config.parse.timeoutMs, log });
-        return converter.markdown(page, signal);
+      convert(page, signal) {
+        converter ??= createPageConversion({ parsing, timeoutMs: config.parse.timeoutMs, log });
+        return converter.convert(page, signal);
       },
       parseLive: async (page) => {
         inline ??= createInlinePageParser(parsing, log);

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
 import type { Exporter } from '../plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
-import type { PageMarkdown } from '../plugin-host/markdown/page-markdown.ts';
+import type { PageConversion } from '../plugin-host/markdown/page-conversion.ts';
 import type { parseLive } from '../plugin-host/parsing/parse-page.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
@@ -86,7 +86,7 @@ export interface PageAccess {
   /** Undoes the Content-Encoding of a stored body. Of a body that was cut it returns as much as can be decoded. */
   undoContentCoding(body: Uint8Array, codings: string | undefined): Promise<Uint8Array>;
   /** Converts on a worker thread, which starts on first use. */
-  readonly markdown: PageMarkdown;
+  readonly convert: PageConversion;
   /** Parses a stored body in this thread, with the whole result. The plugins are loaded at the first call. */
   parseLive(page: PageToParse): ReturnType<typeof parseLive>;
 }

@@ -68,7 +68,7 @@ describe('a document', () => {
 
   it('is Markdown as a whole', async () => {
     const markdown = createPageConverter((await loading()).plugins);
-    expect(await markdown(pageOf(madeOpenDocument(BODY)))).toBe(
+    expect(await markdown({ ...pageOf(madeOpenDocument(BODY)), extent: 'main', form: 'markdown' })).toBe(
       '# Heading\n\nShort [link](http://example.org/files/x.odt).\n\n- item\n\n| a | b |\n| --- | --- |\n',
     );
   });

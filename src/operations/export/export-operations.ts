@@ -42,7 +42,7 @@ export function exportOperations(
       const crawl = { userAgent: userAgentOf(config.agent), operator, robots: 'classic' as const };
       const { onWork } = runtime;
       const exporter = await plugins.exporter(query.format);
-      const contents = createContentReader(deps, outlet.signal);
+      const contents = createContentReader(deps, query.whole, outlet.signal);
       const of = { parts: crawled.parts(), seq: await crawled.seq() };
       const from = { ...of, exporter, contents, crawl, tempDir: dir, onWork };
       if (!isObjectPlace(outlet.place)) return exportPages(from, query, outlet);

@@ -22,6 +22,8 @@ export interface ExportQuery {
   readonly mergeBy?: 'depth';
   /** Only pages that changed since then; removed pages are reported too. */
   readonly since?: Since;
+  /** Texts and Markdown have all of a page but its navigation, read anew from its stored response. Default: false. */
+  readonly whole?: boolean;
   /** Counts the pages that would be exported; nothing is written. */
   readonly dryRun?: boolean;
 }
@@ -97,7 +99,11 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
     for await (const { db, page } of counted(pagesOf(parts, query), deps.onWork, 'exporting pages')) {
-      await sink.document(await documentOf(db, page), deps.contents(page));
+      const content = deps.contents(page);
+      const document = await documentOf(db, page);
+      // Nobody reads what is only counted.
+      const text = query.whole && !dryRun ? await content.wholeText() : document.text;
+      await sink.document({ ...document, text }, content);
       counts.documents++;
       outlet.signal?.throwIfAborted();
       if (outlet.isClosed?.()) break;

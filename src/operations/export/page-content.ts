@@ -1,18 +1,23 @@
 import { warcMembers } from '../../adapters/files/warc/warc-writer.ts';
 import type { PageContent, StoredResponse } from '../../plugin-host/api/exporter-api.ts';
+import type { PageToConvert } from '../../plugin-host/markdown/convert-page.ts';
 import type { WireResponse } from '../../ports/segment-store.ts';
 import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 import type { StoredPage } from '../state/stored-pages.ts';
 
-export type ContentReader = (page: StoredPage) => PageContent;
+/** A stored page as exporters read it. `wholeText`: the text of the page without navigation; `null`: none is stored. */
+export type ContentReader = (page: StoredPage) => PageContent & { wholeText(): Promise<string | null> };
 
 /**
- * Reads the stored response and the Markdown of a page when an exporter asks for them, and not before. `signal` ends a
- * conversion.
+ * Reads the stored response and the Markdown of a page when an exporter asks for them, and not before.
+ *
+ * @param isWhole whether the Markdown has all of a page but its navigation, not only the main content
+ * @param signal ends a conversion
  */
 export function createContentReader(
   { config, pages }: Pick<CrawlDeps, 'config' | 'pages'>,
+  isWhole = false,
   signal?: AbortSignal,
 ): ContentReader {
   const { gzipLevel } = config.segments;
@@ -39,21 +44,25 @@ export function createContentReader(
       read ??= warc === null ? Promise.resolve(null) : segment.readResponse(warc).then(viewOf);
       return read;
     };
+    async function converted(form: PageToConvert['form'], extent: PageToConvert['extent']): Promise<string | null> {
+      const stored = await response();
+      if (stored === null) return null;
+      const page = {
+        index: 0,
+        url: datum.url,
+        contentType: headerOf(stored.headers, 'content-type') ?? null,
+        headers: Object.fromEntries(stored.headers.map(([name, value]) => [name.toLowerCase(), value])),
+        body: await stored.body(),
+        metadata: {},
+        form,
+        extent,
+      };
+      return pages.convert(page, signal);
+    }
     return {
       response,
-      async markdown() {
-        const stored = await response();
-        if (stored === null) return null;
-        const page = {
-          index: 0,
-          url: datum.url,
-          contentType: headerOf(stored.headers, 'content-type') ?? null,
-          headers: Object.fromEntries(stored.headers.map(([name, value]) => [name.toLowerCase(), value])),
-          body: await stored.body(),
-          metadata: {},
-        };
-        return pages.markdown(page, signal);
-      },
+      markdown: () => converted('markdown', isWhole ? 'page' : 'main'),
+      wholeText: () => converted('text', 'page'),
     };
   };
 }

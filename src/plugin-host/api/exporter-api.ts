@@ -13,7 +13,10 @@ export interface ExportDocument {
   readonly contentType: string | null;
   readonly title: string | null;
   readonly lang: string | null;
-  /** Text of the main content, where it was found, else of the page; `null`: no text is stored. */
+  /**
+   * Text of the main content, where it was found, else of the page; in an export of whole pages, of the page without
+   * navigation. `null`: no text is stored.
+   */
   readonly text: string | null;
   /** 16 hex digits. */
   readonly signature: string | null;
@@ -45,7 +48,10 @@ export interface ExportDocument {
 export interface PageContent {
   /** The response as received; `null`: no longer stored. */
   response(): Promise<StoredResponse | null>;
-  /** Main content of HTML with headings, lists, tables and links; the text of other types. `null`: there is none. */
+  /**
+   * Main content of HTML with headings, lists, tables and links; in an export of whole pages, the page without
+   * navigation. The text of other types. `null`: there is none.
+   */
   markdown(): Promise<string | null>;
 }
 

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { loadInWorker } from '../parsing/load-in-worker.ts';
 import type { PageBatch } from '../parsing/parse-batch.ts';
-import { createPageConverter } from './convert-page.ts';
+import { createPageConverter, type PageToConvert } from './convert-page.ts';
 
 const { plugins } = await loadInWorker();
 const convert = createPageConverter(plugins);
@@ -12,7 +12,7 @@ const convert = createPageConverter(plugins);
 export default async function convertBatch({ batch, pages }: PageBatch): Promise<(string | null)[]> {
   parentPort?.postMessage(batch);
   try {
-    return await Promise.all(pages.map(convert));
+    return await Promise.all((pages as readonly PageToConvert[]).map(convert));
   } catch (error) {
     // What a plugin throws may hold values that cannot cross threads.
     throw new Error(textOf(error));

@@ -2,6 +2,7 @@ import { parseDocument } from 'htmlparser2';
 import { expect, it } from 'vitest';
 import { ContextReader } from '../../../src/domain/page/content/block-context.ts';
 import { chosenBlocks } from '../../../src/domain/page/content/choice.ts';
+import { DECLARED_MANUAL, EVIDENT_MANUAL, NO_MANUAL } from '../../../src/domain/page/content/manuals.ts';
 import { type Outline, OutlineReader } from '../../../src/domain/page/content/outline.ts';
 import { pageShape } from '../../../src/domain/page/content/page-shape.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
@@ -18,12 +19,12 @@ function outlineOf(html: string): Outline {
 
 const SENTENCE = 'The mill beside the river is to run again in a year, said the people of the valley. ';
 const PARAGRAPH = SENTENCE.repeat(4).trim();
-const chosen = (html: string, chances: readonly number[]): number[] => {
+const chosen = (html: string, chances: readonly number[], manual = NO_MANUAL): number[] => {
   const outline = outlineOf(html);
   expect(outline.blockCount).toBe(chances.length);
   const page = pageShape(outline);
   const context = new ContextReader().read(outline, page);
-  return [...chosenBlocks(outline, page, context, Float64Array.from(chances))];
+  return [...chosenBlocks(outline, page, context, Float64Array.from(chances), manual)];
 };
 const doubtful = (count: number): string =>
   Array.from(
@@ -44,6 +45,15 @@ it.each([
 ])('what is in doubt on a page of prose that declares %s', (_title, head, tag, isTaken) => {
   const html = `<head>${head}</head><body><${tag}><p>${PARAGRAPH}1<p>${PARAGRAPH}2<p>${PARAGRAPH}3</${tag}></body>`;
   expect(chosen(html, [0.95, 0.95, 0.55])).toEqual([1, 1, isTaken]);
+});
+
+it.each([
+  ['none', NO_MANUAL, 0],
+  ['one by its listings', EVIDENT_MANUAL, 1],
+  ['one by its generator', DECLARED_MANUAL, 1],
+])('what is in doubt on a page of a manual: %s', (_title, manual, isTaken) => {
+  const html = `<body><p>${PARAGRAPH}1<p>${PARAGRAPH}2<p>${PARAGRAPH}3`;
+  expect(chosen(html, [0.95, 0.95, 0.55], manual)).toEqual([1, 1, isTaken]);
 });
 
 it('a list keeps doubtful blocks', () => {

@@ -61,7 +61,7 @@ it('reads the metadata in the head, and shows none of it', () => {
   const outline = outlineOf(
     '<html><head><title>T</title><script type="application/ld+json">{"@type":"NewsArticle"}</script><meta property="og:type" content="product"><style>p{}</style></head><body><p>Text.</p></body></html>',
   );
-  expect(outline.kinds).toEqual({ article: true, product: true, forum: false, list: false });
+  expect(outline.kinds).toEqual({ article: true, product: true, forum: false, list: false, manual: false });
   expect(textsOf(outline)).toEqual(['Text.']);
 });
 

@@ -102,7 +102,7 @@ export async function openProcess(
     pages: {
       parser: () => parser,
       undoContentCoding: async (body) => body,
-      markdown: () => Promise.reject(new TypeError('nothing is exported here')),
+      convert: () => Promise.reject(new TypeError('nothing is exported here')),
       parseLive: (page) => parser.live(page),
     },
     segments: openSegments({ config, dir, log }),

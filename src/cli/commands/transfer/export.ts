@@ -17,6 +17,7 @@ interface ExportFlags {
   readonly host?: string;
   readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
+  readonly whole?: true;
   readonly force?: true;
   readonly dryRun?: boolean;
 }
@@ -49,6 +50,11 @@ export function addExport(program: Command, run: Run): void {
       new Option('--merge-by <order>', 'order by crawl depth: seeds first, then the pages that they link to').choices([
         'depth',
       ]),
+    )
+    .option(
+      '--whole',
+      'all of each page but its navigation, head and foot, in place of the main content: in Markdown, and in the texts ' +
+        'of other formats',
     )
     .option('--force', 'let an export without pages replace a file that has content')
     .option('--dry-run', 'only say how many pages would be exported; nothing is written or sent')

@@ -1,5 +1,6 @@
 import type { BlockContext } from './block-context.ts';
 import { CONTENT } from './element-signs.ts';
+import { DECLARED_MANUAL, NO_MANUAL } from './manuals.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 
@@ -12,6 +13,9 @@ const MUCH_PROSE = 500;
 /** Powers of the probabilities on a page of prose: an article, and another one. */
 const POWER_OF_ARTICLES = 2.2;
 const POWER_OF_OTHERS = 1.3;
+/** Of a page of a manual: declared, and evident. */
+const POWER_OF_MANUALS = 0.6;
+const POWER_OF_EVIDENT_MANUALS = 1;
 /** Narrower blocks may be said twice. */
 const LEAST_COPY = 60;
 const NOWHERE = -2;
@@ -20,21 +24,24 @@ const NOWHERE = -2;
  * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
  * expected words of the content). Where a page has sure prose, probabilities count as a power of them: certainty was
  * learnt from some sites and is too high on others, and many doubtful blocks would lift each other in. Lists and the
- * like, which have no such core, keep what is in doubt, and so nearly do pages that are no articles. Of long blocks
- * with one text, one is taken.
+ * like, which have no such core, keep what is in doubt, and so nearly do pages that are no articles. Nearly all of a
+ * manual is content, so its pages keep more. Of long blocks with one text, one is taken.
+ *
+ * @param manual whether the page is documentation, see manuals.ts
  */
 export function chosenBlocks(
   outline: Outline,
   page: PageShape,
   context: BlockContext,
   chances: Float64Array,
+  manual: number,
 ): Uint8Array {
   const { width } = outline.blocks;
   const order = new Uint32Array(chances.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
   order.sort((a, b) => chances[b]! - chances[a]! || a - b);
   const isRepeated = repeatedBlocks(outline, context, order);
-  const power = powerOf(outline, page, chances);
+  const power = powerOf(outline, page, chances, manual);
   const expected = new Float64Array(chances.length);
   let content = 0;
   for (let i = 0; i < chances.length; i++) {
@@ -62,7 +69,8 @@ export function chosenBlocks(
 }
 
 /** The power of the probabilities: 1 on a page without sure prose. */
-function powerOf(outline: Outline, page: PageShape, chances: Float64Array): number {
+function powerOf(outline: Outline, page: PageShape, chances: Float64Array, manual: number): number {
+  if (manual !== NO_MANUAL) return manual === DECLARED_MANUAL ? POWER_OF_MANUALS : POWER_OF_EVIDENT_MANUALS;
   const { blocks } = outline;
   let prose = 0;
   for (let i = 0; i < chances.length; i++) {
@@ -74,7 +82,7 @@ function powerOf(outline: Outline, page: PageShape, chances: Float64Array): numb
 }
 
 /** By what the page declares; else, if it marks no element as its content, as the press of former years does not. */
-function isArticle({ kinds, isOtherKind, elements }: Outline, { container }: PageShape): boolean {
+export function isArticle({ kinds, isOtherKind, elements }: Outline, { container }: PageShape): boolean {
   if (kinds.article) return true;
   return !isOtherKind && (container < 0 || (elements.signs[container]! & CONTENT) === 0);
 }

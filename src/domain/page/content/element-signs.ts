@@ -2,7 +2,22 @@ import { ATTRIBUTE } from '../tape/attribute-names.ts';
 import { TextMeanings } from '../tape/interned-texts.ts';
 import { TagTable, tagNumber } from '../tape/tag-names.ts';
 import type { Tape } from '../tape/tape.ts';
-import { BODY, bitsOfClassWords, COMMENT, FOOT, NAVIGATION, POST, PRODUCT, SIDE } from './class-words.ts';
+import {
+  ADVERT,
+  BODY,
+  bitsOfClassWords,
+  COMMENT,
+  FOOT,
+  FORM,
+  NAVIGATION,
+  OVERLAY,
+  POST,
+  PRODUCT,
+  PROFILE,
+  SHARE,
+  SIDE,
+  UNSEEN,
+} from './class-words.ts';
 
 /** Signs of an element beside those of its class words. */
 export const HIDDEN = 1 << 16;
@@ -19,6 +34,19 @@ export const LIST = 1 << 23;
 export const HEADER = 1 << 24;
 /** Class words of content of one kind or another. */
 export const BODY_SIGNS = BODY | POST | PRODUCT;
+/** Signs of what stands around the content of a page, whatever its structure. */
+export const AROUND =
+  NAVIGATION |
+  FOOT |
+  SIDE |
+  SHARE |
+  ADVERT |
+  OVERLAY |
+  COMMENT |
+  FORM |
+  PROFILE |
+  UNSEEN |
+  (SURROUND | ASIDE | HIDDEN | NOSCRIPT);
 /** Its text is not text of the page. */
 export const SILENT = 1 << 30;
 

@@ -8,9 +8,11 @@ import { chosenBlocks } from './choice.ts';
 import { ADVERT, COMMENT, OVERLAY, RELATED } from './class-words.ts';
 import { ASIDE, SURROUND } from './element-signs.ts';
 import { FEATURES } from './feature-columns.ts';
+import { manualKind } from './manuals.ts';
 import { dropNotices } from './noscript.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
+import { type Headline, keepStructure } from './structure.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
 import { dropUnread } from './unread-blocks.ts';
 
@@ -27,6 +29,8 @@ export interface MainContent {
   readonly outline: Outline;
   /** 1 for each block that belongs to it. */
   readonly isMain: Uint8Array;
+  /** The heading that it stands under, where this is not a part of it. */
+  readonly headline: Headline | null;
   /**
    * Probability of each block to belong to it, 0 to 1, lowered inside elements marked as an advert, an aside or the
    * like.
@@ -43,7 +47,7 @@ const LEAST_FELLOWS = 3;
  * The main content of a page. Each block gets a probability from its own features, its neighbours, its ancestors and
  * the page ({@link blockFeatures}), by decision trees learnt from labelled pages (`bench/content`). Blocks that repeat
  * each other are judged together. Then {@link chosenBlocks} takes those that maximise the expected F1 of the page's
- * words.
+ * words, and {@link keepStructure} adds the headings, listings and tables that belong to these.
  */
 export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: Tape) => MainContent {
   const outlines = new OutlineReader();
@@ -58,13 +62,15 @@ export function createMainContent(trees: BoostedTrees = contentTrees()): (tape: 
     lowerOthers(outline, context, chances);
     dropComments(outline, chances);
     dropUnread(outline, chances);
-    const isMain = chosenBlocks(outline, page, context, chances);
+    const manual = manualKind(outline, page);
+    const isMain = chosenBlocks(outline, page, context, chances, manual);
     dropNotices(outline, isMain);
     for (let i = 0; i + 1 < isMain.length; i++) {
       // A heading goes with the part that it announces.
       if (isMain[i] === 1 && isMain[i + 1] === 0 && announcesTail(outline, i)) isMain[i] = 0;
     }
-    return { text: textOf(outline, isMain), outline, isMain, certainty: certaintyOf(outline, page, chances) };
+    const headline = keepStructure(outline, page, context, isMain, manual);
+    return { text: textOf(outline, isMain), outline, isMain, headline, certainty: certaintyOf(outline, page, chances) };
   };
 }
 

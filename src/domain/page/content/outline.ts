@@ -56,7 +56,7 @@ export class OutlineReader implements Outline {
   blocks = new BlockColumns();
   elementCount = 0;
   blockCount = 0;
-  kinds: PageKinds = { article: false, product: false, forum: false, list: false };
+  kinds: PageKinds = { article: false, product: false, forum: false, list: false, manual: false };
   title: Buffer = Buffer.alloc(0);
   isOtherKind = false;
   private readonly limits: OutlineLimits;

@@ -7,6 +7,8 @@ export interface PageKinds {
   readonly product: boolean;
   readonly forum: boolean;
   readonly list: boolean;
+  /** By the generator of its HTML: documentation. */
+  readonly manual: boolean;
 }
 
 export interface KindReader {
@@ -24,6 +26,9 @@ const MAX_TITLE_CHARS = 500;
 /** Forum software, and names of forums. */
 const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
+/** Programs that make manuals and references of sources. */
+const MANUAL =
+  /\b(?:docbook|docutils|sphinx|asciidoc(?:tor)?|antora|texinfo|makeinfo|latex2html|pandoc|doxygen|gtk-doc|javadoc|jsdoc|typedoc|rustdoc|mdbook|mkdocs|docusaurus|gitbook|vitepress|vuepress)/i;
 const POST = /\b(?:single-post|single-article|article-page|post-template)\b/i;
 
 const KINDS_OF_META = new Set(['og:type', 'generator', 'og:site_name', 'application-name']);
@@ -46,6 +51,7 @@ export function createKindReader(): KindReader {
   const types = new Set<string>();
   let isForum = false;
   let isPost = false;
+  let isManual = false;
   let title = '';
   const read = (tape: Tape, element: number): void => {
     switch (tape.kindAt(element)) {
@@ -65,6 +71,7 @@ export function createKindReader(): KindReader {
         const content = tape.attribute(element, 'content') ?? '';
         if (key === 'og:type') types.add(content.toLowerCase());
         else isForum ||= FORUM.test(content.slice(0, 200));
+        if (key === 'generator') isManual ||= MANUAL.test(content.slice(0, 200));
         break;
       }
       case TITLE:
@@ -87,6 +94,7 @@ export function createKindReader(): KindReader {
       product: has(/^product|^offer/),
       forum: isForum || has(/^discussionforum|^qapage|^question/),
       list: has(/^itemlist|^collectionpage|^searchresults/),
+      manual: isManual,
     }),
   });
 }

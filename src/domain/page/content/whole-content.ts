@@ -9,6 +9,6 @@ export function createWholeContent(): (tape: Tape) => MainContent {
   return (tape) => {
     const outline = outlines.read(tape);
     const isMain = shownBlocks(outline);
-    return { text: textOf(outline, isMain), outline, isMain, certainty: Float64Array.from(isMain) };
+    return { text: textOf(outline, isMain), outline, isMain, headline: null, certainty: Float64Array.from(isMain) };
   };
 }

@@ -1,8 +1,8 @@
-import { createMainContent, type MainContent } from '../content/main-content.ts';
+import { createContents, type Extent } from '../content/extent.ts';
+import type { MainContent } from '../content/main-content.ts';
 import { OutlineReader } from '../content/outline.ts';
 import { shownBlocks } from '../content/page-blocks.ts';
 import { isShellOf } from '../content/text-source.ts';
-import { createWholeContent } from '../content/whole-content.ts';
 import { articleBodyText } from '../metadata/article-body.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 import { flatten } from '../tape/flatten.ts';
@@ -16,23 +16,23 @@ const LEAST_CONTENT = 80;
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
  * quotations, code, tables, links and emphasis. Text of the page is escaped, so that it cannot become markup. Empty for
  * a page without text. `stated`: the text that its structured data have, which is written where it shows none.
- * `isWhole`: all that it shows is its main content.
  */
 export function createMarkdown(): (
   root: PageNode,
   resolve: LinkResolver,
   stated?: string | null,
-  isWhole?: boolean,
+  extent?: Extent,
 ) => string {
-  const mainContent = createMainContent();
-  const wholeContent = createWholeContent();
+  const contents = createContents();
   const outlines = new OutlineReader();
   const tape = new Tape();
-  const shownIn = (found: MainContent): Uint8Array =>
-    found.text.length < LEAST_CONTENT ? shownBlocks(found.outline) : found.isMain;
-  return (root, resolve, stated = null, isWhole = false) => {
+  const shownIn = ({ text, outline, isMain, headline }: MainContent): Uint8Array => {
+    if (text.length < LEAST_CONTENT) return shownBlocks(outline);
+    return headline === null ? isMain : isMain.slice().fill(1, headline.from, headline.end);
+  };
+  return (root, resolve, stated = null, extent = 'main') => {
     const nodes = flatten(root, tape);
-    const found = isWhole ? wholeContent(tape) : mainContent(tape);
+    const found = contents[extent](tape);
     const paragraphs = stated === null ? '' : articleBodyText(stated);
     if (isShellOf(found, paragraphs)) return write(...paragraphNodes(paragraphs), resolve);
     const isShown = shownIn(found);

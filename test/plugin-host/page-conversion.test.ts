@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
-import { createPageConverter } from '../../src/plugin-host/markdown/convert-page.ts';
-import { createPageMarkdown } from '../../src/plugin-host/markdown/page-markdown.ts';
+import { createPageConverter, type PageToConvert } from '../../src/plugin-host/markdown/convert-page.ts';
+import { createPageConversion } from '../../src/plugin-host/markdown/page-conversion.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 
 const parsing = {
@@ -13,7 +13,7 @@ const parsing = {
   agent: testHost.agent,
   intervals: testHost.intervals,
 };
-const markdown = createPageConverter((await loadParsing(parsing, testHost.log)).plugins);
+const markdownOf = createPageConverter((await loadParsing(parsing, testHost.log)).plugins);
 const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
   index: 0,
   url: 'https://example.org/a/page.html',
@@ -21,8 +21,10 @@ const pageOf = (body: string, contentType = 'text/html; charset=utf-8') => ({
   headers: {},
   body: new TextEncoder().encode(body),
   metadata: {},
+  extent: 'main' as PageToConvert['extent'],
+  form: 'markdown' as PageToConvert['form'],
 });
-const of = (body: string, contentType?: string): Promise<string | null> => markdown(pageOf(body, contentType));
+const of = (body: string, contentType?: string): Promise<string | null> => markdownOf(pageOf(body, contentType));
 
 describe('Markdown of a page', () => {
   it.each([
@@ -126,37 +128,62 @@ describe('Markdown of a page', () => {
     expect(await of(`<p><a href="/?code=${'b'.repeat(20_000)}">long</a>`)).toContain('(https://example.org/?code=bbb');
   });
 
+  const PROSE = Array.from({ length: 5 }, (_, i) => `Sentence ${i} of a text about mills, of which there are ${i}.`);
+  const SITE = `<header><p>The site</p></header><nav><a href=/a>A page of it</a></nav><main><h1>Mills</h1>${PROSE.map((each) => `<p>${each}</p>`).join('')}</main><div class=comments><p>A comment.</p></div><footer>Imprint</footer>`;
+
+  it('of a whole page has all but the navigation', async () => {
+    const markdown = await markdownOf({ ...pageOf(SITE), extent: 'page' });
+    expect(markdown).toBe(`# Mills\n\n${PROSE.join('\n\n')}\n\nA comment.\n`);
+    const text = await markdownOf({ ...pageOf(SITE), extent: 'page', form: 'text' });
+    expect(text).toBe(['Mills', ...PROSE, 'A comment.'].join('\n'));
+    expect(await markdownOf({ ...pageOf('*a*', 'text/plain'), extent: 'page', form: 'text' })).toBe('*a*');
+  });
+
+  it('of an article has its headline, whether that counts as its text or not', async () => {
+    const head = '<meta property="og:type" content="article">';
+    const articles = [
+      '<h1>Mills of the valley are to run again</h1>',
+      '<div><h1>Mills of the valley</h1><p>5 May</div>',
+    ];
+    for (const heading of articles) {
+      const markdown = await of(
+        `${head}<article>${heading}${PROSE.map((each) => `<p>${each}</p>`).join('')}</article>`,
+      );
+      expect(markdown).toMatch(/^# Mills of the valley/);
+    }
+  });
+
   it('that takes too long is reported, and the process goes on meanwhile', async () => {
     const warned: unknown[] = [];
     const log = { ...testHost.log, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
     const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
-    const short = createPageMarkdown({ parsing, timeoutMs: 1, log });
-    expect(await short.markdown(pageOf(links))).toBeNull();
+    const short = createPageConversion({ parsing, timeoutMs: 1, log });
+    expect(await short.convert(pageOf(links))).toBeNull();
     await short.close();
     const fields = { url: 'https://example.org/a/page.html', error: 'parsing took longer than 1 ms' };
-    expect(warned).toEqual([['a page could not be converted to Markdown, and goes without', fields]]);
-    const long = createPageMarkdown({ parsing, timeoutMs: 60_000, log });
+    expect(warned).toEqual([['a page could not be converted, and goes without', fields]]);
+    const long = createPageConversion({ parsing, timeoutMs: 60_000, log });
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
-    expect(await long.markdown(pageOf(links))).toContain('[link](https://example.org/59999)');
+    expect(await long.convert(pageOf(links))).toContain('[link](https://example.org/59999)');
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(5);
-    expect(await long.markdown(pageOf('<p>next'))).toBe('next\n');
+    expect(await long.convert(pageOf('<p>next'))).toBe('next\n');
     await long.close();
   }, 60_000);
 
   it('ends with the signal of its export, and is not reported', async () => {
     const warned: string[] = [];
     const log = { ...testHost.log, warn: (message: string) => void warned.push(message) };
-    const pages = createPageMarkdown({ parsing, timeoutMs: 600_000, log });
-    await pages.markdown(pageOf('<p>the thread is up'));
+    const pages = createPageConversion({ parsing, timeoutMs: 600_000, log });
+    await pages.convert(pageOf('<p>the thread is up'));
     const stop = new AbortController();
     const links = Array.from({ length: 60_000 }, (_, i) => `<a href=/${i}>link</a> `).join('');
-    const converting = pages.markdown(pageOf(links), stop.signal);
+    const converting = pages.convert(pageOf(links), stop.signal);
     stop.abort(new Error('stopped by a signal'));
     await expect(converting).rejects.toThrow('stopped by a signal');
-    await expect(pages.markdown(pageOf('<p>next'), stop.signal)).rejects.toThrow('stopped by a signal');
-    expect(await pages.markdown(pageOf('<p>next'))).toBe('next\n');
+    await expect(pages.convert(pageOf('<p>next'), stop.signal)).rejects.toThrow('stopped by a signal');
+    expect(await pages.convert(pageOf('<p>next'))).toBe('next\n');
     await pages.close();
     expect(warned).toEqual([]);
   }, 60_000);
@@ -164,8 +191,8 @@ describe('Markdown of a page', () => {
   it('is not blamed for plugins that a worker cannot load', async () => {
     const { entries, winners } = DEFAULT_PLUGIN_LIST;
     const list = { entries: [...entries, { ...entries[0]!, use: './missing.ts' }], winners };
-    const pages = createPageMarkdown({ parsing: { ...parsing, list }, timeoutMs: 60_000, log: testHost.log });
-    await expect(pages.markdown(pageOf('<p>words'))).rejects.toMatchObject({ code: 'plugin-broken' });
+    const pages = createPageConversion({ parsing: { ...parsing, list }, timeoutMs: 60_000, log: testHost.log });
+    await expect(pages.convert(pageOf('<p>words'))).rejects.toMatchObject({ code: 'plugin-broken' });
     await pages.close();
   }, 60_000);
 });

@@ -1,18 +1,18 @@
 import type { Log } from '../../ports/log.ts';
-import type { PageToParse } from '../../ports/page-parser.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import type { ParsingOptions } from '../parsing/load-parsing.ts';
 import { compiledWorker, ParserThread } from '../parsing/parser-thread.ts';
 import { ParserThreads } from '../parsing/parser-threads.ts';
 import { throwUnlessOfPage } from '../parsing/plugins-broken.ts';
+import type { PageToConvert } from './convert-page.ts';
 
 /**
- * Markdown of a page, by the parsers of the plugin list. `null`: no parser claims its type, it has no text, or its
- * conversion failed, which is logged. Rejects with the reason of `signal`, and for faults that are not the page's.
+ * Markdown or text of a page, by the parsers of the plugin list. `null`: no parser claims its type, it has no text, or
+ * its conversion failed, which is logged. Rejects with the reason of `signal`, and for faults that are not the page's.
  */
-export type PageMarkdown = (page: PageToParse, signal?: AbortSignal) => Promise<string | null>;
+export type PageConversion = (page: PageToConvert, signal?: AbortSignal) => Promise<string | null>;
 
-export interface PageMarkdownOptions {
+export interface PageConversionOptions {
   readonly parsing: ParsingOptions;
   /** Time-out of a page, from when the worker begins with it, ms. */
   readonly timeoutMs: number;
@@ -20,8 +20,8 @@ export interface PageMarkdownOptions {
 }
 
 /** Converts in a worker thread, as pages are parsed: a page that takes too long or too much memory fails alone. */
-export function createPageMarkdown({ parsing, timeoutMs, log }: PageMarkdownOptions): {
-  readonly markdown: PageMarkdown;
+export function createPageConversion({ parsing, timeoutMs, log }: PageConversionOptions): {
+  readonly convert: PageConversion;
   close(): Promise<void>;
 } {
   const filename = compiledWorker('markdown/worker.js');
@@ -32,7 +32,7 @@ export function createPageMarkdown({ parsing, timeoutMs, log }: PageMarkdownOpti
     now: () => performance.now(),
   });
   return {
-    async markdown(page, signal) {
+    async convert(page, signal) {
       try {
         // The body is copied, not transferred: an exporter may read it again.
         const [text] = await threads.run([page], { handOver: false, signal });
@@ -41,7 +41,7 @@ export function createPageMarkdown({ parsing, timeoutMs, log }: PageMarkdownOpti
         signal?.throwIfAborted();
         throwUnlessOfPage(error);
         const fields = { url: page.url, error: textOf(error) };
-        log.warn('a page could not be converted to Markdown, and goes without', fields);
+        log.warn('a page could not be converted, and goes without', fields);
         return null;
       }
     },
