@@ -10,8 +10,8 @@ import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from '../../src/steps/update/repeats.ts';
 import { A, FOUR_OFF, HOST_PLAN, NEAR, signed } from '../contracts/fingerprint-tables.contract.ts';
 
-const FIRST: RepeatOptions = { distance: 3, keep: 'first' };
-const LATEST: RepeatOptions = { distance: 3, keep: 'latest' };
+const FIRST: RepeatOptions = { distance: 3, minOverlap: 0, keep: 'first' };
+const LATEST: RepeatOptions = { distance: 3, minOverlap: 0, keep: 'latest' };
 const OTHER = '027ae506f43db69d';
 
 function depsOf(): RepeatDeps {

@@ -6,6 +6,7 @@ import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
 import { statedFacts } from '../../domain/page/metadata/stated-facts.ts';
 import { topicAnchors } from '../../domain/page/published/topic-anchors.ts';
+import { createTextSketcher } from '../../domain/page/near/text-sketch.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
@@ -23,6 +24,9 @@ export interface ParseLimits {
   readonly maxOutlinks: number;
   readonly storeText: boolean;
 }
+
+/** One for all pages of a thread: it reads each at once. */
+const sketchText = createTextSketcher();
 
 const MAX_TITLE_CHARS = 512;
 const MAX_ANCHOR_CHARS = 256;
@@ -116,20 +120,25 @@ function sign(page: LivePage, signature: Signature): SignaturePair {
 function recordOf(
   page: PageToParse,
   live: LivePage,
-  { likeness, change }: SignaturePair,
+  { likeness, change, digest = null }: SignaturePair,
   signatureName: string,
   limits: ParseLimits,
 ): ParsedRecord {
   const { result, blocks } = live;
+  const { mainText, text } = result;
+  const ownChars = blocks.count === 0 ? undefined : blocks.ownChars;
+  const sketch = sketchText({ mainText, text, ownChars });
   const outcome: ParseOutcome = {
     kind: 'parsed',
     signature: likeness,
     ...(change === likeness || change === null ? {} : { changeSignature: change }),
+    ...(digest === null || change === null ? {} : { changeDigest: digest }),
+    ...(sketch === null ? {} : { sketch }),
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
-    textChars: (result.mainText ?? result.text).length,
+    textChars: (mainText ?? text).length,
     stated: statedFacts(result),
-    ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks), ownChars: blocks.ownChars }),
+    ...(ownChars === undefined ? {} : { blocks: blockPrints(blocks), ownChars }),
     places: placePrints(result, blocks),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...ownMetadata(result) }),
@@ -142,7 +151,7 @@ function recordOf(
     charset: live.usedCharset,
     lang: result.lang,
     canonical: result.canonical,
-    text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
+    text: limits.storeText ? cutText(withoutNulls(mainText ?? text), limits.maxTextChars) : '',
     ...describedIn(result, blocks),
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
   };

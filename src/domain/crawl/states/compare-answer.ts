@@ -3,6 +3,7 @@ import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts'
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
 import type { FetchSuccess, ParseOutcome } from './outcome.ts';
+import { parsedFields } from './parsed-page.ts';
 import { changeDistance } from './signature-distance.ts';
 import { isPartial } from './truncation.ts';
 
@@ -19,7 +20,7 @@ export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
 
 /** How an answer differs from the stored copy. */
 export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
-  /** Hamming distance to the stored change signature, bits; `null` at first, and without signatures to compare. */
+  /** As {@link changeDistance}, to the stored copy; `null` at first, and without signatures to compare. */
   readonly distance: number | null;
   /** As {@link ScheduleVisit.isContentOther}. */
   readonly isContentOther?: boolean;
@@ -62,12 +63,9 @@ const isCut = (stored: CrawlDatum, answer: FetchSuccess): boolean =>
   stored.digest !== null && (isPartial(stored.truncated) || isPartial(answer.truncated));
 
 /** What parsing made of the same bytes, in place of what it made of them before. */
-const readAs = (datum: CrawlDatum, { signature, changeSignature, signatureName, title }: ParseSuccess): CrawlDatum => ({
+const readAs = (datum: CrawlDatum, parsed: ParseSuccess): CrawlDatum => ({
   ...datum,
-  signature,
-  changeSignature: changeSignature ?? null,
-  signatureName,
-  title,
+  ...parsedFields(datum.metadata, parsed),
 });
 
 /** The parts that a page was cut into; `null`: it was not cut. */
