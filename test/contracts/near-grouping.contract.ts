@@ -43,7 +43,11 @@ export async function groupsOf(grouping: NearGrouping, pages: Iterable<GroupedPa
 const sketchText = createTextSketcher();
 const words = Array.from({ length: 400 }, (_, i) => `w${i}`);
 const sketchOf = (changed: number): string | null =>
-  sketchText({ mainText: [...words.slice(changed), ...words.slice(0, changed / 2)].join(' '), text: '', ownChars: undefined });
+  sketchText({
+    mainText: [...words.slice(changed), ...words.slice(0, changed / 2)].join(' '),
+    text: '',
+    ownChars: undefined,
+  });
 /** The same text, a near copy, a copy that lacks an eighth, and a text without a sketch. */
 const SKETCHES = [sketchOf(0), sketchOf(10), sketchOf(50), null];
 

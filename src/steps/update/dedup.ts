@@ -4,8 +4,8 @@ import {
   asDuplicate,
   asOwnPage,
   type ComparedText,
-  isOwnPage,
   isHub,
+  isOwnPage,
   isVariantOf,
   type RepeatScope,
 } from '../../domain/crawl/states/duplicate.ts';

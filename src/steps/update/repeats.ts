@@ -3,8 +3,8 @@ import {
   asDuplicate,
   asOwnPage,
   byAge,
-  type CopyRule,
   type ComparedText,
+  type CopyRule,
   canonicalOf,
   isAlikeInLength,
   isIncomparable,
@@ -274,8 +274,7 @@ class Judging {
           datum?.state === 'duplicate' &&
           datum.target === url &&
           (target === undefined ||
-            (this.#distance(datum, target) === null &&
-              !(this.#isAgain && isIncomparable(datum, target, this.#rule))));
+            (this.#distance(datum, target) === null && !(this.#isAgain && isIncomparable(datum, target, this.#rule))));
         return isLost ? [datum] : [];
       });
       await this.#judgeAll(lost.sort(byAge), 'first');

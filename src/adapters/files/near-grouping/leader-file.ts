@@ -55,5 +55,13 @@ export async function readLeaders(path: string, from: number, count: number): Pr
   const column = (of: number) => Int32Array.from({ length: count }, (_, i) => words[WORDS * i + of]!);
   const sketches = new Int32Array(SKETCH_WORDS * count);
   for (let i = 0; i < count; i++) sketches.set(words.subarray(WORDS * i + HEAD, WORDS * (i + 1)), SKETCH_WORDS * i);
-  return { size: count, high: column(0), low: column(1), scope: column(2), chars: column(3), site: column(4), sketches };
+  return {
+    size: count,
+    high: column(0),
+    low: column(1),
+    scope: column(2),
+    chars: column(3),
+    site: column(4),
+    sketches,
+  };
 }

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { type BucketTables, enter, layOut, makeTables } from '../../../domain/page/near/bucket-tables.ts';
 import { parseFingerprint } from '../../../domain/page/near/fingerprint-tables.ts';
-import { distanceOf, groupRows, leaderOf, MOST_LEADERS, NOTHING_NEAR, siteOf } from '../../../domain/page/near/group-rows.ts';
+import {
+  distanceOf,
+  groupRows,
+  leaderOf,
+  MOST_LEADERS,
+  NOTHING_NEAR,
+  siteOf,
+} from '../../../domain/page/near/group-rows.ts';
 import { lastScopeMask } from '../../../domain/page/near/scope-mask.ts';
 import type {
   GroupedPage,

@@ -124,6 +124,7 @@ function isCopy(a: RowBlock, i: number, b: RowBlock, j: number, { minOverlap }: 
   if (minOverlap === 0) return true;
   const [own, other] = [a.site[i]!, b.site[j]!];
   const isSameHost = own >>> 2 === other >>> 2;
-  if ((own & IS_HUB) !== 0 || !mayRepeatStart((own & IS_START) !== 0, (other & IS_START) !== 0, isSameHost)) return false;
+  if ((own & IS_HUB) !== 0 || !mayRepeatStart((own & IS_START) !== 0, (other & IS_START) !== 0, isSameHost))
+    return false;
   return isCopiedText(wordsOverlap(a.sketches, SKETCH_WORDS * i, b.sketches, SKETCH_WORDS * j), isSameHost, minOverlap);
 }

@@ -14,8 +14,13 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, unit) => {
 const isSign = (unit: number): boolean =>
   unit < 0xc0
     ? unit !== 0xaa && unit !== 0xb5 && unit !== 0xba
-    : unit === 0xd7 || unit === 0xf7 || (unit >= 0x2000 && unit < 0x2c00) || (unit >= 0x3000 && unit < 0x3040) ||
-      (unit >= 0xfe10 && unit < 0xfe70) || (unit >= 0xff00 && unit < 0xff10) || unit === 0xfeff;
+    : unit === 0xd7 ||
+      unit === 0xf7 ||
+      (unit >= 0x2000 && unit < 0x2c00) ||
+      (unit >= 0x3000 && unit < 0x3040) ||
+      (unit >= 0xfe10 && unit < 0xfe70) ||
+      (unit >= 0xff00 && unit < 0xff10) ||
+      unit === 0xfeff;
 
 /** Kana and Han, written without spaces: each character is a word. */
 const isUnspaced = (unit: number): boolean =>
