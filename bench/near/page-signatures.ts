@@ -11,6 +11,8 @@ export interface SignedPage {
   readonly likeness: string;
   readonly change: string;
   readonly outcome: Extract<ParseOutcome, { kind: 'parsed' }>;
+  /** As it is exported. */
+  readonly text: string;
 }
 
 export type SignPage = (html: string) => Promise<SignedPage>;
@@ -45,7 +47,7 @@ export async function createSignPage({ build, options }: Signing): Promise<SignP
       },
       baseDir: process.cwd(),
       signature: 'simhash',
-      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
+      limits: { maxTextChars: 1_000_000, maxOutlinks: 10_000, storeText: true },
       agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
@@ -62,7 +64,7 @@ export async function createSignPage({ build, options }: Signing): Promise<SignP
     });
     const { outcome } = record;
     if (outcome.kind !== 'parsed') throw new Error(`not parsed: ${html.slice(0, 200)}`);
-    return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome };
+    return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome, text: record.text };
   };
 }
 

@@ -101,7 +101,7 @@ function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
 function contentKind(was: CrawlState, before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
   if (before.digest === null) return after.digest === null ? null : 'new';
   if (was === 'gone' || isRedirect(was)) return 'back';
-  if (isOtherBody(before, after)) return modifiedKind(before, after);
+  if (modifiedKind(before, after) !== null) return 'modified';
   const isReadAgain = was === 'parse_failed' && after.state !== 'parse_failed';
   return was === 'duplicate' || isReadAgain ? 'back' : null;
 }
