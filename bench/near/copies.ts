@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --only copies --data FOLDER [--data FOLDER].. [--against DIST]`: how many of the pages that would be
- * marked are copies of their pages, by the Jaccard similarity of the exported texts, and how many copies are found. A
- * folder holds histories, of which each page at the first, the middle and the last step is taken, or HTML files, such as
- * the manuals of a package. All pages of a folder are of one host.
+ * `npm run bench -- --only copies --data FOLDER [--data FOLDER].. [--against DIST]`: how many of the pages that would
+ * be marked are copies of their pages, by the Jaccard similarity of the exported texts, and how many copies are found.
+ * A folder holds histories, of which each page at the first, the middle and the last step is taken, or HTML files, such
+ * as the manuals of a package. All pages of a folder are of one host.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';

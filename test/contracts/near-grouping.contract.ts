@@ -46,7 +46,6 @@ const sketchOf = (changed: number): string | null =>
   sketchText({
     mainText: [...words.slice(changed), ...words.slice(0, changed / 2)].join(' '),
     text: '',
-    ownChars: undefined,
   });
 /** The same text, a near copy, a copy that lacks an eighth, and a text without a sketch. */
 const SKETCHES = [sketchOf(0), sketchOf(10), sketchOf(50), null];

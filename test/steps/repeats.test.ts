@@ -297,10 +297,10 @@ describe('the texts of pages whose signatures are near', () => {
   const sketch = createTextSketcher();
   const words = Array.from({ length: 500 }, (_, i) => `word${i}`);
   const quiet = { schedule: { intervalMs: 1, belief: null } };
-  const SAME = { ...quiet, sketch: sketch({ mainText: words.join(' '), text: '', ownChars: undefined }) };
+  const SAME = { ...quiet, sketch: sketch({ mainText: words.join(' '), text: '' }) };
   const OTHER_TEXT = {
     ...quiet,
-    sketch: sketch({ mainText: words.map((word) => `${word}x`).join(' '), text: '', ownChars: undefined }),
+    sketch: sketch({ mainText: words.map((word) => `${word}x`).join(' '), text: '' }),
   };
 
   it('decide: pages of one template are none of each other', async () => {

@@ -125,9 +125,8 @@ function recordOf(
   limits: ParseLimits,
 ): ParsedRecord {
   const { result, blocks } = live;
-  const { mainText, text } = result;
   const ownChars = blocks.count === 0 ? undefined : blocks.ownChars;
-  const sketch = sketchText({ mainText, text, ownChars });
+  const sketch = sketchText(result, ownChars);
   const outcome: ParseOutcome = {
     kind: 'parsed',
     signature: likeness,
@@ -136,7 +135,7 @@ function recordOf(
     ...(sketch === null ? {} : { sketch }),
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
-    textChars: (mainText ?? text).length,
+    textChars: (result.mainText ?? result.text).length,
     stated: statedFacts(result),
     ...(ownChars === undefined ? {} : { blocks: blockPrints(blocks), ownChars }),
     places: placePrints(result, blocks),
@@ -151,7 +150,7 @@ function recordOf(
     charset: live.usedCharset,
     lang: result.lang,
     canonical: result.canonical,
-    text: limits.storeText ? cutText(withoutNulls(mainText ?? text), limits.maxTextChars) : '',
+    text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
     ...describedIn(result, blocks),
     outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
   };

@@ -3,8 +3,7 @@ import { seeded } from '../../../bench/seeded.ts';
 import { createTextSketcher, isSketch, textOverlap } from '../../../src/domain/page/near/text-sketch.ts';
 
 const sketch = createTextSketcher();
-const sketched = (words: readonly string[]): string | null =>
-  sketch({ mainText: words.join(' '), text: '', ownChars: undefined });
+const sketched = (words: readonly string[]): string | null => sketch({ mainText: words.join(' '), text: '' });
 
 const random = seeded(7);
 const wordsOf = (count: number): string[] => Array.from({ length: count }, () => `w${Math.floor(5_000 * random())}`);
@@ -64,19 +63,17 @@ const filler = wordsOf(1_000).join(' ');
 const notice = wordsOf(60).join(' ');
 
 it.each([
-  ['no words', { mainText: '', text: ' .. ', ownChars: 0 }],
-  ['a list of links', { mainText: filler, text: filler, ownChars: filler.length / 3 }],
-])('a page with %s has no sketch', (_, page) => {
-  expect(sketch(page)).toBeNull();
+  ['no words', { mainText: '', text: ' .. ' }, undefined],
+  ['a list of links', { mainText: filler, text: filler }, filler.length / 3],
+])('a page with %s has no sketch', (_, page, ownChars) => {
+  expect(sketch(page, ownChars)).toBeNull();
 });
 
 it('short content beside more text is not what tells the page from others', () => {
-  const pages = [1, 2].map(() =>
-    sketch({ mainText: notice, text: `${notice} ${wordsOf(400).join(' ')}`, ownChars: undefined }),
-  );
+  const pages = [1, 2].map(() => sketch({ mainText: notice, text: `${notice} ${wordsOf(400).join(' ')}` }));
   expect(textOverlap(pages[0]!, pages[1]!)!.likeness).toBeLessThan(0.5);
   // Content and whole pages do not compare.
-  expect(textOverlap(pages[0]!, sketch({ mainText: notice, text: notice, ownChars: undefined }))).toBeNull();
+  expect(textOverlap(pages[0]!, sketch({ mainText: notice, text: notice }))).toBeNull();
 });
 
 it('a sketch takes 35 bytes, whatever the text', () => {

@@ -3,7 +3,6 @@ import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts'
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
 import type { FetchSuccess, ParseOutcome } from './outcome.ts';
-import { parsedFields } from './parsed-page.ts';
 import { changeDistance } from './signature-distance.ts';
 import { isPartial } from './truncation.ts';
 
@@ -65,7 +64,11 @@ const isCut = (stored: CrawlDatum, answer: FetchSuccess): boolean =>
 /** What parsing made of the same bytes, in place of what it made of them before. */
 const readAs = (datum: CrawlDatum, parsed: ParseSuccess): CrawlDatum => ({
   ...datum,
-  ...parsedFields(datum.metadata, parsed),
+  signature: parsed.signature,
+  changeSignature: parsed.changeSignature ?? null,
+  changeDigest: parsed.changeDigest ?? null,
+  signatureName: parsed.signatureName,
+  title: parsed.title,
 });
 
 /** The parts that a page was cut into; `null`: it was not cut. */

@@ -129,13 +129,13 @@ export interface CrawlDatum {
   /** 64-bit signature by which visits are compared; `null`: `signature` serves for that, too. */
   readonly changeSignature: string | null;
   /**
-   * 32-bit digest of the text that `changeSignature` is made from, 8 hex digits: what differs in it is a change, even if no
-   * bit of the signature moves. `null`: none, as in records of older versions and from signatures without one.
+   * 32-bit digest of the text that `changeSignature` is made from, 8 hex digits: what differs in it is a change, even
+   * if no bit of the signature moves. `null`: none, as in records of older versions and from signatures without one.
    */
   readonly changeDigest: string | null;
   /**
-   * Sketch of the text, 70 hex digits, by which pages are likened once their signatures are near; `null` for a page that is
-   * no copy of another one (a list of links, no text), and in records of older versions.
+   * Sketch of the text, 70 hex digits, by which pages are likened once their signatures are near; `null` for a page
+   * that is no copy of another one (a list of links, no text), and in records of older versions.
    */
   readonly sketch: string | null;
   /** Name and version of the signature algorithm: signatures compare only under the same name. */

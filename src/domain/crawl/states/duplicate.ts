@@ -118,9 +118,9 @@ export function repeatDistance(
 const CERTAINTY = 0.04;
 
 /**
- * Whether so much of the text is the same that one is a copy of the other. Pages of one host are made from one template,
- * so that what tells them apart may be a few lines: the texts are the same but for `1 - minOverlap`. Another host puts
- * its own teasers and credits around a text: the shorter is in the longer.
+ * Whether so much of the text is the same that one is a copy of the other. Pages of one host are made from one
+ * template, so that what tells them apart may be a few lines: the texts are the same but for `1 - minOverlap`. Another
+ * host puts its own teasers and credits around a text: the shorter is in the longer.
  * @param overlap `null`: unknown, which shows nothing
  */
 export function isCopiedText(overlap: TextOverlap | null, isSameHost: boolean, minOverlap: number): boolean {
@@ -143,8 +143,8 @@ export const isHub = ({ schedule: { belief } }: Pick<CrawlDatum, 'schedule'>): b
   belief !== null && belief.newUrls >= HUB_URLS;
 
 /**
- * Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. A mark that
- * no text was compared for, as older versions made them, is not kept open.
+ * Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. A mark
+ * that no text was compared for, as older versions made them, is not kept open.
  */
 export function isIncomparable(
   page: CrawlDatum,

@@ -13,9 +13,9 @@ export const changeSignatureOf = ({ signature, changeSignature }: Signed): strin
   changeSignature ?? signature;
 
 /**
- * Distance of two versions of a page, 0..64; `null` where their signatures do not compare. It is the Hamming distance of
- * their change signatures, bits, but never 0 where their digests differ: an edit of a few words of a long page may leave
- * all bits as they are.
+ * Distance of two versions of a page, 0..64; `null` where their signatures do not compare. It is the Hamming distance
+ * of their change signatures, bits, but never 0 where their digests differ: an edit of a few words of a long page may
+ * leave all bits as they are.
  */
 export function changeDistance(before: Signed, after: Signed): number | null {
   const [a, b] = [changeSignatureOf(before), changeSignatureOf(after)];

@@ -66,22 +66,26 @@ export class ShingleHashes {
 
   /** The smallest hashes, at most so many, in no order; valid until the next text. */
   smallest(most: number): Uint32Array {
-    let limit = 2 ** 32;
-    if (this.count > most) limit = (2 ** 32 * (most + 4 * Math.sqrt(most))) / this.count;
-    while (true) {
-      let found = 0;
-      const { slots, mask } = this;
-      const few = new Uint32Array(Math.min(this.count, 2 * most + 64));
-      for (let slot = 0; slot <= mask && found < few.length; slot++) {
-        const hash = slots[slot]!;
-        if (hash !== 0 && hash < limit) few[found++] = hash;
-      }
-      if (found >= Math.min(most, this.count) && found < few.length + Number(this.count <= few.length)) {
-        return few.subarray(0, found).sort().subarray(0, most);
-      }
-      // Unevenly spread hashes.
-      limit = found >= few.length ? limit / 1.5 : 1.5 * limit;
+    if (this.count <= most) return this.below(2 ** 32);
+    // Where hashes are spread evenly, four standard deviations more than are needed.
+    let limit = (2 ** 32 * (most + 4 * Math.sqrt(most))) / this.count;
+    let found = this.below(limit);
+    while (found.length < most) {
+      limit *= 2;
+      found = this.below(limit);
     }
+    return found.sort().subarray(0, most);
+  }
+
+  private below(limit: number): Uint32Array {
+    const { slots, mask } = this;
+    const found = new Uint32Array(this.count);
+    let count = 0;
+    for (let slot = 0; slot <= mask; slot++) {
+      const hash = slots[slot]!;
+      if (hash !== 0 && hash < limit) found[count++] = hash;
+    }
+    return found.subarray(0, count);
   }
 
   /** Makes room for the shingles that a text of this length has as a rule. */

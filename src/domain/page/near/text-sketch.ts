@@ -34,26 +34,26 @@ const LEAST_OWN = 0.5;
 export interface SketchedPage {
   /** The main content; `null`: none was found. */
   readonly mainText: string | null;
-  /** All that is visible. */
+  /** All that is visible; read only where the content is short. */
   readonly text: string;
-  /** Characters of the content outside links; `undefined`: not known. */
-  readonly ownChars: number | undefined;
 }
 
 /**
  * Makes sketches, 70 hex digits: of the main content, or of all text where the content is too small a part of the page.
- * `null` for a page without words, and for a list of links, which is no copy of another page however much they agree.
- * It keeps buffers between calls and is not to be shared between threads.
+ * `ownChars` are the characters of the content outside links. `null` for a page without words, and for a list of links,
+ * which is no copy of another page however much they agree. It keeps buffers between calls and is not to be
+ * shared between threads.
  */
-export function createTextSketcher(): (page: SketchedPage) => string | null {
+export function createTextSketcher(): (page: SketchedPage, ownChars?: number) => string | null {
   const shingles = new ShingleHashes();
-  return ({ mainText, text, ownChars }) => {
-    const content = mainText ?? text;
+  return (page, ownChars) => {
+    const { mainText } = page;
+    const content = mainText ?? page.text;
     if (ownChars !== undefined && ownChars < LEAST_OWN * content.length) return null;
     shingles.take(content);
-    const isSmall = shingles.words < LEAST_WORDS && content.length < LEAST_SHARE * text.length;
+    const isSmall = shingles.words < LEAST_WORDS && content.length < LEAST_SHARE * page.text.length;
     const isWhole = mainText === null || isSmall;
-    if (isSmall) shingles.take(text);
+    if (isSmall) shingles.take(page.text);
     return shingles.count === 0 ? null : sketchOf(shingles, isWhole);
   };
 }
