@@ -24,6 +24,7 @@ import { benchLarge } from './crawldb/large.ts';
 import { benchStore } from './crawldb/store-options.ts';
 import { benchExport } from './export/export.ts';
 import { benchHadoop } from './hadoop/hadoop.ts';
+import { benchCopies } from './near/copies.ts';
 import { benchDedup } from './near/dedup.ts';
 import { benchNear } from './near/near-groups.ts';
 import { benchNearTables } from './near/near-tables.ts';
@@ -64,6 +65,7 @@ const { values } = parseArgs({
     signature: { type: 'string', multiple: true, default: [] },
     labelled: { type: 'string', default: '' },
     documents: { type: 'string' },
+    data: { type: 'string', multiple: true, default: [] },
     every: { type: 'string', default: '1' },
   },
 });
@@ -132,6 +134,7 @@ const signings = [
   ...values.signature.map((options) => ({ build: null, options: JSON.parse(options) as Record<string, unknown> })),
 ];
 if (isAsked('neardup')) await benchNeardup(say, verdict, Number(values.articles), Number(values.seed), signings);
+if (values.only === 'copies') await benchCopies(say, values.data, signings);
 if (values.only === 'revisions') {
   const labelled = values.labelled.split(',').filter(Boolean);
   await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });

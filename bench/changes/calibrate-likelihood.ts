@@ -6,8 +6,8 @@
  */
 import { parseArgs } from 'node:util';
 import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/domain/crawl/change/change-belief.ts';
+import { changeDistance, type Signed } from '../../src/domain/crawl/states/signature-distance.ts';
 import { BlockTable } from '../../src/domain/page/block-table.ts';
-import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
 import { DIMENSION_WEIGHTS } from '../../src/domain/page/near/page-dimensions.ts';
 import { createPageSigner } from '../../src/domain/page/near/page-signer.ts';
 import type { Random } from '../freshness/worlds.ts';
@@ -82,8 +82,11 @@ function changedShare(before: readonly string[], after: readonly string[]): numb
 
 const sign = createPageSigner({ weights: DIMENSION_WEIGHTS });
 const blocks = new BlockTable();
-const signatureOf = (text: readonly string[]): string =>
-  sign({ title: 'a title', keywords: [], text: text.join(' '), mainText: null }, blocks).change ?? '0'.repeat(16);
+const signed = (text: readonly string[]): Signed => {
+  const page = { title: 'a title', keywords: [], text: text.join(' '), mainText: null };
+  const { change: signature, digest: changeDigest } = sign(page, blocks);
+  return { signature, changeDigest, signatureName: '' };
+};
 
 const counts = { major: new Array<number>(MOST_BITS + 1).fill(0), minor: new Array<number>(MOST_BITS + 1).fill(0) };
 for (let i = 0; i < Number(values.pages); i++) {
@@ -91,7 +94,7 @@ for (let i = 0; i < Number(values.pages); i++) {
   const after = edited(before);
   const share = changedShare(before, after);
   if (share === 0) continue;
-  const bits = Math.min(MOST_BITS, hammingDistance(signatureOf(before), signatureOf(after)));
+  const bits = Math.min(MOST_BITS, changeDistance(signed(before), signed(after)) ?? 0);
   const row = counts[share >= MAJOR_SHARE ? 'major' : 'minor'];
   row[bits] = (row[bits] ?? 0) + 1;
 }

@@ -25,6 +25,7 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
   const grouping = await createFileNearGrouping({
     dir,
     distance: 3,
+    minOverlap: 0,
     prefer: ['score', 'https', 'shortest', 'oldest'],
     isBatch: false,
   });
@@ -39,6 +40,8 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
         signature: hex(high[i]!) + hex(low[i]!),
         scope: '',
         textChars: 1_000,
+        sketch: null,
+        isHub: false,
         score: 1,
         discoveredAt: i,
         isIncoming: true,

@@ -14,12 +14,21 @@ import {
   SAME_BELOW,
   shareOf,
 } from '../neardup/figures.ts';
-import { FRESH_KINDS, OTHER_SAME_TEMPLATE, type PagePair, pagePairs, SYNDICATED } from '../neardup/pairs.ts';
+import {
+  FRESH_KINDS,
+  isElsewhere,
+  OTHER_SAME_TEMPLATE,
+  type PagePair,
+  pagePairs,
+  SYNDICATED,
+} from '../neardup/pairs.ts';
 import { rotatingPages } from '../neardup/rotating.ts';
 import { seeded } from '../seeded.ts';
 import {
   bitsBetween,
   createSignPage,
+  distanceBetween,
+  isCopyOf,
   nameOf,
   type SignedPage,
   type Signing,
@@ -32,8 +41,8 @@ const K = 3;
 
 type Say = (text: string) => void;
 type Verdict = (isGood: boolean, text: string) => void;
-/** `distance` is that of the signatures for likeness. */
-type JudgedPair = Judged & Pick<PagePair, 'wordsEdited'> & { readonly change: number };
+/** `distance` is that of the signatures for likeness, beyond all bits for pages that are near and no copies. */
+type JudgedPair = Judged & Pick<PagePair, 'wordsEdited'> & { readonly change: number; readonly isCopy: boolean };
 
 export async function benchNeardup(
   say: Say,
@@ -56,32 +65,37 @@ export async function benchNeardup(
 }
 
 async function judgedPairs(pairs: readonly PagePair[], sign: SignPage): Promise<JudgedPair[]> {
-  const known = new Map<string, Pick<SignedPage, 'likeness' | 'change'>>();
-  const signed = async (html: string) => {
-    const { likeness, change } = known.get(html) ?? (await sign(html));
-    known.set(html, { likeness, change });
-    return { likeness, change };
+  const known = new Map<string, SignedPage>();
+  const signed = async (html: string): Promise<SignedPage> => {
+    const page = known.get(html) ?? (await sign(html));
+    known.set(html, page);
+    return page;
   };
   const judged: JudgedPair[] = [];
   for (const { kind, changed, wordsEdited, before, after } of pairs) {
     const [a, b] = [await signed(before), await signed(after)];
-    const change = bitsBetween(a.change, b.change);
-    judged.push({ kind, changed, wordsEdited, distance: bitsBetween(a.likeness, b.likeness), change });
+    const bits = bitsBetween(a.likeness, b.likeness);
+    const isCopy = bits <= K && isCopyOf(a, b, !isElsewhere(kind));
+    const distance = bits <= K && !isCopy ? APART : bits;
+    judged.push({ kind, changed, wordsEdited, distance, change: distanceBetween(a, b), isCopy });
   }
   return judged;
 }
+
+/** Farther than any distance. */
+const APART = 65;
 
 const percent = (share: number, digits = 2): string => `${(100 * share).toFixed(digits)} %`;
 
 function sayKinds(say: Say, judged: readonly JudgedPair[]): void {
   say('                                          likeness                change');
-  say('                                  pairs   h <= 3   mean h          h = 0   mean h');
+  say('                                  pairs   copies   mean h          h = 0   mean h');
   for (const kind of new Set(judged.map((pair) => pair.kind))) {
     const own = judged.filter((pair) => pair.kind === kind);
     const mean = (of: (pair: JudgedPair) => number): string =>
       (own.reduce((sum, pair) => sum + of(pair), 0) / own.length).toFixed(2).padStart(6);
     const within = percent(
-      shareOf(own, ({ distance }) => distance <= K),
+      shareOf(own, ({ isCopy }) => isCopy),
       1,
     );
     const still = percent(
@@ -144,13 +158,13 @@ async function benchRotating(say: Say, sign: SignPage, pages: number, seed: numb
   for (const versions of all) {
     let memory: BlockMemory | null = null;
     const isQuiet: boolean[] = [];
-    let before: string | null = null;
+    let before: SignedPage | null = null;
     for (const html of versions) {
-      const { change, outcome } = await sign(html);
-      const learnt = learnBlocks(memory, { blocks: outcome.blocks ?? [] });
+      const page = await sign(html);
+      const learnt = learnBlocks(memory, { blocks: page.outcome.blocks ?? [] });
       memory = learnt.memory;
-      isQuiet.push(learnt.isOnlyVolatile || change === before);
-      before = change;
+      isQuiet.push(learnt.isOnlyVolatile || (before !== null && distanceBetween(before, page) === 0));
+      before = page;
     }
     if (isQuiet.slice(4, -1).every(Boolean)) calm++;
     if (isQuiet.at(-1) === false) noticed++;

@@ -1,14 +1,18 @@
 /** Signatures of whole pages through the shipped plugins, of this build or of another one. */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isAlikeInLength, isCopiedText } from '../../src/domain/crawl/states/duplicate.ts';
 import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { changeSignatureOf } from '../../src/domain/crawl/states/signature-distance.ts';
+import { changeDistance, changeSignatureOf } from '../../src/domain/crawl/states/signature-distance.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+import { textOverlap } from '../../src/domain/page/near/text-sketch.ts';
 
 export interface SignedPage {
   readonly likeness: string;
   readonly change: string;
   readonly outcome: Extract<ParseOutcome, { kind: 'parsed' }>;
+  /** As it is exported. */
+  readonly text: string;
 }
 
 export type SignPage = (html: string) => Promise<SignedPage>;
@@ -43,7 +47,7 @@ export async function createSignPage({ build, options }: Signing): Promise<SignP
       },
       baseDir: process.cwd(),
       signature: 'simhash',
-      limits: { maxTextChars: 100_000, maxOutlinks: 10_000, storeText: false },
+      limits: { maxTextChars: 1_000_000, maxOutlinks: 10_000, storeText: true },
       agent: 'incrawl',
       intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
     },
@@ -60,8 +64,21 @@ export async function createSignPage({ build, options }: Signing): Promise<SignP
     });
     const { outcome } = record;
     if (outcome.kind !== 'parsed') throw new Error(`not parsed: ${html.slice(0, 200)}`);
-    return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome };
+    return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome, text: record.text };
   };
+}
+
+/** Distance of two versions of a page, as between two visits. Other builds may have no digests. */
+export const distanceBetween = (a: SignedPage, b: SignedPage): number =>
+  changeDistance(a.outcome, b.outcome) ?? bitsBetween(a.change, b.change);
+
+const MIN_OVERLAP = 0.9;
+
+/** Whether the texts of two pages that are near make one a copy of the other. Other builds may have no sketches. */
+export function isCopyOf({ outcome: a }: SignedPage, { outcome: b }: SignedPage, isSameHost: boolean): boolean {
+  if (!isAlikeInLength(a.textChars ?? 0, b.textChars ?? 0)) return false;
+  if (a.sketch === undefined && b.sketch === undefined) return true;
+  return isCopiedText(textOverlap(a.sketch ?? null, b.sketch ?? null), isSameHost, MIN_OVERLAP);
 }
 
 /** Bits; all of them where only one page has a signature. */

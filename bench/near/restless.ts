@@ -4,7 +4,7 @@
  */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
 import { changingPages, editedPages, type PageCourse, restlessPages } from '../neardup/volatile-pages.ts';
-import type { SignPage } from './page-signatures.ts';
+import { distanceBetween, type SignedPage, type SignPage } from './page-signatures.ts';
 
 /** First visit that should be calm: two are needed to know the paragraphs, three to see one of them change alone. */
 const FIRST_CALM = 4;
@@ -45,23 +45,23 @@ async function tallied(courses: readonly PageCourse[], sign: SignPage): Promise<
     tallies.set(kind, tally);
     tally.pages++;
     let memory: BlockMemory | null = null;
-    let before: string | null = null;
+    let before: SignedPage | null = null;
     let isCalm = true;
     for (const [visit, { html, isEdited }] of versions.entries()) {
-      const { change, outcome } = await sign(html);
-      const { blocks = [], places } = outcome;
+      const page = await sign(html);
+      const { blocks = [], places } = page.outcome;
       const learnt = learnBlocks(memory, { blocks, places });
       memory = learnt.memory;
       if (isEdited) {
         tally.edits++;
         if (learnt.isOnlyVolatile) tally.hiddenEdits++;
       } else if (visit >= FIRST_CALM) {
-        const isQuiet = learnt.isOnlyVolatile || change === before;
+        const isQuiet = learnt.isOnlyVolatile || (before !== null && distanceBetween(before, page) === 0);
         tally.stillVisits++;
         if (isQuiet) tally.calmVisits++;
         else isCalm = false;
       }
-      before = change;
+      before = page;
     }
     if (isCalm) tally.calmPages++;
   }

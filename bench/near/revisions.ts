@@ -8,7 +8,7 @@ import { labelledPages } from '../content/labelled-pages.ts';
 import { areaUnderCurve, type Judged, SAME_BELOW, shareOf } from '../neardup/figures.ts';
 import { type Revision, revisionsOf } from '../neardup/revisions.ts';
 import { seeded } from '../seeded.ts';
-import { bitsBetween, createSignPage, nameOf, type Signing, type SignPage } from './page-signatures.ts';
+import { createSignPage, distanceBetween, nameOf, type Signing, type SignPage } from './page-signatures.ts';
 
 type Followed = Judged & Pick<Revision, 'isNoise'>;
 
@@ -45,10 +45,10 @@ export async function benchRevisions(
 
 async function followed(sign: SignPage, before: string, revisions: readonly Revision[]): Promise<Followed[]> {
   if (revisions.length === 0) return [];
-  const { change } = await sign(before);
+  const first = await sign(before);
   const rows: Followed[] = [];
   for (const { kind, after, changed, isNoise } of revisions) {
-    rows.push({ kind, changed, isNoise, distance: bitsBetween(change, (await sign(after)).change) });
+    rows.push({ kind, changed, isNoise, distance: distanceBetween(first, await sign(after)) });
   }
   return rows;
 }

@@ -31,6 +31,9 @@ export const FRESH_KINDS: readonly string[] = [
 ];
 /** The article as another site prints it: its own title and teaser, other surroundings, often cut at the end. */
 export const SYNDICATED = 'syndicated';
+const ELSEWHERE: readonly string[] = ['another template', SYNDICATED, 'other article, other template'];
+/** Whether the second page of a pair of this kind is on another site. */
+export const isElsewhere = (kind: string): boolean => ELSEWHERE.includes(kind);
 const FELLOWS = 6;
 const STRANGERS = 2;
 /** One page in so many is Chinese. */

@@ -3,6 +3,8 @@ import type { Preference } from '../domain/crawl/states/duplicate.ts';
 export interface NearGroupingOptions {
   /** Largest distance of a page to its representative, 0 to 3 bits. */
   readonly distance: number;
+  /** As in `CopyRule`. */
+  readonly minOverlap: number;
   /**
    * Order of preference for representatives: the first criterion that differs decides; among equals the page added
    * first.
@@ -16,7 +18,8 @@ export interface NearGroupingOptions {
  * Groups near duplicates by signature. In the order of preference, each page repeats the nearest representative within
  * the distance, of several equally near the preferred one; a page without one becomes a representative. A page that
  * repeats another has no repeats. Pages of different scopes are not compared, nor texts of very different lengths
- * (`isAlikeInLength`).
+ * (`isAlikeInLength`). Unless `minOverlap` is 0, the texts of near pages decide, as during a crawl: `isCopiedText`,
+ * `mayRepeatStart`.
  */
 export interface NearGrouping {
   /** Adds a page; pages are numbered from 0 in this order. A returned promise must be awaited before the next call. */
@@ -34,6 +37,10 @@ export interface GroupedPage {
   readonly scope: string;
   /** Length of the signed text, characters, below 2^31; 0: unknown, which is like 0 alone. */
   readonly textChars: number;
+  /** As in a record. */
+  readonly sketch: string | null;
+  /** It repeats no other page (`isHub`). */
+  readonly isHub: boolean;
   readonly score: number;
   /** Ms since the epoch. */
   readonly discoveredAt: number;

@@ -47,6 +47,8 @@ const COUNTERS = {
   bodyBytes: fetched,
   outlinks: updated,
   newUrls: updated,
+  duplicates: updated,
+  restored: updated,
   filteredBy: reasons,
   demotedBy: reasons,
   failures: { step: 'both', sum: sumOfFailures } as Counter<'both', readonly FailureKind[]>,

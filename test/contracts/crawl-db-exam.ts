@@ -45,6 +45,8 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     digest: '00112233445566778899aabbccddeeff',
     signature: '0123456789abcdef',
     changeSignature: 'fedcba9876543210',
+    changeDigest: '01234567',
+    sketch: `0001f4${'0123456789abcdef'.repeat(4)}`,
     signatureName: 'simhash/1',
     title: 'Ein Titel – título',
     blocks: {

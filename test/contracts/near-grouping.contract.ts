@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { isAlikeInLength, PREFERENCES } from '../../src/domain/crawl/states/duplicate.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+import { createTextSketcher } from '../../src/domain/page/near/text-sketch.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
 
 const A = 'fd851af90bc24962';
@@ -10,13 +11,15 @@ const ONE_FLIP = '7d851af90bc24962';
 const THREE_FLIPS = '7d859af98bc24962';
 const FOUR_FLIPS = '7d859af98bc2c962';
 const FAR = '027ae506f43db69d';
-const OPTIONS: NearGroupingOptions = { distance: 3, prefer: PREFERENCES, isBatch: false };
+const OPTIONS: NearGroupingOptions = { distance: 3, minOverlap: 0, prefer: PREFERENCES, isBatch: false };
 
 export const groupedPage = (change: Partial<GroupedPage> = {}): GroupedPage => ({
   url: 'https://a.org/',
   signature: A,
   scope: '',
   textChars: 1_000,
+  sketch: null,
+  isHub: false,
   score: 1,
   discoveredAt: 0,
   isIncoming: true,
@@ -37,6 +40,16 @@ export async function groupsOf(grouping: NearGrouping, pages: Iterable<GroupedPa
   return { groups, repeats: found };
 }
 
+const sketchText = createTextSketcher();
+const words = Array.from({ length: 400 }, (_, i) => `w${i}`);
+const sketchOf = (changed: number): string | null =>
+  sketchText({
+    mainText: [...words.slice(changed), ...words.slice(0, changed / 2)].join(' '),
+    text: '',
+  });
+/** The same text, a near copy, a copy that lacks an eighth, and a text without a sketch. */
+const SKETCHES = [sketchOf(0), sketchOf(10), sketchOf(50), null];
+
 /** Pages about few centres, so that groups, near misses and equal ones are common. */
 const somePages: fc.Arbitrary<GroupedPage[]> = fc
   .array(
@@ -48,18 +61,21 @@ const somePages: fc.Arbitrary<GroupedPage[]> = fc
       score: fc.constantFrom(1, 2),
       discoveredAt: fc.constantFrom(0, 1_800_000_000_000),
       isIncoming: fc.boolean(),
+      isHub: fc.boolean(),
+      sketch: fc.constantFrom(...SKETCHES),
+      host: fc.constantFrom('a.org', 'b.org'),
       isHttps: fc.boolean(),
       path: fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 2 }),
     }),
     { maxLength: 60 },
   )
   .map((all) =>
-    all.map(({ centre, flips, isHttps, path, ...rest }, i) => {
+    all.map(({ centre, flips, isHttps, host, path, ...rest }, i) => {
       let value = BigInt(`0x${centre}`);
       for (const bit of flips) value ^= 1n << BigInt(bit);
       return {
         ...rest,
-        url: `${isHttps ? 'https' : 'http'}://a.org/${i}/${path}`,
+        url: `${isHttps ? 'https' : 'http'}://${host}/${i < 4 ? '' : `${i}/${path}`}`,
         signature: value.toString(16).padStart(16, '0'),
       };
     }),
@@ -143,6 +159,23 @@ export function nearGroupingContract(
       ]);
     });
 
+    it('near signatures are copies where their texts are, and start pages and hubs are none', async () => {
+      const page = (path: string, change: Partial<GroupedPage> = {}): GroupedPage =>
+        groupedPage({ url: `https://${path}`, sketch: SKETCHES[0]!, ...change });
+      const repeating = async (...pages: GroupedPage[]): Promise<string[]> => {
+        await grouping?.close();
+        return (await found(pages, { minOverlap: 0.9, prefer: [] })).repeats.map(({ number }) => pages[number]!.url);
+      };
+      const [first, start] = [page('a.org/1'), page('a.org/')];
+      expect(await repeating(first, page('a.org/2'))).toEqual(['https://a.org/2']);
+      expect(await repeating(first, page('a.org/2', { sketch: SKETCHES[2]! }))).toEqual([]);
+      // The shorter text is in the longer: another site prints it without its end.
+      expect(await repeating(first, page('b.org/2', { sketch: SKETCHES[2]! }))).toEqual(['https://b.org/2']);
+      expect(await repeating(first, page('a.org/2', { sketch: null }))).toEqual([]);
+      expect(await repeating(first, page('a.org/2', { isHub: true }), start)).toEqual([]);
+      expect(await repeating(start, first, page('b.org/'))).toEqual(['https://a.org/1', 'https://b.org/']);
+    });
+
     it('finds the same as pairwise comparison and as the reference, whatever the pages', async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -150,8 +183,10 @@ export function nearGroupingContract(
           fc.integer({ min: 0, max: 3 }),
           fc.boolean(),
           fc.shuffledSubarray([...PREFERENCES]),
-          async (pages, distance, isBatch, prefer) => {
-            const options = { distance, isBatch, prefer };
+          fc.constantFrom(0, 0.9),
+          async (all, distance, isBatch, prefer, minOverlap) => {
+            const pages = all.filter(({ url }, i) => all.findIndex((page) => page.url === url) === i);
+            const options = { distance, minOverlap, isBatch, prefer };
             const own = await found(pages, options);
             await grouping?.close();
             expect(own).toEqual(await groupsOf(createMemoryNearGrouping(options), pages));
@@ -163,6 +198,7 @@ export function nearGroupingContract(
               expect(pages[target]!.scope).toBe(pages[number]!.scope);
               expect(isAlikeInLength(pages[target]!.textChars, pages[number]!.textChars)).toBe(true);
               expect(hammingDistance(pages[target]!.signature, pages[number]!.signature)).toBe(bits);
+              if (minOverlap > 0) continue;
               const nearest = [...leaders].filter(
                 (each) =>
                   pages[each]!.scope === pages[number]!.scope &&

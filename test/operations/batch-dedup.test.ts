@@ -63,6 +63,7 @@ function operationsOf(db: CrawlDb, data: readonly CrawlDatum[]) {
 const requests = fc.record({
   scope: fc.constantFrom('host' as const, 'domain' as const, 'all' as const),
   distance: fc.nat(3),
+  minOverlap: fc.constant(0),
   prefer: fc.constantFrom(['score', 'shortest'] as const, [] as const),
   isBatch: fc.boolean(),
 });
@@ -122,7 +123,7 @@ describe('dedup on a cluster', () => {
       textChars: 400,
       ...change,
     });
-  const REQUEST: DedupRequest = { prefer: ['shortest'], dryRun: false };
+  const REQUEST: DedupRequest = { prefer: ['shortest'], minOverlap: 0, dryRun: false };
 
   it('a page that has changed since the export is judged by what it is now', async () => {
     const data = [page('https://a.org/1'), page('https://a.org/22', { signature: '027ae506f43db69d' })];

@@ -116,6 +116,15 @@ describe('a crawl db as lines of text', () => {
     expect(await db.get(A)).toEqual(visitedDatum(A, { changeSignature: null }));
   });
 
+  it('reads records of version 9, which had neither digest nor sketch of the text', async () => {
+    const lines = (await textOf(await dbOf(visitedDatum(A)))).map((line) =>
+      line.replace(/"version":\d+/, '"version":9').replace(/"(?:changeDigest|sketch)":"[0-9a-f]+",/g, ''),
+    );
+    expect(lines.join()).not.toMatch(/changeDigest|sketch/);
+    const { db } = await imported(lines);
+    expect(await db.get(A)).toEqual(visitedDatum(A, { changeDigest: null, sketch: null }));
+  });
+
   it('changes out of order are refused by their line', async () => {
     const db = await dbOf(visitedDatum(A));
     await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] } } });

@@ -200,7 +200,7 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         maxLayers: Number.POSITIVE_INFINITY,
         soft404: false,
         distrustMs: DAY,
-        repeats: { distance: 3, keep: 'first', skipOutlinks: false },
+        repeats: { distance: 3, minOverlap: 0, keep: 'first', skipOutlinks: false },
       },
     );
     await segment.close();

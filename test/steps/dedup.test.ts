@@ -17,6 +17,7 @@ const NEAR = '7d859af98bc24962';
 const FAR = '027ae506f43db69d';
 const OPTIONS: DedupOptions = {
   distance: 3,
+  minOverlap: 0,
   scope: 'all',
   prefer: ['score', 'https', 'shortest', 'oldest'],
   minChars: 200,

@@ -35,7 +35,7 @@ const POLICY = { schedule: createFreshnessSchedule(FRESHNESS_DEFAULTS) } as Sett
 const UPDATE: UpdateOptions = {
   ...{ additions: true, purgeGone: false, chunk: 500, maxOutlinksPerPage: 100, followNofollow: false },
   ...{ followVariants: false, beyondVariants: 'demote', noise: 'demote', maxLayers: 9, soft404: false, distrustMs: 1 },
-  repeats: { distance: 3, keep: 'first', skipOutlinks: false },
+  repeats: { distance: 3, minOverlap: 0, keep: 'first', skipOutlinks: false },
 };
 
 const redirect = (from: string, target: string): FetchedRecord => ({

@@ -31,7 +31,7 @@ async function swept() {
   // "orphaned" and "linked" ask the policy nothing.
   const seen = { remove: () => {} } as unknown as SeenUrls;
   const deps = { db, seen, policy: {} as SettlePolicy, openLinkedUrls: openInMemory, forwarding: null };
-  const options = { mode: 'mark', repeats: { distance: 3 }, now: 50 } as const;
+  const options = { mode: 'mark', repeats: { distance: 3, minOverlap: 0 }, now: 50 } as const;
   const sweep = async (links: readonly string[], near: Parameters<typeof sweepOrphans>[0]['near']) => {
     await db.write({ links: [{ url: HOME, targets: links }] });
     return sweepOrphans({ ...deps, near }, options);
@@ -102,7 +102,7 @@ async function sweptInParts(
   const seen = { remove: () => {} } as unknown as SeenUrls;
   const summary = await sweepOrphans(
     { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls, forwarding: null },
-    { mode: 'mark', repeats: { distance: 3 }, now: 50, urlsPerPart },
+    { mode: 'mark', repeats: { distance: 3, minOverlap: 0 }, now: 50, urlsPerPart },
   );
   const orphans: string[] = [];
   for await (const { url } of db.scan({ state: 'orphan' })) orphans.push(url);
@@ -121,7 +121,7 @@ it('a purge leaves its mark in the crawl db, by which other processes forget the
   const seen = { remove: () => {} } as unknown as SeenUrls;
   await sweepOrphans(
     { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory, forwarding: null },
-    { mode: 'purge', repeats: { distance: 3 }, now: 50 },
+    { mode: 'purge', repeats: { distance: 3, minOverlap: 0 }, now: 50 },
   );
   expect(await db.get(lost.url)).toBeUndefined();
   expect(await db.meta(PURGED_KEY)).toBe('50');
@@ -147,7 +147,7 @@ it.each(['mark', 'purge'] as const)(
     });
     const seen = { remove: () => {} } as unknown as SeenUrls;
     const deps = { db, seen, policy: {} as SettlePolicy, near: null, openLinkedUrls: openInMemory, forwarding: null };
-    const summary = await sweepOrphans(deps, { mode, repeats: { distance: 3 }, now: 50 });
+    const summary = await sweepOrphans(deps, { mode, repeats: { distance: 3, minOverlap: 0 }, now: 50 });
     expect(summary).toEqual({ orphaned: 0, revived: 1, purged: mode === 'purge' ? 1 : 0 });
     const states: string[] = [];
     for await (const { url, state } of db.scan()) states.push(`${url.slice(HOME.length)} ${state}`);

@@ -28,7 +28,7 @@ async function resigned(pages: Signatures) {
   for (const [i, { before }] of pages.entries()) {
     const previous = signed(urlOf(i), null, { state: 'unfetched', textChars: null, discoveredAt: i });
     const visited = [{ previous, datum: signed(urlOf(i), before, { discoveredAt: i }) }];
-    const judged = await judgeRepeats(deps, visited, { distance: DISTANCE, keep: 'first' });
+    const judged = await judgeRepeats(deps, visited, { distance: DISTANCE, minOverlap: 0, keep: 'first' });
     await db.write({ puts: [{ datum: judged.visited[0] as CrawlDatum, previous: null }, ...judged.others] });
   }
   const records = (await db.getMany(pages.map((_, i) => urlOf(i)))) as CrawlDatum[];
@@ -36,7 +36,7 @@ async function resigned(pages: Signatures) {
     puts: records.map((previous, i) => ({ datum: { ...previous, signature: pages[i]!.after }, previous })),
   });
   const judge = (chunk: number) =>
-    rejudge({ db, clock, near }, () => true, { distance: DISTANCE, skipOutlinks: false, chunk });
+    rejudge({ db, clock, near }, () => true, { distance: DISTANCE, minOverlap: 0, skipOutlinks: false, chunk });
   const all = async () => (await db.getMany(pages.map((_, i) => urlOf(i)))) as CrawlDatum[];
   return { db, judge, all };
 }

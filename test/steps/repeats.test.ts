@@ -2,16 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../src/adapters/memory/fingerprint-tables.ts';
+import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { isAlikeInLength, isOwnPage } from '../../src/domain/crawl/states/duplicate.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
+import { createTextSketcher } from '../../src/domain/page/near/text-sketch.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from '../../src/steps/update/repeats.ts';
 import { A, FOUR_OFF, HOST_PLAN, NEAR, signed } from '../contracts/fingerprint-tables.contract.ts';
 
-const FIRST: RepeatOptions = { distance: 3, keep: 'first' };
-const LATEST: RepeatOptions = { distance: 3, keep: 'latest' };
+const FIRST: RepeatOptions = { distance: 3, minOverlap: 0, keep: 'first' };
+const LATEST: RepeatOptions = { distance: 3, minOverlap: 0, keep: 'latest' };
 const OTHER = '027ae506f43db69d';
 
 function depsOf(): RepeatDeps {
@@ -288,4 +290,79 @@ describe('judging repeats', () => {
       { numRuns: 50 },
     );
   });
+});
+
+describe('the texts of pages whose signatures are near', () => {
+  const BY_TEXT: RepeatOptions = { ...FIRST, minOverlap: 0.9 };
+  const sketch = createTextSketcher();
+  const words = Array.from({ length: 500 }, (_, i) => `word${i}`);
+  const quiet = { schedule: { intervalMs: 1, belief: null } };
+  const SAME = { ...quiet, sketch: sketch({ mainText: words.join(' '), text: '' }) };
+  const OTHER_TEXT = {
+    ...quiet,
+    sketch: sketch({ mainText: words.map((word) => `${word}x`).join(' '), text: '' }),
+  };
+
+  it('decide: pages of one template are none of each other', async () => {
+    const deps = depsOf();
+    await visit(deps, { a: A }, BY_TEXT, SAME);
+    await visit(deps, { b: A, c: NEAR }, BY_TEXT, OTHER_TEXT);
+    await visit(deps, { d: NEAR }, BY_TEXT, SAME);
+    expect(await repeats(deps.db)).toEqual({ c: 'b', d: 'a' });
+  });
+
+  it('free a page that changes on its own, though its signature stays', async () => {
+    const deps = depsOf();
+    await visit(deps, { a: A, b: A }, BY_TEXT, SAME);
+    expect(await repeats(deps.db)).toEqual({ b: 'a' });
+    expect(await visit(deps, { b: FOUR_OFF }, BY_TEXT, OTHER_TEXT)).toEqual({ marked: 0, restored: 1 });
+    expect(await repeats(deps.db)).toEqual({});
+  });
+
+  it('a duplicate is free when its representative has another text', async () => {
+    const deps = depsOf();
+    await visit(deps, { a: A, b: A, c: A }, BY_TEXT, SAME);
+    const changed = (await deps.db.get(at('a')))!;
+    const judged = await judgeRepeats(deps, [{ previous: changed, datum: { ...changed, ...OTHER_TEXT } }], BY_TEXT);
+    await deps.db.write({ puts: [{ datum: judged.visited[0]!, previous: changed }, ...judged.others] });
+    expect(await repeats(deps.db)).toEqual({ c: 'b' });
+  });
+
+  it('a mark that no text was compared for ends at the next visit', async () => {
+    const deps = depsOf();
+    await visit(deps, { a: A, b: A }, FIRST);
+    expect(await repeats(deps.db)).toEqual({ b: 'a' });
+    const marked = (await deps.db.get(at('b')))!;
+    const { visited, restored } = await judgeRepeats(deps, [{ previous: marked, datum: marked }], BY_TEXT);
+    expect([visited[0]!.state, restored]).toEqual(['fetched', 1]);
+  });
+
+  it.each([BY_TEXT, { ...BY_TEXT, keep: 'latest' as const }])(
+    'a start page represents, known first or last: keep $keep',
+    async (rule) => {
+      for (const order of [
+        ['', 'page'],
+        ['page', ''],
+      ]) {
+        const deps = depsOf();
+        for (const path of order) await visit(deps, { [path]: A }, rule, SAME);
+        expect(await repeats(deps.db)).toEqual({ page: '' });
+      }
+    },
+  );
+
+  it.each([BY_TEXT, { ...BY_TEXT, keep: 'latest' as const }])(
+    'a page that brings new URLs represents: keep $keep',
+    async (rule) => {
+      const hub = { ...SAME, schedule: { intervalMs: 1, belief: { ...NO_BELIEF, newUrls: 2 } } };
+      for (const order of [
+        ['hub', 'page'],
+        ['page', 'hub'],
+      ]) {
+        const deps = depsOf();
+        for (const path of order) await visit(deps, { [path]: A }, rule, path === 'hub' ? hub : SAME);
+        expect(await repeats(deps.db)).toEqual({ page: 'hub' });
+      }
+    },
+  );
 });

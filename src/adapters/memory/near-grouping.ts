@@ -1,10 +1,12 @@
-import { isAlikeInLength } from '../../domain/crawl/states/duplicate.ts';
+import { isAlikeInLength, isCopiedText, isStartPage, mayRepeatStart } from '../../domain/crawl/states/duplicate.ts';
 import { parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { nearGroups } from '../../domain/page/near/near-groups.ts';
+import { textOverlap } from '../../domain/page/near/text-sketch.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';
 
 /** The reference: all pages in memory, compared one after the other. */
-export function createMemoryNearGrouping({ distance, prefer, isBatch }: NearGroupingOptions): NearGrouping {
+export function createMemoryNearGrouping({ distance, minOverlap, prefer, isBatch }: NearGroupingOptions): NearGrouping {
   const pages: GroupedPage[] = [];
   const before = {
     score: (a, b) => b.score - a.score,
@@ -29,8 +31,7 @@ export function createMemoryNearGrouping({ distance, prefer, isBatch }: NearGrou
     group: async (): Promise<NearGroups> => {
       const found = nearGroups(inOrder(), (page) => parseFingerprint(pages[page]!.signature), {
         distance,
-        sameScope: (a, b) =>
-          pages[a]!.scope === pages[b]!.scope && isAlikeInLength(pages[a]!.textChars, pages[b]!.textChars),
+        mayRepeat: (page, leader) => mayRepeat(pages[page]!, pages[leader]!, minOverlap),
         leads: (page) => !isBatch || pages[page]!.isIncoming,
       });
       async function* repeats(): AsyncGenerator<Repeat> {
@@ -45,4 +46,15 @@ export function createMemoryNearGrouping({ distance, prefer, isBatch }: NearGrou
       pages.length = 0;
     },
   };
+}
+
+function mayRepeat(page: GroupedPage, leader: GroupedPage, minOverlap: number): boolean {
+  if (page.scope !== leader.scope || !isAlikeInLength(page.textChars, leader.textChars)) return false;
+  if (minOverlap === 0) return true;
+  const isSameHost = hostOf(page.url) === hostOf(leader.url);
+  return (
+    !page.isHub &&
+    mayRepeatStart(isStartPage(page.url), isStartPage(leader.url), isSameHost) &&
+    isCopiedText(textOverlap(page.sketch, leader.sketch), isSameHost, minOverlap)
+  );
 }

@@ -14,9 +14,10 @@ import { type Rows, readRange } from './rows.ts';
  * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
  * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
  * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes
- * are of another kind, hosts have clocks, and pages an index by group.
+ * are of another kind, hosts have clocks, and pages an index by group. 14: records hold a digest of the text by which
+ * visits are compared, and a sketch of that by which pages are likened.
  */
-export const DB_FORMAT_VERSION = 13;
+export const DB_FORMAT_VERSION = 14;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 

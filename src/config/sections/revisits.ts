@@ -78,9 +78,8 @@ export const dedup = z.strictObject({
   mode: choice(['mark', 'skip-outlinks', 'off'], {
     default: 'mark',
     prose:
-      'Near duplicates, pages whose signature for likeness is close to that of a known page: mark them as duplicates, skip their ' +
-      'outlinks too, or do nothing. Duplicates are still visited, and are no longer duplicates once their content ' +
-      'differs.',
+      'Duplicates, pages whose text is that of a known page: mark them, skip their outlinks too, or do nothing. ' +
+      'Duplicates are still visited, and are no longer duplicates once their content differs.',
   }),
   scope: choice(['host', 'domain', 'all'], {
     default: 'host',
@@ -92,6 +91,14 @@ export const dedup = z.strictObject({
     max: 3,
     unit: 'bits',
     prose: 'Largest Hamming distance between the signatures of duplicates; up to 3, all pairs are found.',
+  }),
+  minOverlap: decimal({
+    default: 0.9,
+    min: 0,
+    max: 1,
+    prose:
+      'Least share of the text that a duplicate has in common with its page: Jaccard similarity of the runs of three ' +
+      'words, estimated; across hosts, the part of the shorter text that is in the longer. 0: near signatures are enough.',
   }),
   minChars: integer({
     default: 200,

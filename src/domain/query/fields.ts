@@ -72,6 +72,12 @@ const ROWS: readonly Row[] = [
   ],
   ['rendered', 'boolean', 'a browser made the stored copy', (datum) => datum.rendered !== null],
   ['signature', 'text', '16 hex digits, by which near duplicates are found', (datum) => datum.signature],
+  [
+    'changeDigest',
+    'text',
+    '8 hex digits: the exact text that the change signature is made from',
+    ({ changeDigest }) => changeDigest,
+  ],
   ['changeSignature', 'text', '16 hex digits, by which visits are compared', (datum) => changeSignatureOf(datum)],
   ['textChars', 'number', 'length of the content text, characters', (datum) => datum.textChars],
   ['signatureName', 'text', 'name of the signature algorithm', (datum) => datum.signatureName],

@@ -37,7 +37,7 @@ export interface DedupOperations {
 }
 
 /** Omitted options are taken from the configuration. */
-export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'scope' | 'minChars'>> {
+export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'minOverlap' | 'scope' | 'minChars'>> {
   readonly prefer: DedupOptions['prefer'];
   readonly dryRun: boolean;
   /** A segment whose pages may only become representatives: the new batch, compared with all earlier pages. */
@@ -61,9 +61,9 @@ export function dedupOperations({
   const tmp = join(dir, 'tmp');
   const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: tmp });
   const optionsOf = async ({ incoming: segment, ...request }: DedupRequest): Promise<DedupOptions> => {
-    const { scope, minChars, maxDistance: distance } = config.dedup;
+    const { scope, minChars, minOverlap, maxDistance: distance } = config.dedup;
     const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
-    return { scope, minChars, distance, ...request, ...incoming };
+    return { scope, minChars, minOverlap, distance, ...request, ...incoming };
   };
   return {
     async dedup(request, onDuplicate) {

@@ -27,6 +27,6 @@ export function repeatDeps(config: Config, db: RowsCrawlDb): Pick<RepeatDeps, 't
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };
 }
 
-export function repeatOptions({ dedup: { maxDistance, keep } }: Config): RepeatOptions {
-  return { distance: maxDistance, keep };
+export function repeatOptions({ dedup: { maxDistance, minOverlap, keep } }: Config): RepeatOptions {
+  return { distance: maxDistance, minOverlap, keep };
 }

@@ -57,8 +57,9 @@ async function* reportedRecords(
 ): AsyncGenerator<CrawlDatum | undefined> {
   const asked = new UrlSet();
   let urls: string[] = [];
-  for await (const { url } of db.changes(range)) {
-    if (!asked.add(url)) continue;
+  for await (const { url, kind, state } of db.changes(range)) {
+    // A duplicate that changes was left out before.
+    if ((kind === 'modified' && state === 'duplicate') || !asked.add(url)) continue;
     urls.push(url);
     if (urls.length < CHUNK) continue;
     yield* await db.getMany(urls);

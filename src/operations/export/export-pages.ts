@@ -18,6 +18,8 @@ export interface ExportQuery {
   /** Default: `fetched` and `notmodified`. */
   readonly status?: readonly CrawlState[];
   readonly host?: string;
+  /** Pages that repeat others, too. */
+  readonly withDuplicates?: boolean;
   /** `depth`: layer by layer, seeds first. */
   readonly mergeBy?: 'depth';
   /** Only pages that changed since then; removed pages are reported too. */
@@ -46,6 +48,8 @@ export interface ExportSummary {
   readonly place: string | null;
   readonly documents: number;
   readonly removed: number;
+  /** Pages that were left out since they repeat others; of an export with `since`, those that changed. */
+  readonly duplicates: number;
   /**
    * Written (or, in a dry run, to be written) to a file or standard output; 0 for exporters that send pages elsewhere.
    */
@@ -94,7 +98,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     write: dryRun ? async () => {} : outlet.write,
     tempDir: deps.tempDir,
   });
-  const counts = { documents: 0, removed: 0 };
+  const counts = { documents: 0, removed: 0, duplicates: 0 };
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
@@ -118,6 +122,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
         outlet.signal?.throwIfAborted();
       }
     }
+    counts.duplicates = await duplicatesLeftOut(parts, query);
     if (!dryRun) refuseToEmpty(outlet, counts, isIncremental);
     await sink.close();
     await target.finish();
@@ -197,8 +202,25 @@ async function* pagesOf(
   }
 }
 
-function shownBy({ status, host }: ExportQuery): (datum: CrawlDatum) => boolean {
-  const states = new Set(status ?? ['fetched', 'notmodified']);
+/** Duplicates that would be exported if they were none; 0 where certain states were asked for. */
+async function duplicatesLeftOut(
+  parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
+  query: ExportQuery,
+): Promise<number> {
+  if (query.status !== undefined || query.withDuplicates) return 0;
+  const isShown = shownBy({ ...query, withDuplicates: true });
+  let duplicates = 0;
+  for (const { db, changed } of parts) {
+    for await (const datum of db.scan({ state: 'duplicate' })) {
+      if (isShown(datum) && (changed === null || changed.has(datum))) duplicates++;
+    }
+  }
+  return duplicates;
+}
+
+function shownBy({ status, withDuplicates, host }: ExportQuery): (datum: CrawlDatum) => boolean {
+  const states = new Set<CrawlState>(status ?? ['fetched', 'notmodified']);
+  if (withDuplicates) states.add('duplicate');
   return (datum) => states.has(datum.state) && datum.metadata.noindex !== true && isOfHost(datum.url, host);
 }
 

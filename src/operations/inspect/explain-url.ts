@@ -75,6 +75,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     mostAudits: deps.config.fetch.auditShare,
     family: stored === null ? null : await familyOf(deps, stored),
     trail: datum === undefined ? [] : await trailOf(db, datum),
+    representative: datum?.state === 'duplicate' && datum.target !== null ? await db.get(datum.target) : undefined,
     skipped: stored === null ? [] : await lastSkips(dir, new Set([stored, input]), SKIPS),
     share: stored === null || datum !== undefined ? null : await shareOf(deps, stored),
     variants: stored === null || datum !== undefined ? null : await variantsOf(deps, stored),

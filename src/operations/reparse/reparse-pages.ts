@@ -1,7 +1,7 @@
 import type { UrlSet } from '../../domain/url/hash/url-set.ts';
 import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
 import { rejudge, UNJUDGED_KEY } from '../../steps/update/rejudge.ts';
-import { repeatDeps } from '../dedup/dedup-settings.ts';
+import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { linkDeps, linkOptions, reachedLayers } from '../loop/readmitting.ts';
 import { unappliedSegments } from '../loop/unfinished.ts';
@@ -92,8 +92,8 @@ async function judgeResigned(
   const { db } = store();
   const near = repeatDeps(config, db);
   if (near === null || (resigned !== 'all' && resigned.size === 0)) return NONE;
-  const { maxDistance: distance, mode } = config.dedup;
   const isMeant = (url: string): boolean => resigned === 'all' || resigned.has(url);
-  const options = { distance, skipOutlinks: mode === 'skip-outlinks', chunk: config.updatedb.chunk };
+  const { keep: _, ...rule } = repeatOptions(config);
+  const options = { ...rule, skipOutlinks: config.dedup.mode === 'skip-outlinks', chunk: config.updatedb.chunk };
   return rejudge({ db, clock, near, onWork }, isMeant, options);
 }

@@ -75,13 +75,15 @@ export const HOSTS_LOG = join('reports', 'hosts.jsonl');
 /** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
   const entries = (await lastLines(join(dir, ROUNDS_LOG), limit, BYTES_PER_ENTRY)) as RoundEntry[];
-  // Rounds of 0.1.0 followed nothing, and did not tell partial bodies from whole ones.
+  // Rounds of 0.1.0 followed nothing, did not tell partial bodies from whole ones, and did not count duplicates.
   return entries
     .filter((entry) => entry?.version === 1)
     .map((entry) => ({
       ...entry,
       followed: entry.followed ?? 0,
       partial: entry.partial ?? 0,
+      duplicates: entry.duplicates ?? 0,
+      restored: entry.restored ?? 0,
     }));
 }
 

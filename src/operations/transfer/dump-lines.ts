@@ -19,9 +19,9 @@ import { renderedCopy, renderTrials } from './rendering-lines.ts';
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
  * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
- * beliefs about changes of another kind, and clocks of hosts.
+ * beliefs about changes of another kind, and clocks of hosts. 10: digests and sketches of texts.
  */
-export const DUMP_VERSION = 9;
+export const DUMP_VERSION = 10;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
@@ -94,6 +94,7 @@ const blocks = z.strictObject({
   volatile: z.array(z.string()),
   places: z.base64().nullable().default(null),
   contentChars: z.number().int().nonnegative().exactOptional(),
+  isCalm: z.literal(true).exactOptional(),
 });
 
 const record = z.strictObject({
@@ -122,6 +123,8 @@ const record = z.strictObject({
   truncated: z.enum(TRUNCATIONS).nullable().default(null),
   signature: text,
   changeSignature: text.default(null),
+  changeDigest: text.default(null),
+  sketch: text.default(null),
   signatureName: text,
   title: text,
   textChars: z.number().int().nonnegative().nullable().default(null),
@@ -250,12 +253,15 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
-  const { robotsTag, changeSignature, truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
+  const { robotsTag, changeSignature, changeDigest, sketch } = record as Partial<CrawlDatum>;
+  const { truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
   return {
     ...record,
     schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
     robotsTag: robotsTag ?? null,
     changeSignature: changeSignature ?? null,
+    changeDigest: changeDigest ?? null,
+    sketch: sketch ?? null,
     truncated: truncated ?? null,
     textChars: textChars ?? null,
     stated: stated ?? null,

@@ -135,6 +135,11 @@ export interface SignaturePair {
   readonly likeness: string | null;
   /** Compared with that of the visit before: distances, schedules. Not `null` where `likeness` is not. */
   readonly change: string | null;
+  /**
+   * 8 hex digits: a digest of all that `change` is made from. Where it differs, so do the versions, even if no bit of
+   * `change` moves. Absent or `null`: bits alone decide.
+   */
+  readonly digest?: string | null;
 }
 
 /** An answer of `sign` as a pair: a single signature serves for likeness and for change. */

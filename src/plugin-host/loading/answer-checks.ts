@@ -93,13 +93,15 @@ export function resultFault(result: ParseResult): string | null {
   return null;
 }
 
+const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{8}$/.test(value);
 const isFingerprint = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value);
 
 /** What is wrong with the answer of a signature plugin, in words; `null`: nothing. */
-export function signatureFault({ likeness, change }: SignaturePair): string | null {
+export function signatureFault({ likeness, change, digest = null }: SignaturePair): string | null {
   for (const value of [likeness, change]) {
     if (value !== null && !isFingerprint(value)) return `must be 16 hex digits or null, not ${String(value)}`;
   }
+  if (digest !== null && !isDigest(digest)) return `must have a digest of 8 hex digits or null, not ${String(digest)}`;
   return likeness !== null && change === null ? 'has likeness for a page, and must have change for it' : null;
 }
 

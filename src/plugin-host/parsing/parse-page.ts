@@ -5,6 +5,7 @@ import type { BlockTable } from '../../domain/page/block-table.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
 import { statedFacts } from '../../domain/page/metadata/stated-facts.ts';
+import { createTextSketcher } from '../../domain/page/near/text-sketch.ts';
 import { topicAnchors } from '../../domain/page/published/topic-anchors.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
@@ -23,6 +24,9 @@ export interface ParseLimits {
   readonly maxOutlinks: number;
   readonly storeText: boolean;
 }
+
+/** One for all pages of a thread: it reads each at once. */
+const sketchText = createTextSketcher();
 
 const MAX_TITLE_CHARS = 512;
 const MAX_ANCHOR_CHARS = 256;
@@ -116,20 +120,24 @@ function sign(page: LivePage, signature: Signature): SignaturePair {
 function recordOf(
   page: PageToParse,
   live: LivePage,
-  { likeness, change }: SignaturePair,
+  { likeness, change, digest = null }: SignaturePair,
   signatureName: string,
   limits: ParseLimits,
 ): ParsedRecord {
   const { result, blocks } = live;
+  const ownChars = blocks.count === 0 ? undefined : blocks.ownChars;
+  const sketch = sketchText(result, ownChars);
   const outcome: ParseOutcome = {
     kind: 'parsed',
     signature: likeness,
     ...(change === likeness || change === null ? {} : { changeSignature: change }),
+    ...(digest === null || change === null ? {} : { changeDigest: digest }),
+    ...(sketch === null ? {} : { sketch }),
     signatureName,
     title: result.title === null ? null : cutText(withoutNulls(result.title), MAX_TITLE_CHARS),
     textChars: (result.mainText ?? result.text).length,
     stated: statedFacts(result),
-    ...(blocks.count === 0 ? {} : { blocks: blockPrints(blocks), ownChars: blocks.ownChars }),
+    ...(ownChars === undefined ? {} : { blocks: blockPrints(blocks), ownChars }),
     places: placePrints(result, blocks),
     noindex: result.noindex,
     metadata: boundedMetadata({ ...result.metadata, ...ownMetadata(result) }),

@@ -1,6 +1,7 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { Truncation } from '../../domain/crawl/states/truncation.ts';
 import type { PageVariant } from '../../domain/page/links/page-variant.ts';
+import { textOverlap } from '../../domain/page/near/text-sketch.ts';
 
 const TRUNCATED: Readonly<Record<Truncation, string>> = {
   length: 'Its stored copy was cut at http.maxBodyBytes; the rest of the page is not known.',
@@ -53,4 +54,20 @@ export function seriesSentences({ metadata: { variant, variantOf, pageNumber } }
   }
   if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
   return sentences;
+}
+
+/** How much of its text a duplicate shares with its page. */
+export function copySentences(page: CrawlDatum, representative: CrawlDatum | undefined): string[] {
+  if (page.state !== 'duplicate' || representative === undefined) return [];
+  const overlap = textOverlap(page.sketch, representative.sketch);
+  if (overlap === null) {
+    return [
+      'How much of their text is the same is not known: one of them has not been parsed since, or is a list of links.',
+    ];
+  }
+  const percent = (share: number): string => `${Math.round(100 * share)} %`;
+  return [
+    `${percent(overlap.likeness)} of their text is the same, and ${percent(overlap.containment)} of the shorter one is ` +
+      'in the longer (estimated from sketches of three-word runs).',
+  ];
 }

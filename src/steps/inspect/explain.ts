@@ -18,7 +18,7 @@ import {
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
-import { partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
+import { copySentences, partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { renderSentences } from './explain-rendering.ts';
 import { hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
@@ -97,6 +97,8 @@ export interface ExplainInput extends OutlookInput {
   readonly reason: string | null;
   readonly lastModifiedAt: number | null;
   readonly trail: readonly TrailStep[];
+  /** The page that a duplicate repeats; absent without one in the crawl db. */
+  readonly representative?: CrawlDatum | undefined;
   readonly skipped: readonly SkippedBefore[];
   /** Next visit before new settings, which the next round applies; `null`: there are none for it. */
   readonly movedFrom: number | null;
@@ -219,7 +221,11 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   why.push(...hazardSentences(datum, input.policy, now));
   const passed = input.skipped.at(-1);
   if (passed !== undefined && isPassedOver(datum, passed)) why.push(`It was ${skipSentence(passed)}`);
-  why.push(...stateSentences(datum), ...renderSentences(datum, input.host?.facts.rendering ?? null));
+  why.push(
+    ...stateSentences(datum),
+    ...copySentences(datum, input.representative),
+    ...renderSentences(datum, input.host?.facts.rendering ?? null),
+  );
   if (input.family !== null) why.push(familySentence(input.family));
   return why;
 }

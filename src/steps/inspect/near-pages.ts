@@ -2,6 +2,7 @@ import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts'
 import { type RepeatScope, signedText } from '../../domain/crawl/states/duplicate.ts';
 import { MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
+import { textOverlap } from '../../domain/page/near/text-sketch.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, ScanQuery } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
@@ -10,6 +11,8 @@ export interface NearPage {
   readonly url: string;
   /** Bits. */
   readonly distance: number;
+  /** Share of their text that both have in common, 0..1, estimated; `null`: unknown. */
+  readonly overlap: number | null;
   readonly state: CrawlState;
   readonly title: string | null;
 }
@@ -50,9 +53,9 @@ async function byTables({ db, tables }: NearDeps, own: CrawlDatum, options: Near
   const [answer] = await tables.near([{ ...text, url: own.url, distance }]);
   if (answer === undefined || !answer.complete) return null;
   const records = await db.getMany(answer.pages.map((page) => page.url));
-  return answer.pages.flatMap(({ url, distance: apart }, i): NearPage[] => {
+  return answer.pages.flatMap(({ distance: apart }, i): NearPage[] => {
     const datum = records[i];
-    return datum === undefined ? [] : [{ url, distance: apart, state: datum.state, title: datum.title }];
+    return datum === undefined ? [] : [nearPage(own, datum, apart)];
   });
 }
 
@@ -66,10 +69,14 @@ async function byReading(
   const query: ScanQuery = scope === 'host' ? { host } : scope === 'domain' ? { domain: domainOf(host) } : {};
   const found: NearPage[] = [];
   for await (const other of db.scan(query)) {
-    const { url, state, title } = other;
-    if (other.signature === null || other.signatureName !== own.signatureName || url === own.url) continue;
+    if (other.signature === null || other.signatureName !== own.signatureName || other.url === own.url) continue;
     const apart = hammingDistance(signature, other.signature);
-    if (apart <= distance) found.push({ url, distance: apart, state, title });
+    if (apart <= distance) found.push(nearPage(own, other, apart));
   }
   return found;
+}
+
+function nearPage(own: CrawlDatum, { url, state, title, sketch }: CrawlDatum, distance: number): NearPage {
+  const overlap = textOverlap(own.sketch, sketch)?.likeness ?? null;
+  return { url, distance, overlap: overlap === null ? null : Math.round(1_000 * overlap) / 1_000, state, title };
 }

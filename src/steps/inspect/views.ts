@@ -34,6 +34,7 @@ export interface RecordView {
   readonly rendered: boolean;
   readonly signature: string | null;
   readonly changeSignature: string | null;
+  readonly changeDigest: string | null;
   readonly signatureName: string | null;
   readonly title: string | null;
   readonly textChars: number | null;
@@ -138,6 +139,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     rendered: datum.rendered !== null,
     signature: datum.signature,
     changeSignature: changeSignatureOf(datum),
+    changeDigest: datum.changeDigest,
     signatureName: datum.signatureName,
     title: datum.title,
     textChars: datum.textChars,

@@ -3,10 +3,11 @@ import type { Preference } from '../../domain/crawl/states/duplicate.ts';
 import {
   asDuplicate,
   asOwnPage,
+  type ComparedText,
+  isHub,
   isOwnPage,
   isVariantOf,
   type RepeatScope,
-  type SignedText,
 } from '../../domain/crawl/states/duplicate.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
@@ -21,6 +22,8 @@ import { workMeter } from '../work-meter.ts';
 export interface DedupOptions {
   /** Largest distance of signatures, 0 to 3 bits. */
   readonly distance: number;
+  /** As in `CopyRule`. */
+  readonly minOverlap: number;
   /** Pages that may be of one group: those of a host, of a registrable domain, or any. */
   readonly scope: RepeatScope;
   /** How the representative of a group is chosen: the first criterion by which two pages differ decides. */
@@ -90,8 +93,8 @@ export async function dedup(
   options: DedupOptions,
   onDuplicate: (duplicate: DuplicateView) => void = () => {},
 ): Promise<DedupSummary> {
-  const { distance, prefer, incoming, dryRun } = options;
-  const grouping = await deps.grouping({ distance, prefer, isBatch: incoming !== undefined });
+  const { distance, minOverlap, prefer, incoming, dryRun } = options;
+  const grouping = await deps.grouping({ distance, minOverlap, prefer, isBatch: incoming !== undefined });
   try {
     let [pages, short, known] = [0, 0, 0];
     const records = deps.records ?? (await allRecords(deps.db));
@@ -103,7 +106,8 @@ export async function dedup(
       pages++;
       const { url, score, discoveredAt } = datum;
       const scope = `${page.scope}\n${page.signatureName}`;
-      const added = grouping.add({ ...page, url, scope, score, discoveredAt, isIncoming: incoming?.has(url) ?? true });
+      const isIncoming = incoming?.has(url) ?? true;
+      const added = grouping.add({ ...page, url, scope, score, discoveredAt, isHub: isHub(datum), isIncoming });
       if (added !== undefined) await added;
     }
     deps.onWork?.({ work: 'comparing signatures', done: pages, total: null });
@@ -127,7 +131,7 @@ async function allRecords(db: CrawlDb): Promise<JudgedRecords> {
 export const READING_SIGNATURES = 'reading signatures';
 
 /** A page that is compared with others: only those of its scope, and only signatures of its name. */
-export interface ComparedPage extends SignedText {
+export interface ComparedPage extends ComparedText {
   readonly scope: string;
 }
 
@@ -139,10 +143,10 @@ export function comparedPage(
 ): ComparedPage | 'short' | null {
   if (!hasCopy(datum)) return null;
   if (!isLong(datum, options)) return 'short';
-  const { url, signature, signatureName, textChars } = datum;
+  const { url, signature, signatureName, textChars, sketch } = datum;
   const host = hostOf(url);
   const scope = options.scope === 'all' ? '' : options.scope === 'host' ? host : domainOf(host);
-  return { signature, signatureName: signatureName ?? '', textChars: textChars ?? 0, scope };
+  return { signature, signatureName: signatureName ?? '', textChars: textChars ?? 0, sketch, scope };
 }
 
 type Signed = CrawlDatum & { readonly signature: string };

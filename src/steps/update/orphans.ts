@@ -42,7 +42,7 @@ export async function sweepOrphans(
   deps: SweepDeps,
   options: {
     readonly mode: 'mark' | 'purge';
-    readonly repeats: Pick<RepeatOptions, 'distance'>;
+    readonly repeats: Omit<RepeatOptions, 'keep'>;
     readonly now: number;
     /** Default: two million. */
     readonly urlsPerPart?: number;
@@ -133,10 +133,10 @@ async function sweepRecords(
 async function withDuplicates(
   { db, near }: SweepDeps,
   revived: readonly VisitedPage[],
-  { distance }: Pick<RepeatOptions, 'distance'>,
+  rule: Omit<RepeatOptions, 'keep'>,
 ): Promise<readonly CrawlDatum[]> {
   if (near === null || revived.length === 0) return revived.map(({ datum }) => datum);
-  return (await judgeRepeats({ db, ...near }, revived, { distance, keep: 'first' })).visited;
+  return (await judgeRepeats({ db, ...near }, revived, { ...rule, keep: 'first' })).visited;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { isOwnPage } from '../../domain/crawl/states/duplicate.ts';
+import { type CopyRule, isOwnPage } from '../../domain/crawl/states/duplicate.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
@@ -17,9 +17,7 @@ export interface RejudgeDeps {
   readonly onWork?: OnWork | undefined;
 }
 
-export interface RejudgeOptions {
-  /** Largest distance of a page to its representative, 0 to 3 bits. */
-  readonly distance: number;
+export interface RejudgeOptions extends Omit<CopyRule, 'minChars'> {
   readonly skipOutlinks: boolean;
   /** Records judged at a time. */
   readonly chunk: number;
@@ -60,11 +58,11 @@ const isComparable = (datum: CrawlDatum): boolean => isOwnPage(datum) || datum.s
 async function judgeChunk(
   { db, clock, near }: RejudgeDeps,
   urls: readonly string[],
-  { distance, skipOutlinks }: Omit<RejudgeOptions, 'chunk'>,
+  { skipOutlinks, ...rule }: Omit<RejudgeOptions, 'chunk'>,
 ): Promise<{ readonly marked: number; readonly restored: number }> {
   const pages = (await db.getMany(urls)).filter((datum) => datum !== undefined && isComparable(datum)) as CrawlDatum[];
   if (pages.length === 0) return { marked: 0, restored: 0 };
-  const judged = await judgeAgain({ db, ...near }, pages, { distance });
+  const judged = await judgeAgain({ db, ...near }, pages, rule);
   const moved = judged.visited.flatMap((datum, i): CrawlDbPut[] => {
     const previous = pages[i] as CrawlDatum;
     return datum === previous ? [] : [{ datum, previous }];

@@ -138,6 +138,7 @@ const isComparedAnew = (a: CrawlDatum, b: CrawlDatum): boolean =>
   a.signature !== b.signature ||
   a.signatureName !== b.signatureName ||
   a.textChars !== b.textChars ||
+  a.sketch !== b.sketch ||
   canonicalOf(a) !== canonicalOf(b) ||
   a.state !== b.state;
 

@@ -29,8 +29,8 @@ const LEAD = 20;
 
 /** Fields of the record that differ. */
 export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldDifference[] {
-  const { title, state, signature, changeSignature, signatureName, textChars } = before;
-  const values = { state, title, signature, changeSignature, signatureName, textChars };
+  const { title, state, signature, changeSignature, changeDigest, sketch, signatureName, textChars } = before;
+  const values = { state, title, signature, changeSignature, changeDigest, sketch, signatureName, textChars };
   return [
     ...differing(values, after),
     ...differing(statedValues(before), statedValues(after)),

@@ -3,6 +3,8 @@ import {
   asDuplicate,
   asOwnPage,
   byAge,
+  type ComparedText,
+  type CopyRule,
   canonicalOf,
   isAlikeInLength,
   isIncomparable,
@@ -12,16 +14,14 @@ import {
   isVariantOf,
   nearestPage,
   repeatDistance,
-  type SignedText,
   signedText,
 } from '../../domain/crawl/states/duplicate.ts';
 import { FingerprintTables, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../../ports/fingerprint-tables.ts';
 
-export interface RepeatOptions {
-  /** Largest distance of a page to its representative, 0 to 3 bits. */
-  readonly distance: number;
+/** As the tables say how much text a page must have. */
+export interface RepeatOptions extends Omit<CopyRule, 'minChars'> {
   /** The page that represents the other: the one known first, or the one visited last. */
   readonly keep: 'first' | 'latest';
 }
@@ -51,6 +51,12 @@ export interface JudgedRepeats {
 
 const NOTHING_NEAR: NearAnswer = { pages: [], complete: true };
 
+/**
+ * Near pages that are compared by their texts. Hundreds of pages may have the sentences of one template; copies are as
+ * long as each other.
+ */
+const MOST_CANDIDATES = 64;
+
 /** Duplicates of one page that get another representative at once; the others are judged at their own next visit. */
 const HEIRS = 1_000;
 
@@ -71,19 +77,20 @@ export async function judgeRepeats(
 export async function judgeAgain(
   deps: RepeatDeps,
   pages: readonly CrawlDatum[],
-  { distance }: Pick<RepeatOptions, 'distance'>,
+  rule: Omit<RepeatOptions, 'keep'>,
 ): Promise<JudgedRepeats> {
   const unvisited = pages.map((datum) => ({ previous: datum, datum }));
-  return new Judging(deps, unvisited, { distance, keep: 'oldest' }).run();
+  return new Judging(deps, unvisited, { ...rule, keep: 'oldest' }).run();
 }
 
 /** `oldest`: the texts of all pages count as changed, and of two the one known longest represents. */
-type JudgingOptions = { readonly distance: number; readonly keep: RepeatOptions['keep'] | 'oldest' };
+type JudgingOptions = Omit<RepeatOptions, 'keep'> & { readonly keep: RepeatOptions['keep'] | 'oldest' };
 
 class Judging {
   readonly #deps: RepeatDeps;
   readonly #options: JudgingOptions;
   readonly #isAgain: boolean;
+  readonly #rule: CopyRule;
   readonly #visited: readonly VisitedPage[];
   /** Records as they are now: those visited, and others that were read. */
   readonly #now = new Map<string, CrawlDatum>();
@@ -103,6 +110,7 @@ class Judging {
     this.#visited = visited;
     this.#options = options;
     this.#isAgain = options.keep === 'oldest';
+    this.#rule = { ...options, minChars: deps.tables.minChars };
     for (const { datum } of visited) this.#now.set(datum.url, datum);
   }
 
@@ -152,7 +160,7 @@ class Judging {
     return duplicates.filter((datum) => {
       const target = datum.target === null ? undefined : this.#now.get(datum.target);
       if (target === undefined) return true;
-      return this.#distance(datum, target) === null && !isIncomparable(datum, target, this.#deps.tables.minChars);
+      return this.#distance(datum, target) === null && !isIncomparable(datum, target, this.#rule);
     });
   }
 
@@ -163,6 +171,7 @@ class Judging {
       return text === null ? [] : [{ ...text, url: page.url, distance }];
     });
     const answers = new Map((await this.#deps.tables.near(asked)).map((answer, i) => [asked[i]!.url, answer]));
+    for (const { url, textChars } of asked) answers.set(url, closest(answers.get(url)!, textChars));
     const near = [...answers.values()].flatMap((answer) => answer.pages.map(({ url }) => url));
     await this.#load([...near, ...pages.flatMap((page) => canonicalOf(page) ?? [])]);
     for (const page of pages) this.#judge(page, answers.get(page.url) ?? NOTHING_NEAR, keep);
@@ -176,18 +185,28 @@ class Judging {
     const isFit = (datum: CrawlDatum): boolean => keep !== 'oldest' || byAge(datum, page) < 0;
     const representative = this.#representativeFor(page, near, isFit);
     if (representative === null || keep === 'latest') this.#standAlone(page);
-    if (keep === 'latest' && representative !== null) this.#takeOver(page, representative);
+    const own = this.#now.get(page.url)!;
+    // A start page or a hub that was there before represents all the same.
+    const isReplacing = keep === 'latest' && representative !== null && this.#distance(representative, own) !== null;
+    if (isReplacing) this.#takeOver(page, representative);
     else if (representative !== null) this.#assign(page, representative.url);
     else if (keep === 'oldest') this.#takeOverAll(page, near);
-    // Versions of this page that were known before it.
+    // Versions of this page that were known before it, and copies of a page that itself may repeat none.
     for (const datum of near.pages.flatMap(({ url }) => this.#judged(url) ?? [])) {
-      if (isVariantOf(datum, page.url) && this.#distance(datum, page) !== null) this.#takeOver(page, datum);
+      const isVersion = isVariantOf(datum, page.url) && this.#distance(datum, page) !== null;
+      if (isVersion || this.#isOneSided(datum, own)) this.#takeOver(page, datum);
     }
   }
 
+  /** Whether only the first of two may repeat the other: no start page or hub does. */
+  #isOneSided(datum: CrawlDatum, page: CrawlDatum): boolean {
+    return isOwnPage(datum) && this.#distance(datum, page) !== null && this.#distance(page, datum) === null;
+  }
+
   #takeOverAll(page: CrawlDatum, near: NearAnswer): void {
-    const next = (): CrawlDatum | null => this.#representativeFor(page, near, () => true);
-    for (let younger = next(); younger !== null; younger = next()) this.#takeOver(page, younger);
+    for (const younger of this.#others(page, near)) {
+      if (this.#distance(younger, page) !== null && isOwnPage(younger)) this.#takeOver(page, younger);
+    }
   }
 
   #takeOver(page: CrawlDatum, representative: CrawlDatum): void {
@@ -220,8 +239,13 @@ class Judging {
   #representativeFor(page: CrawlDatum, answer: NearAnswer, isFit: (datum: CrawlDatum) => boolean): CrawlDatum | null {
     const canonical = this.#judged(canonicalOf(page));
     if (canonical !== null && this.#distance(page, canonical) !== null) return canonical;
+    return nearestPage(this.#others(page, answer), (datum) => (isFit(datum) ? this.#distance(page, datum) : null));
+  }
+
+  /** Pages that are near by their signatures and may represent others by now. */
+  #others(page: CrawlDatum, answer: NearAnswer): CrawlDatum[] {
     const text = this.#textOf(page);
-    if (text === null) return null;
+    if (text === null) return [];
     const scope = this.#deps.scopeOf(page.url);
     const fresh =
       this.#freshTables?.near(
@@ -230,8 +254,7 @@ class Judging {
         (id) => this.#deps.scopeOf(this.#fresh[id]!) === scope,
       ) ?? [];
     const urls = new Set([...answer.pages.map(({ url }) => url), ...fresh.map(({ id }) => this.#fresh[id]!)]);
-    const others = [...urls].flatMap((url) => (url === page.url ? [] : (this.#judged(url) ?? [])));
-    return nearestPage(others, (datum) => (isFit(datum) ? this.#distance(page, datum) : null));
+    return [...urls].flatMap((url) => (url === page.url ? [] : (this.#judged(url) ?? [])));
   }
 
   /** Elects other representatives, page by page. */
@@ -251,8 +274,7 @@ class Judging {
           datum?.state === 'duplicate' &&
           datum.target === url &&
           (target === undefined ||
-            (this.#distance(datum, target) === null &&
-              !(this.#isAgain && isIncomparable(datum, target, this.#deps.tables.minChars))));
+            (this.#distance(datum, target) === null && !(this.#isAgain && isIncomparable(datum, target, this.#rule))));
         return isLost ? [datum] : [];
       });
       await this.#judgeAll(lost.sort(byAge), 'first');
@@ -260,10 +282,10 @@ class Judging {
   }
 
   #distance(page: CrawlDatum, representative: CrawlDatum): number | null {
-    return repeatDistance(page, representative, this.#deps.tables.minChars, this.#options.distance);
+    return repeatDistance(page, representative, this.#rule);
   }
 
-  #textOf(datum: CrawlDatum): SignedText | null {
+  #textOf(datum: CrawlDatum): ComparedText | null {
     return signedText(datum, this.#deps.tables.minChars);
   }
 
@@ -297,4 +319,11 @@ class Judging {
     }
     return { visited, others, marked, restored };
   }
+}
+
+/** The pages of an answer whose lengths are closest to that of the page asked for. */
+function closest({ pages, complete }: NearAnswer, textChars: number): NearAnswer {
+  if (pages.length <= MOST_CANDIDATES) return { pages, complete };
+  const byLength = [...pages].sort((a, b) => Math.abs(a.textChars - textChars) - Math.abs(b.textChars - textChars));
+  return { pages: byLength.slice(0, MOST_CANDIDATES), complete };
 }

@@ -8,7 +8,7 @@ import { groupedPage, groupsOf, nearGroupingContract } from '../../contracts/nea
 import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();
-const OPTIONS: NearGroupingOptions = { distance: 3, prefer: ['score', 'shortest'], isBatch: false };
+const OPTIONS: NearGroupingOptions = { distance: 3, minOverlap: 0, prefer: ['score', 'shortest'], isBatch: false };
 
 nearGroupingContract('files', (options) => createFileNearGrouping({ ...options, dir: newFolder() }));
 nearGroupingContract('files, in many small blocks', (options) =>

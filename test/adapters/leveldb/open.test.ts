@@ -137,6 +137,21 @@ describe('the format version', () => {
     await again.close();
   });
 
+  it('13 is brought up to date: records of before have neither digest nor sketch of the text', async () => {
+    const dir = await temporaryDir();
+    const before = visitedDatum(URL_A, { changeDigest: null, sketch: null });
+    const db = await openAt(dir);
+    await db.write({ puts: [{ datum: before, previous: null }] });
+    await db.close();
+    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('13') });
+    const again = await openAt(dir);
+    expect(await again.get(URL_A)).toEqual(before);
+    await again.write({ puts: [{ datum: visitedDatum(URL_A), previous: before }] });
+    expect(await again.get(URL_A)).toEqual(visitedDatum(URL_A));
+    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    await again.close();
+  });
+
   it('8 is brought up to date: records of before have one signature, and keep it', async () => {
     const dir = await temporaryDir();
     const before = visitedDatum(URL_A, { changeSignature: null });

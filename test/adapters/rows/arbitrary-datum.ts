@@ -63,6 +63,8 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   digest: maybe(fc.oneof(hex(32), hex(3), fc.constantFrom('', 'ABCDEF', 'no digest'))),
   signature: maybe(hex(16)),
   changeSignature: maybe(hex(16)),
+  changeDigest: maybe(hex(8)),
+  sketch: maybe(hex(70)),
   signatureName: maybe(fc.string()),
   title: maybe(fc.string({ unit: 'grapheme', maxLength: 100 })),
   textChars: maybe(fc.nat()),

@@ -43,7 +43,7 @@ describe('the record codec', () => {
   it('reads what version 1 wrote', () => {
     expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(
       // Version 1 had other beliefs without noise, no length of the text, no stated facts, no blocks,
-      // no robots tag and one signature.
+      // no robots tag, one signature, and neither digest nor sketch of the text.
       visitedDatum(URL_A, {
         schedule: { intervalMs: 86_400_000, belief: NO_BELIEF },
         textChars: null,
@@ -53,8 +53,19 @@ describe('the record codec', () => {
         rendered: null,
         robotsTag: null,
         changeSignature: null,
+        changeDigest: null,
+        sketch: null,
       }),
     );
+  });
+
+  it('reads a record of before the digest and the sketch of the text, which together take at most 48 bytes', () => {
+    const without = visitedDatum(URL_A, { changeDigest: null, sketch: null });
+    const tuple = unpack(encodeRecord(visitedDatum(URL_A))) as unknown[];
+    // The tuple of format 13 ended in front of them.
+    const old = pack(tuple.slice(0, 34));
+    expect(decodeRecord(URL_A, old)).toEqual(without);
+    expect(encodeRecord(visitedDatum(URL_A)).length - old.length).toBeLessThanOrEqual(48);
   });
 
   it('takes at most 200 bytes for the blocks of a page', () => {

@@ -37,7 +37,7 @@ describe('incrawl reparse', () => {
     const dry = await run(['reparse', '--dry-run', '--examples', '1'], { cwd });
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/^Dry run, nothing was changed:\n/)]);
     const counts = new RegExp(
-      `pages +${PAGES}\nparsed anew +${PAGES}\nwould differ +${PAGES}\n  changeSignature +${PAGES}, mean distance [\\d.]+ bits\n  parts +${PAGES}\n  signature +${PAGES}\n  text +${PAGES}\n`,
+      `pages +${PAGES}\nparsed anew +${PAGES}\nwould differ +${PAGES}\n  changeDigest +${PAGES}\n  changeSignature +${PAGES}, mean distance [\\d.]+ bits\n  parts +${PAGES}\n  signature +${PAGES}\n  text +${PAGES}\n`,
     );
     expect(dry.stdout).toMatch(counts);
     expect(dry.stdout).toMatch(/\n\nhttp:\S+\n {2}title: "one: Page \d+" -> "two: Page \d+"\n/);

@@ -55,6 +55,8 @@ const ROUND = {
   layers: [],
   hosts: { busiest: [], failing: [] },
   meanDistance: null,
+  duplicates: 0,
+  restored: 0,
   ms: 1_000,
   cpuMs: 100,
 } satisfies RoundSummary;

@@ -197,6 +197,7 @@ export function record(change: Partial<RecordView> = {}): RecordView {
     digest: '3f786850e387550fdab836ed7e6dc881',
     signature: 'a3c59f0e11d2b684',
     changeSignature: 'a3c59f0e11d2b6a4',
+    changeDigest: '5be0cd19',
     signatureName: 'simhash64-v1',
     title: 'Installing',
     textChars: 5_200,

@@ -31,6 +31,7 @@ const movedOrphan: CrawlDatum = {
 const repeatingOrphan: CrawlDatum = { ...repeats, state: 'orphan', visits: [visit('new')] };
 const neverThere: CrawlDatum = { ...fresh, state: 'gone', lastFetchAt: 5, httpStatus: 404 };
 const neverPage: CrawlDatum = { ...fresh, state: 'redir_perm', lastFetchAt: 5, target: 'https://b.example/' };
+const CALM: CrawlDatum['blocks'] = { blocks: [], changed: [], volatile: ['body>p'], places: null, isCalm: true };
 const failing: CrawlDatum = { ...page, failures: 3 };
 
 describe('entries for consumers', () => {
@@ -58,6 +59,10 @@ describe('entries for consumers', () => {
     ['a page that repeats another', page, repeats, 'duplicate'],
     ['a duplicate that still is one', repeats, repeats, null],
     ['a duplicate of another page', repeats, { ...repeats, target: 'https://c.example/' }, 'duplicate'],
+    ['a duplicate that changes and still is one', repeats, { ...repeats, digest: 'd2' }, 'modified'],
+    ['a page of which only parts differ that always do', page, { ...other, blocks: CALM }, null],
+    ['a duplicate of which only such parts differ', repeats, { ...repeats, digest: 'd2', blocks: CALM }, null],
+    ['a duplicate that is none any more, with such parts', repeats, { ...other, blocks: CALM }, 'back'],
     ['a duplicate that is none any more', repeats, page, 'back'],
     ['a page that can be read again, as it was', unreadable, other, 'back'],
     ['a duplicate that changes', repeats, other, 'modified'],

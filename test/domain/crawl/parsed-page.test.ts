@@ -24,6 +24,8 @@ const page = newDatum({ url: 'https://a.org/', now: 0, intervalMs: 1 });
 const OF_PARSING = [
   'signature',
   'changeSignature',
+  'changeDigest',
+  'sketch',
   'signatureName',
   'title',
   'textChars',

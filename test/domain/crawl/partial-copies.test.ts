@@ -4,7 +4,7 @@ import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../src/domain/c
 import { createFreshnessSchedule } from '../../../src/domain/crawl/schedules/freshness.ts';
 import { createSimilaritySchedule } from '../../../src/domain/crawl/schedules/similarity.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../../src/domain/crawl/states/datum.ts';
-import { repeatDistance } from '../../../src/domain/crawl/states/duplicate.ts';
+import { type CopyRule, repeatDistance } from '../../../src/domain/crawl/states/duplicate.ts';
 import { settle } from '../../../src/domain/crawl/states/settle.ts';
 import { type Truncation, takesPartial } from '../../../src/domain/crawl/states/truncation.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
@@ -99,13 +99,15 @@ describe.each(SCHEDULES)('$name: a part of a page', (schedule) => {
   });
 });
 
+const RULE: CopyRule = { minChars: 200, distance: 3, minOverlap: 0 };
+
 it('a part of a page neither repeats a page nor represents one', () => {
   const page = visited(policyOf(createSimilaritySchedule()), [[0, false]]);
   const part: CrawlDatum = { ...page, url: 'http://a.org/part', truncated: 'disconnect' };
-  expect(repeatDistance({ ...page, url: 'http://a.org/b' }, page, 200, 3)).toBe(0);
-  expect([repeatDistance(page, part, 200, 3), repeatDistance(part, page, 200, 3)]).toEqual([null, null]);
+  expect(repeatDistance({ ...page, url: 'http://a.org/b' }, page, RULE)).toBe(0);
+  expect([repeatDistance(page, part, RULE), repeatDistance(part, page, RULE)]).toEqual([null, null]);
   const version: CrawlDatum = { ...page, url: 'http://a.org/amp', metadata: { variantOf: part.url } };
-  expect(repeatDistance(version, part, 200, 3)).toBeNull();
+  expect(repeatDistance(version, part, RULE)).toBeNull();
 });
 
 it.each<[string, Partial<CrawlDatum>, boolean]>([

@@ -96,8 +96,8 @@ describe('groups', () => {
   });
 
   it('pages of different scopes are never grouped', () => {
-    expect(groupsOf([A, A, A], { sameScope: (a, b) => a % 2 === b % 2 }).get(2)).toEqual({ id: 0, distance: 0 });
-    expect(groupsOf([A, A], { sameScope: () => false }).size).toBe(0);
+    expect(groupsOf([A, A, A], { mayRepeat: (a, b) => a % 2 === b % 2 }).get(2)).toEqual({ id: 0, distance: 0 });
+    expect(groupsOf([A, A], { mayRepeat: () => false }).size).toBe(0);
   });
 
   it('no page repeats one that repeats another, and every one within the distance of a representative does', () => {

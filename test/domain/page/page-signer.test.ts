@@ -93,9 +93,27 @@ describe('a page is signed for likeness and for change', () => {
           const page = { title: null, keywords: [], mainText: null, text };
           const own = createPageSigner({ weights: DIMENSION_WEIGHTS, tfCap: cap })(page, new BlockTable().fill([]));
           const expected = createSimhash({ tfCap: cap })([{ text, weight: 1 }]);
-          expect(own).toEqual({ likeness: expected, change: expected });
+          expect(own).toMatchObject({ likeness: expected, change: expected });
+          expect(own.digest === null).toBe(expected === null);
         },
       ),
     );
+  });
+
+  it('the digest is another one for every edit, even where no bit moves, and for nothing else', () => {
+    const sign = createPageSigner({ weights: DIMENSION_WEIGHTS });
+    const digest = (lines: readonly string[], title = 'Title'): string | null =>
+      sign({ title, keywords: [], mainText: null, text: lines.join('\n') }, new BlockTable().fill([])).digest;
+    const lines = Array.from(
+      { length: 40 },
+      (_, line) => `The ${line}th sentence of a long page says ${line * line} things.`,
+    );
+    const before = digest(lines);
+    expect(before).toMatch(/^[0-9a-f]{8}$/);
+    expect(digest(lines)).toBe(before);
+    expect(digest(lines.toReversed())).toBe(before);
+    expect(digest(lines, 'Another title')).not.toBe(before);
+    for (const at of lines.keys())
+      expect(digest(lines.with(at, lines[at]!.replace('sentence', 'phrase')))).not.toBe(before);
   });
 });

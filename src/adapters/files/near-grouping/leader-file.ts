@@ -1,9 +1,11 @@
 // adapters/files/near-grouping/: groups of near duplicates of a whole crawl, on disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
+import { SKETCH_WORDS } from '../../../domain/page/near/text-sketch.ts';
 
-/** Words of a representative: halves of its fingerprint, scope, length of its text. */
-const WORDS = 4;
+/** Words of a representative: halves of its fingerprint, scope, length of its text, site, sketch. */
+const HEAD = 5;
+const WORDS = HEAD + SKETCH_WORDS;
 
 /** The library: representatives in the order of their discovery. It may grow while threads read. */
 export class LeaderFile {
@@ -20,9 +22,12 @@ export class LeaderFile {
     return new LeaderFile(path, await open(path, 'w'));
   }
 
-  async append({ high, low, scope, chars }: RowBlock, rows: readonly number[]): Promise<void> {
+  async append({ high, low, scope, chars, site, sketches }: RowBlock, rows: readonly number[]): Promise<void> {
     const words = new Int32Array(WORDS * rows.length);
-    for (const [i, row] of rows.entries()) words.set([high[row]!, low[row]!, scope[row]!, chars[row]!], WORDS * i);
+    for (const [i, row] of rows.entries()) {
+      words.set([high[row]!, low[row]!, scope[row]!, chars[row]!, site[row]!], WORDS * i);
+      words.set(sketches.subarray(SKETCH_WORDS * row, SKETCH_WORDS * (row + 1)), WORDS * i + HEAD);
+    }
     const bytes = new Uint8Array(words.buffer);
     for (let from = 0; from < bytes.length; ) from += (await this.#file.write(bytes, from)).bytesWritten;
     this.size += rows.length;
@@ -48,5 +53,15 @@ export async function readLeaders(path: string, from: number, count: number): Pr
     await file.close();
   }
   const column = (of: number) => Int32Array.from({ length: count }, (_, i) => words[WORDS * i + of]!);
-  return { size: count, high: column(0), low: column(1), scope: column(2), chars: column(3) };
+  const sketches = new Int32Array(SKETCH_WORDS * count);
+  for (let i = 0; i < count; i++) sketches.set(words.subarray(WORDS * i + HEAD, WORDS * (i + 1)), SKETCH_WORDS * i);
+  return {
+    size: count,
+    high: column(0),
+    low: column(1),
+    scope: column(2),
+    chars: column(3),
+    site: column(4),
+    sketches,
+  };
 }

@@ -1,5 +1,5 @@
 import type { BucketTables } from '../../../domain/page/near/bucket-tables.ts';
-import { matchLeaders, type RowBlock } from '../../../domain/page/near/group-rows.ts';
+import { matchLeaders, type RowBlock, type RowRule } from '../../../domain/page/near/group-rows.ts';
 import { readLeaders } from './leader-file.ts';
 
 /** Compares a piece of the library with a block of pages. All arrays but the library's are shared between threads. */
@@ -12,14 +12,14 @@ export interface MatchTask {
   readonly tables: BucketTables;
   /** By row of the block; other threads lower it at the same time. */
   readonly nearest: Uint32Array;
-  readonly distance: number;
+  readonly rule: RowRule;
 }
 
 /** The task of a worker thread. */
 export default async function matchPiece(task: MatchTask): Promise<void> {
-  const { library, from, count, block, tables, nearest, distance } = task;
+  const { library, from, count, block, tables, nearest, rule } = task;
   const leaders = await readLeaders(library, from, count);
-  matchLeaders(block, tables, leaders, from, distance, (row, near) => lower(nearest, row, near));
+  matchLeaders(block, tables, leaders, from, rule, (row, near) => lower(nearest, row, near));
 }
 
 function lower(nearest: Uint32Array, row: number, value: number): void {

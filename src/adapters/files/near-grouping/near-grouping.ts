@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { type BucketTables, enter, layOut, makeTables } from '../../../domain/page/near/bucket-tables.ts';
 import { parseFingerprint } from '../../../domain/page/near/fingerprint-tables.ts';
-import { distanceOf, groupRows, leaderOf, MOST_LEADERS, NOTHING_NEAR } from '../../../domain/page/near/group-rows.ts';
+import {
+  distanceOf,
+  groupRows,
+  leaderOf,
+  MOST_LEADERS,
+  NOTHING_NEAR,
+  siteOf,
+} from '../../../domain/page/near/group-rows.ts';
 import { lastScopeMask } from '../../../domain/page/near/scope-mask.ts';
 import type {
   GroupedPage,
@@ -30,7 +37,7 @@ export interface FileNearGroupingOptions extends NearGroupingOptions {
   readonly dir: string;
   /** Threads that compare blocks with the library; default: as many as the machine runs at once, up to 4. */
   readonly threads?: number;
-  /** Pages of a block. It takes about 125 bytes of memory a page. */
+  /** Pages of a block. It takes about 170 bytes of memory a page. */
   readonly blockRows?: number;
   /** Representatives that a thread compares at a time. */
   readonly pieceRows?: number;
@@ -50,6 +57,7 @@ const PREFIX = 'near-';
 export async function createFileNearGrouping({
   dir,
   distance,
+  minOverlap,
   prefer,
   isBatch,
   threads = Math.min(availableParallelism(), MOST_THREADS),
@@ -82,11 +90,12 @@ export async function createFileNearGrouping({
   };
 
   async function compareWithLibrary(block: PageColumns, buffers: BlockBuffers, library: LeaderFile): Promise<void> {
-    const { size, high, low, scope, chars } = block;
+    const { size, high, low, scope, chars, site, sketches } = block;
     const { tables, nearest } = buffers;
     layOut(tables, block, size);
     for (let row = 0; row < size; row++) enter(tables, block, row);
-    const rest = { library: library.path, block: { size, high, low, scope, chars }, tables, nearest, distance };
+    const rows = { size, high, low, scope, chars, site, sketches };
+    const rest = { library: library.path, block: rows, tables, nearest, rule: { distance, minOverlap } };
     const tasks: Promise<void>[] = [];
     for (let from = 0; from < library.size; from += pieceRows) {
       tasks.push(match({ ...rest, from, count: Math.min(pieceRows, library.size - from) }));
@@ -104,7 +113,7 @@ export async function createFileNearGrouping({
       nearest.fill(NOTHING_NEAR);
       if (library.size > 0) await compareWithLibrary(block, buffers, library);
       const leads = (row: number): boolean => !isBatch || block.isIncoming(row);
-      const fresh = groupRows(block, tables, nearest, { distance, leaders: library.size, leads });
+      const fresh = groupRows(block, tables, nearest, { distance, minOverlap, leaders: library.size, leads });
       const wanted = library.size + fresh.length;
       if (wanted > leaders.length) leaders = grown(leaders, Math.max(wanted, 2 * leaders.length));
       for (const [i, row] of fresh.entries()) leaders[library.size + i] = block.number[row]!;
@@ -130,6 +139,8 @@ export async function createFileNearGrouping({
         low: low ^ mask.low,
         scope: mask.id,
         chars: page.textChars,
+        site: siteOf(page.url, page.isHub),
+        sketch: page.sketch,
         score: page.score,
         foundAt: page.discoveredAt,
         urlChars: page.url.length,

@@ -1,5 +1,6 @@
 import type { Preference } from '../../../domain/crawl/states/duplicate.ts';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
+import { readSketch, SKETCH_WORDS } from '../../../domain/page/near/text-sketch.ts';
 
 /** One page, its fingerprint under the mask of its scope. */
 export interface PageRow {
@@ -8,6 +9,8 @@ export interface PageRow {
   readonly low: number;
   readonly scope: number;
   readonly chars: number;
+  readonly site: number;
+  readonly sketch: string | null;
   readonly score: number;
   readonly foundAt: number;
   readonly urlChars: number;
@@ -15,8 +18,8 @@ export interface PageRow {
   readonly isIncoming: boolean;
 }
 
-/** Bytes of a page. */
-const ROW_BYTES = 44;
+/** Bytes of a page: two doubles, eight words, a sketch. */
+const ROW_BYTES = 16 + 4 * (8 + SKETCH_WORDS);
 const IS_HTTPS = 1;
 const IS_INCOMING = 2;
 
@@ -31,6 +34,8 @@ export class PageColumns implements RowBlock {
   readonly low: Int32Array;
   readonly scope: Int32Array;
   readonly chars: Int32Array;
+  readonly site: Int32Array;
+  readonly sketches: Int32Array;
   readonly #urlChars: Int32Array;
   readonly #flags: Int32Array;
   readonly #score: Float64Array;
@@ -51,6 +56,8 @@ export class PageColumns implements RowBlock {
     this.#urlChars = words(4);
     this.#flags = words(5);
     this.chars = words(6);
+    this.site = words(7);
+    this.sketches = new Int32Array(buffer, (16 + 4 * 8) * capacity, SKETCH_WORDS * capacity);
   }
 
   get isFull(): boolean {
@@ -68,6 +75,8 @@ export class PageColumns implements RowBlock {
     this.low[at] = page.low;
     this.scope[at] = page.scope;
     this.chars[at] = page.chars;
+    this.site[at] = page.site;
+    readSketch(page.sketch, this.sketches, SKETCH_WORDS * at);
     this.#urlChars[at] = page.urlChars;
     this.#flags[at] = (page.isHttps ? IS_HTTPS : 0) | (page.isIncoming ? IS_INCOMING : 0);
     this.#score[at] = page.score;
@@ -82,6 +91,8 @@ export class PageColumns implements RowBlock {
     this.low[at] = other.low[row]!;
     this.scope[at] = other.scope[row]!;
     this.chars[at] = other.chars[row]!;
+    this.site[at] = other.site[row]!;
+    this.sketches.set(other.sketches.subarray(SKETCH_WORDS * row, SKETCH_WORDS * (row + 1)), SKETCH_WORDS * at);
     this.#urlChars[at] = other.#urlChars[row]!;
     this.#flags[at] = other.#flags[row]!;
     this.#score[at] = other.#score[row]!;

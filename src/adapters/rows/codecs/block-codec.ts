@@ -14,7 +14,7 @@ const IS_REWRITTEN = 0x80;
 
 /**
  * Blocks as one byte string, then the places that changed, the volatile ones, all places, packed, the characters of the
- * content, and the elements of blocks; what is absent at the end is left out.
+ * content, the elements of blocks, and whether only volatile parts differed; what is absent at the end is left out.
  */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;
@@ -24,7 +24,7 @@ export function packBlocks(memory: BlockMemory | null): unknown[] | null {
     bytes.writeUInt32LE(print, BLOCK_BYTES * i + 4);
     bytes.writeUInt8(isMain ? churn | IS_MAIN : churn, BLOCK_BYTES * i + 8);
   }
-  const { blocks, changed, volatile, places, contentChars = null } = memory;
+  const { blocks, changed, volatile, places, contentChars = null, isCalm = null } = memory;
   const siblings = packSiblings(blocks);
   const packed = [
     bytes,
@@ -33,6 +33,7 @@ export function packBlocks(memory: BlockMemory | null): unknown[] | null {
     places === null ? null : Buffer.from(places, 'base64'),
     contentChars,
     siblings.length === 0 ? null : siblings,
+    isCalm,
   ];
   while (packed.at(-1) === null) packed.pop();
   return packed;
@@ -40,16 +41,17 @@ export function packBlocks(memory: BlockMemory | null): unknown[] | null {
 
 export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | null {
   if (stored === null) return null;
-  const [packed, changed, volatile, places, contentChars, elements] = stored as [
+  const [packed, changed, volatile, places, contentChars, elements, isCalm] = stored as [
     Uint8Array,
     (string[] | null)?,
     (string[] | null)?,
     (Uint8Array | null)?,
     (number | null)?,
-    Uint8Array?,
+    (Uint8Array | null)?,
+    true?,
   ];
   const bytes = bufferOf(packed);
-  const siblings = elements === undefined ? null : unpackSiblings(bufferOf(elements));
+  const siblings = elements ? unpackSiblings(bufferOf(elements)) : null;
   const blocks: RememberedBlock[] = [];
   for (let at = 0; at + BLOCK_BYTES <= bytes.length; at += BLOCK_BYTES) {
     const last = bytes.readUInt8(at + 8);
@@ -68,6 +70,7 @@ export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | n
     volatile: volatile ?? [],
     places: places ? bufferOf(places).toString('base64') : null,
     ...(typeof contentChars === 'number' ? { contentChars } : {}),
+    ...(isCalm ? { isCalm } : {}),
   };
 }
 

@@ -90,6 +90,8 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     hexToBytes(datum.changeSignature),
     datum.truncated,
     packRendered(datum.rendered),
+    hexToBytes(datum.changeDigest),
+    hexToBytes(datum.sketch),
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -160,6 +162,8 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     truncated: at(32),
     signature: bytesToHex(at(22)),
     changeSignature: bytesToHex(at(31)),
+    changeDigest: bytesToHex(at(34)),
+    sketch: bytesToHex(at(35)),
     signatureName: at(23),
     title: at(24),
     textChars: at(27),

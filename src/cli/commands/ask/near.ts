@@ -18,8 +18,8 @@ export function addNear(program: Command, run: Run): void {
     .command('near')
     .argument('<url>', 'a known page')
     .description(
-      'Near-duplicates of a page by the distance of signatures for likeness, nearest first. Up to 3 bits within ' +
-        'dedup.scope the signature index answers at once; anything beyond reads the records.',
+      'Pages near a page by the distance of signatures for likeness, nearest first, with the share of their text that is ' +
+        'the same, which decides whether one is a duplicate. Up to 3 bits within dedup.scope the signature index answers at once; anything beyond reads the records.',
     )
     .option('-k, --distance <bits>', 'largest distance, 0 to 64', wholeNumber(0, 64), 3)
     .addOption(scopeOption())
@@ -44,5 +44,6 @@ export function addNear(program: Command, run: Run): void {
   );
 }
 
-const lineOf = ({ distance, url, title }: NearPage): string =>
-  `${String(distance).padStart(2)}  ${safeText(url)}  ${safeText(title ?? '')}\n`;
+/** A dash: their texts are not known, or are none that can be copied. */
+const lineOf = ({ distance, overlap, url, title }: NearPage): string =>
+  `${String(distance).padStart(2)}  ${(overlap === null ? '-' : `${Math.round(100 * overlap)} %`).padStart(5)}  ${safeText(url)}  ${safeText(title ?? '')}\n`;

@@ -15,6 +15,7 @@ interface ExportFlags {
   readonly output?: string;
   readonly status?: CrawlState[];
   readonly host?: string;
+  readonly withDuplicates?: true;
   readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
   readonly whole?: true;
@@ -40,6 +41,7 @@ export function addExport(program: Command, run: Run): void {
     )
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host', hostName)
+    .option('--with-duplicates', 'pages that repeat others, too')
     .option(
       '--since <time>',
       'only pages that changed since, and the URLs of removed ones: a time, an age (2h, 3d), or a number of the ' +
@@ -101,12 +103,13 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
     throw error;
   });
   if (summary === null) return EXIT.stopped;
-  const { format, documents, removed, seq } = summary;
+  const { format, documents, removed, duplicates, seq } = summary;
   const gone = from === undefined ? '' : `, ${count(removed)} removed`;
-  const text = `${counted(documents, 'page')}${gone}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
+  const copies = duplicates === 0 ? '' : `, ${counted(duplicates, 'duplicate')} left out (--with-duplicates)`;
+  const text = `${counted(documents, 'page')}${gone}${copies}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
   // Without a place stdout holds the export itself.
   if (dryRun || (place !== null && session.json)) {
-    const answer = { format, file: place, bytes: summary.bytes, documents, removed, seq };
+    const answer = { format, file: place, bytes: summary.bytes, documents, removed, duplicates, seq };
     await writeAnswer(session, answer, () => `${text}\n`, dryRun);
   } else if (place !== null) session.note(text);
   return EXIT.done;

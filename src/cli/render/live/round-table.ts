@@ -11,10 +11,12 @@ const URLS: Column = ['urls', 7, (round) => (round.generated === 0 ? '-' : count
 const NEW: Column = ['new', 7, (round) => count(round.new)];
 const CHANGED: Column = ['changed', 8, (round) => count(round.modified)];
 const GONE: Column = ['gone', 6, (round) => count(round.gone)];
+/** Pages that repeat another, and did not before: exports leave them out. */
+const COPIES: Column = ['dup', 5, (round) => count(round.duplicates)];
 const FAILED: Column = ['failed', 7, (round) => count(round.failed)];
 const FOUND: Column = ['found', 8, (round) => count(round.newUrls)];
-const RECEIVED: Column = ['received', 10, (round) => bytes(round.bytesReceived)];
-const TIME: Column = ['time', 9, (round) => span(round.ms / 1000)];
+const RECEIVED: Column = ['received', 9, (round) => bytes(round.bytesReceived)];
+const TIME: Column = ['time', 8, (round) => span(round.ms / 1000)];
 
 const ALL: readonly Column[] = [
   URLS,
@@ -25,6 +27,7 @@ const ALL: readonly Column[] = [
   ['same', 7, (round) => count(round.unchanged)],
   GONE,
   ['moved', 6, (round) => count(round.redirected)],
+  COPIES,
   FAILED,
   ['denied', 7, (round) => count(round.robotsDenied)],
   FOUND,
@@ -39,6 +42,7 @@ const FEW: readonly Column[] = [
   CHANGED,
   ['unchanged', 10, (round) => count(round.notModified + round.skippedByHeaders + round.unchanged)],
   GONE,
+  COPIES,
   FAILED,
   FOUND,
   RECEIVED,

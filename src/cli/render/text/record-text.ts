@@ -83,6 +83,7 @@ export function statsText(stats: DbStats): string {
   return `${fieldLines([
     ['urls', count(stats.urls)],
     ['states', statesInLine(stats.byStatus) || '-'],
+    ['duplicates', duplicatesText(stats.byStatus.duplicate ?? 0)],
     ['hosts', count(stats.hosts)],
     ['due', `${count(stats.due)}, of which ${count(stats.overdue)} for more than a day`],
     ['in segments', count(stats.leased)],
@@ -95,6 +96,9 @@ export function statsText(stats: DbStats): string {
     ...(stats.estimated ? [['not shown', 'freshness and exact times: --full reads the whole due index'] as const] : []),
   ])}\n`;
 }
+
+const duplicatesText = (pages: number): string =>
+  pages === 0 ? '0' : `${count(pages)}, which exports leave out without --with-duplicates`;
 
 function intervalsText({ intervals }: DbStats): string {
   const parts = intervals.map(({ upTo, urls }, i) => {

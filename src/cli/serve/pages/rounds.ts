@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<RoundEntry>[] = [
   { title: 'same body', align: right, cell: (round) => count(round.unchanged) },
   { title: 'gone', align: right, cell: (round) => count(round.gone) },
   { title: 'moved', align: right, cell: (round) => count(round.redirected) },
+  { title: 'duplicates', align: right, cell: (round) => count(round.duplicates) },
   { title: 'failed', align: right, cell: (round) => count(round.failed) },
   { title: 'partial', align: right, cell: (round) => count(round.partial) },
   { title: 'denied', align: right, cell: (round) => count(round.robotsDenied) },

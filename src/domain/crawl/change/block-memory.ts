@@ -49,6 +49,8 @@ export interface BlockMemory {
   readonly places: string | null;
   /** Characters of its content; absent in records of older versions. */
   readonly contentChars?: number;
+  /** Only volatile parts differed at the last visit with another body; absent: others did. */
+  readonly isCalm?: true;
 }
 
 /** Most elements of a page that have churn. */
@@ -85,7 +87,8 @@ export function learnBlocks(before: BlockMemory | null, found: FoundParts): Lear
  */
 export function rereadBlocks(before: BlockMemory | null, found: FoundParts): BlockMemory {
   if (before === null) return freshMemory(found);
-  return { ...learn(before, found, false).memory, changed: before.changed };
+  const { changed, isCalm } = before;
+  return { ...learn(before, found, false).memory, changed, ...(isCalm ? { isCalm } : {}) };
 }
 
 function freshMemory({ blocks, places }: FoundParts): BlockMemory {
@@ -151,6 +154,7 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
       volatile: learnt.flatMap(volatileNames).slice(0, MAX_NAMED).map(shortName),
       places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
       contentChars,
+      ...(isOnlyVolatile ? { isCalm: true } : {}),
     },
     isOnlyVolatile,
     isContentOther: isDiffering && !isOnlyVolatile,

@@ -57,9 +57,10 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
 
 /**
  * The ratios of the default signature of change, `simhash64x2` over word shingles, whose bits flip sooner: measured on
- * 29,900 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts).
+ * 6,000 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts). Each of them moves the
+ * digest, so that none is at a distance of 0: there stands what edits had that moved no bit, before there was a digest.
  */
-export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.12, 0.29, 0.59, 1.5, 3, 41]);
+export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.09, 0.29, 0.56, 1.5, 3, 56]);
 
 /**
  * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of
@@ -71,7 +72,7 @@ const CONTENT_RATIO = 3;
 export type ChangeEvidence =
   /** 304, equal headers or an equal digest. */
   | { readonly kind: 'unchanged' }
-  /** Another body. `distance`: Hamming distance of the signatures, bits; `null` without signatures to compare. */
+  /** Another body. `distance`: as `changeDistance`; `null` without signatures to compare. */
   | {
       readonly kind: 'differs';
       readonly distance: number | null;

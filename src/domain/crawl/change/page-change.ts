@@ -10,7 +10,7 @@ export const CHANGES = {
   moved: 'It redirects now, or to another target than before.',
   gone: 'The server says that it is gone (404, 410).',
   back: 'It is available again after it was gone, moved, marked as a duplicate, or could not be parsed.',
-  duplicate: 'It is a near duplicate of another page.',
+  duplicate: 'It is a copy of another page.',
   dropped: 'Its record was deleted, as a gone page or an orphan: it is visited no more.',
 } as const;
 
@@ -26,7 +26,7 @@ export interface PageChange {
   /** State of the record after the change; of a dropped one its last state. */
   readonly state: CrawlState;
   readonly status: number | null;
-  /** Hamming distance to the previous signature, bits; `null` without signatures to compare. */
+  /** As `changeDistance`, to the visit before; `null` without signatures to compare. */
   readonly distance: number | null;
   /** Target of the redirect, or the representative of a duplicate. */
   readonly target: string | null;
@@ -46,7 +46,7 @@ export function pageChange(before: CrawlDatum, after: CrawlDatum, at: number): P
   const kind = kindOf(before, after);
   if (kind === null) return null;
   const isVisit = after.visits.at(-1) !== before.visits.at(-1);
-  const compares = kind === 'modified' || kind === 'back';
+  const compares = kind === 'modified' || kind === 'back' || (kind === 'duplicate' && before.digest !== null);
   const blocks = isVisit && compares && after.blocks !== before.blocks ? (after.blocks?.changed ?? []) : [];
   return {
     kind,
@@ -89,7 +89,8 @@ function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
     case 'gone':
       return wasKnown && was !== 'gone' ? 'gone' : null;
     case 'duplicate':
-      return was === 'duplicate' && before.target === after.target ? null : 'duplicate';
+      if (was !== 'duplicate' || before.target !== after.target) return 'duplicate';
+      return modifiedKind(before, after);
     case 'fetched':
     case 'notmodified':
     case 'parse_failed':
@@ -100,9 +101,18 @@ function kindOf(before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
 function contentKind(was: CrawlState, before: CrawlDatum, after: CrawlDatum): ChangeKind | null {
   if (before.digest === null) return after.digest === null ? null : 'new';
   if (was === 'gone' || isRedirect(was)) return 'back';
-  if (before.digest !== after.digest || isReadOtherwise(before, after)) return 'modified';
+  if (modifiedKind(before, after) !== null) return 'modified';
   const isReadAgain = was === 'parse_failed' && after.state !== 'parse_failed';
   return was === 'duplicate' || isReadAgain ? 'back' : null;
+}
+
+const isOtherBody = (before: CrawlDatum, after: CrawlDatum): boolean =>
+  before.digest !== after.digest || isReadOtherwise(before, after);
+
+/** A part that is another one at each visit is no news. */
+function modifiedKind(before: CrawlDatum, after: CrawlDatum): 'modified' | null {
+  if (!isOtherBody(before, after)) return null;
+  return after.blocks?.isCalm && after.blocks !== before.blocks ? null : 'modified';
 }
 
 const isRedirect = (state: CrawlState): boolean => state === 'redir_perm' || state === 'redir_temp';

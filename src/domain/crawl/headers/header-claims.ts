@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../states/datum.ts';
-import { changeSignatureOf, type Signed } from '../states/signature-distance.ts';
+import { isSignedOtherwise, type Signed } from '../states/signature-distance.ts';
 
 /**
  * Header fields that change the meaning of the same bytes: how the body is decoded, and what robots may do with the
@@ -52,7 +52,7 @@ export function isReadOtherwise(before: Reading, after: Reading): boolean {
   if (before.contentType === null || after.contentType === null) return false;
   if (mediaType(before.contentType) !== mediaType(after.contentType)) return true;
   if (before.signatureName !== after.signatureName) return false;
-  return changeSignatureOf(before) !== changeSignatureOf(after) || before.title !== after.title;
+  return isSignedOtherwise(before, after) || before.title !== after.title;
 }
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^\s;,"']+)/;

@@ -19,7 +19,7 @@ export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
 
 /** How an answer differs from the stored copy. */
 export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
-  /** Hamming distance to the stored change signature, bits; `null` at first, and without signatures to compare. */
+  /** As {@link changeDistance}, to the stored copy; `null` at first, and without signatures to compare. */
   readonly distance: number | null;
   /** As {@link ScheduleVisit.isContentOther}. */
   readonly isContentOther?: boolean;
@@ -62,12 +62,13 @@ const isCut = (stored: CrawlDatum, answer: FetchSuccess): boolean =>
   stored.digest !== null && (isPartial(stored.truncated) || isPartial(answer.truncated));
 
 /** What parsing made of the same bytes, in place of what it made of them before. */
-const readAs = (datum: CrawlDatum, { signature, changeSignature, signatureName, title }: ParseSuccess): CrawlDatum => ({
+const readAs = (datum: CrawlDatum, parsed: ParseSuccess): CrawlDatum => ({
   ...datum,
-  signature,
-  changeSignature: changeSignature ?? null,
-  signatureName,
-  title,
+  signature: parsed.signature,
+  changeSignature: parsed.changeSignature ?? null,
+  changeDigest: parsed.changeDigest ?? null,
+  signatureName: parsed.signatureName,
+  title: parsed.title,
 });
 
 /** The parts that a page was cut into; `null`: it was not cut. */

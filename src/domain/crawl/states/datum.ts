@@ -43,7 +43,7 @@ export interface Visit {
   /** Time of the visit, ms since the epoch. */
   readonly at: number;
   readonly outcome: VisitOutcome;
-  /** Hamming distance to the previous signature, bits; `null` without signatures to compare. */
+  /** As `changeDistance`, 0..64; `null` without signatures to compare. */
   readonly distance: number | null;
   /** Time since the previous visit, ms; `null` on the first. */
   readonly elapsedMs: number | null;
@@ -128,6 +128,16 @@ export interface CrawlDatum {
   readonly signature: string | null;
   /** 64-bit signature by which visits are compared; `null`: `signature` serves for that, too. */
   readonly changeSignature: string | null;
+  /**
+   * 32-bit digest of the text that `changeSignature` is made from, 8 hex digits: what differs in it is a change, even
+   * if no bit of the signature moves. `null`: none, as in records of older versions and from signatures without one.
+   */
+  readonly changeDigest: string | null;
+  /**
+   * Sketch of the text, 70 hex digits, by which pages are likened once their signatures are near; `null` for a page
+   * that is no copy of another one (a list of links, no text), and in records of older versions.
+   */
+  readonly sketch: string | null;
   /** Name and version of the signature algorithm: signatures compare only under the same name. */
   readonly signatureName: string | null;
   readonly title: string | null;
@@ -185,6 +195,8 @@ export function newDatum(init: NewDatum): CrawlDatum {
     truncated: null,
     signature: null,
     changeSignature: null,
+    changeDigest: null,
+    sketch: null,
     signatureName: null,
     title: null,
     textChars: null,

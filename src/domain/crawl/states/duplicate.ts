@@ -1,4 +1,6 @@
 import { hammingDistance } from '../../page/near/hamming.ts';
+import { type TextOverlap, textOverlap } from '../../page/near/text-sketch.ts';
+import { hostOf } from '../../url/canonical/url-key.ts';
 import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';
 import { isPartial } from './truncation.ts';
 
@@ -12,7 +14,7 @@ export type RepeatScope = 'host' | 'domain' | 'all';
 export const PREFERENCES = ['score', 'https', 'shortest', 'oldest'] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
-/** A signature and the data needed to compare it. */
+/** A signature and the data needed to find near ones. */
 export interface SignedText {
   /** 16 hex digits. */
   readonly signature: string;
@@ -22,19 +24,35 @@ export interface SignedText {
   readonly textChars: number;
 }
 
+/** What a page is compared by. */
+export interface ComparedText extends SignedText {
+  /** As {@link CrawlDatum.sketch}. */
+  readonly sketch: string | null;
+}
+
+/** When a page is a copy of another one. */
+export interface CopyRule {
+  /** Least text of a page that is compared, characters. */
+  readonly minChars: number;
+  /** Largest distance of the signatures, 0 to 3 bits. */
+  readonly distance: number;
+  /** Least share of the text that both have in common, 0..1 ({@link isCopiedText}); 0: signatures alone decide. */
+  readonly minOverlap: number;
+}
+
 /** Whether a page is its own representative, so that others may repeat it. */
 export const isOwnPage = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
   state === 'fetched' || state === 'notmodified';
 
 /**
- * Signature by which a page is compared; `null` for a page left out: without a whole copy or a signature, or with so
+ * The text by which a page is compared; `null` for a page left out: without a whole copy or a signature, or with so
  * little text that its differences lie elsewhere (pages filled by scripts, "loading" notes).
  */
-export function signedText(datum: CrawlDatum, minChars: number): SignedText | null {
-  const { signature, signatureName, textChars, state } = datum;
+export function signedText(datum: CrawlDatum, minChars: number): ComparedText | null {
+  const { signature, signatureName, textChars, sketch, state } = datum;
   if (isPartial(datum.truncated)) return null;
   if (signature === null || signatureName === null || textChars === null || textChars < minChars) return null;
-  return isOwnPage(datum) || state === 'duplicate' ? { signature, signatureName, textChars } : null;
+  return isOwnPage(datum) || state === 'duplicate' ? { signature, signatureName, textChars, sketch } : null;
 }
 
 /** Texts whose length ratio is below this are no copies, whatever their signatures say. */
@@ -44,8 +62,11 @@ export function isAlikeInLength(a: number, b: number): boolean {
   return Math.min(a, b) >= MIN_LENGTH_RATIO * Math.max(a, b);
 }
 
-export const isSameText = (a: SignedText, b: SignedText): boolean =>
-  a.signature === b.signature && a.signatureName === b.signatureName && a.textChars === b.textChars;
+export const isSameText = (a: ComparedText, b: ComparedText): boolean =>
+  a.signature === b.signature &&
+  a.signatureName === b.signatureName &&
+  a.textChars === b.textChars &&
+  a.sketch === b.sketch;
 
 /** Whether the signatures cannot be compared. */
 export const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatureName !== b.signatureName;
@@ -69,14 +90,13 @@ function variantDistance(page: CrawlDatum, other: CrawlDatum): number | null {
 }
 
 /**
- * Distance of a page to one that it may repeat, at most `maxBits`, more for a version of that page; `null` when it may
- * not.
+ * Distance of a page to one that it may repeat, at most that of the rule, more for a version of that page; `null` when
+ * it may not.
  */
 export function repeatDistance(
   page: CrawlDatum,
   representative: CrawlDatum,
-  minChars: number,
-  maxBits: number,
+  { minChars, distance: maxBits, minOverlap }: CopyRule,
 ): number | null {
   // A page never repeats a version of itself, or a part of a page.
   if (!isOwnPage(representative) || isPartial(representative.truncated) || isVariantOf(representative, page.url))
@@ -87,16 +107,56 @@ export function repeatDistance(
   if (text === null || other === null || isOtherKind(text, other)) return null;
   if (!isAlikeInLength(text.textChars, other.textChars)) return null;
   const distance = hammingDistance(text.signature, other.signature);
-  return distance <= maxBits ? distance : null;
+  if (distance > maxBits) return null;
+  if (minOverlap === 0) return distance;
+  const isSameHost = hostOf(page.url) === hostOf(representative.url);
+  if (isHub(page) || !mayRepeatStart(isStartPage(page.url), isStartPage(representative.url), isSameHost)) return null;
+  return isCopiedText(textOverlap(text.sketch, other.sketch), isSameHost, minOverlap) ? distance : null;
 }
 
-/** Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. */
-export function isIncomparable(page: CrawlDatum, representative: CrawlDatum, minChars: number): boolean {
+/** Twice the standard error of a sketch of a long text: an estimate so much above the least share shows that share. */
+const CERTAINTY = 0.04;
+
+/**
+ * Whether so much of the text is the same that one is a copy of the other. Pages of one host are made from one
+ * template, so that what tells them apart may be a few lines: the texts are the same but for `1 - minOverlap`. Another
+ * host puts its own teasers and credits around a text: the shorter is in the longer.
+ * @param overlap `null`: unknown, which shows nothing
+ */
+export function isCopiedText(overlap: TextOverlap | null, isSameHost: boolean, minOverlap: number): boolean {
+  if (overlap === null) return false;
+  return isSameHost ? overlap.likeness >= Math.min(1, minOverlap + CERTAINTY) : overlap.containment >= minOverlap;
+}
+
+/** Whether a URL is the start page of its host. */
+export const isStartPage = (url: string): boolean => url.indexOf('/', url.indexOf('//') + 2) === url.length - 1;
+
+/** A start page repeats no page of its host, and of another host only the start page. */
+export const mayRepeatStart = (isStart: boolean, isOtherStart: boolean, isSameHost: boolean): boolean =>
+  !isStart || (isOtherStart && !isSameHost);
+
+/** New URLs that a change brings, from which a page counts as a hub. */
+const HUB_URLS = 0.5;
+
+/** A page that has brought new URLs is there for them: it repeats no other page. */
+export const isHub = ({ schedule: { belief } }: Pick<CrawlDatum, 'schedule'>): boolean =>
+  belief !== null && belief.newUrls >= HUB_URLS;
+
+/**
+ * Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. A mark
+ * that no text was compared for, as older versions made them, is not kept open.
+ */
+export function isIncomparable(
+  page: CrawlDatum,
+  representative: CrawlDatum,
+  { minChars, minOverlap }: Omit<CopyRule, 'distance'>,
+): boolean {
   const [text, other] = [signedText(page, minChars), signedText(representative, minChars)];
   return (
     isOwnPage(representative) &&
     text !== null &&
     other !== null &&
+    (minOverlap === 0 || text.sketch !== null) &&
     isOtherKind(text, other) &&
     isAlikeInLength(text.textChars, other.textChars)
   );

@@ -97,6 +97,10 @@ export type ParseOutcome =
       readonly signature: string | null;
       /** As {@link CrawlDatum.changeSignature}; absent: `signature` serves for that, too. */
       readonly changeSignature?: string;
+      /** As {@link CrawlDatum.changeDigest}; absent: the signature has none. */
+      readonly changeDigest?: string;
+      /** As {@link CrawlDatum.sketch}; absent: `null`. */
+      readonly sketch?: string;
       readonly signatureName: string;
       readonly title: string | null;
       /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */

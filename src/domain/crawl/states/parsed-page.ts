@@ -6,13 +6,23 @@ import type { CrawlDatum } from './datum.ts';
 /** Fields of a record that parsing fills, beside its blocks. */
 export type ParsedFields = Pick<
   CrawlDatum,
-  'signature' | 'changeSignature' | 'signatureName' | 'title' | 'textChars' | 'stated' | 'metadata'
+  | 'signature'
+  | 'changeSignature'
+  | 'changeDigest'
+  | 'sketch'
+  | 'signatureName'
+  | 'title'
+  | 'textChars'
+  | 'stated'
+  | 'metadata'
 >;
 
 export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSuccess): ParsedFields {
   return {
     signature: parsed.signature,
     changeSignature: parsed.changeSignature ?? null,
+    changeDigest: parsed.changeDigest ?? null,
+    sketch: parsed.sketch ?? null,
     signatureName: parsed.signatureName,
     title: parsed.title,
     textChars: parsed.textChars ?? null,

@@ -94,6 +94,8 @@ function stateAfterAnswer({ state }: CrawlDatum, isChanged: boolean): CrawlState
 const NOTHING_PARSED = Object.freeze({
   signature: null,
   changeSignature: null,
+  changeDigest: null,
+  sketch: null,
   signatureName: null,
   title: null,
   textChars: null,
@@ -102,9 +104,12 @@ const NOTHING_PARSED = Object.freeze({
 
 /** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
 function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): ParsedFields {
-  const { signature, changeSignature, signatureName, title, textChars, stated, metadata } = datum;
+  const { metadata } = datum;
   if (parsed !== null) return parsedFields(metadata, parsed);
-  if (!isChanged) return { signature, changeSignature, signatureName, title, textChars, stated, metadata };
+  if (!isChanged) {
+    const { signature, changeSignature, changeDigest, sketch, signatureName, title, textChars, stated } = datum;
+    return { signature, changeSignature, changeDigest, sketch, signatureName, title, textChars, stated, metadata };
+  }
   return { ...NOTHING_PARSED, metadata };
 }
 

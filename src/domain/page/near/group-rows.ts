@@ -1,4 +1,6 @@
-import { isAlikeInLength } from '../../crawl/states/duplicate.ts';
+import { isAlikeInLength, isCopiedText, isStartPage, mayRepeatStart } from '../../crawl/states/duplicate.ts';
+import { hostOf } from '../../url/canonical/url-key.ts';
+import { murmur3 } from '../../url/hash/murmur3.ts';
 import {
   type BucketTables,
   collectNear,
@@ -9,6 +11,7 @@ import {
   visitNear,
 } from './bucket-tables.ts';
 import { setBits } from './hamming.ts';
+import { SKETCH_WORDS, wordsOverlap } from './text-sketch.ts';
 
 /** Pages in the order of preference, in columns. */
 export interface RowBlock extends FingerprintColumns {
@@ -17,6 +20,24 @@ export interface RowBlock extends FingerprintColumns {
   readonly scope: Int32Array;
   /** Lengths of the texts, characters. */
   readonly chars: Int32Array;
+  /** By {@link siteOf}. */
+  readonly site: Int32Array;
+  /** Sketches of the texts, {@link SKETCH_WORDS} words a row. */
+  readonly sketches: Int32Array;
+}
+
+const IS_START = 1;
+const IS_HUB = 2;
+
+/** A hash of the host, and what kind of page it is, which repeats no other. */
+export const siteOf = (url: string, isHub: boolean): number =>
+  (murmur3(hostOf(url)) & ~(IS_START | IS_HUB)) | (isStartPage(url) ? IS_START : 0) | (isHub ? IS_HUB : 0);
+
+/** When a row repeats a representative. */
+export interface RowRule {
+  /** Bits. */
+  readonly distance: number;
+  readonly minOverlap: number;
 }
 
 /** The nearest representative of a row: distance and number packed in one number, the nearer the less. */
@@ -40,15 +61,15 @@ export function matchLeaders(
   tables: BucketTables,
   leaders: RowBlock,
   first: number,
-  distance: number,
+  rule: RowRule,
   onNear: (row: number, nearest: Nearest) => void,
 ): void {
   const theirs = makeTables(leaders.size);
   layOut(theirs, leaders, leaders.size);
   for (let leader = 0; leader < leaders.size; leader++) enter(theirs, leaders, leader);
   visitNear(theirs, tables, (leader, row) => {
-    const own = distanceBetween(block, row, leaders, leader);
-    if (own <= distance) onNear(row, nearestOf(own, first + leader));
+    const own = distanceBetween(block, row, leaders, leader, rule);
+    if (own <= rule.distance) onNear(row, nearestOf(own, first + leader));
   });
 }
 
@@ -66,7 +87,7 @@ export function groupRows(
   block: RowBlock,
   tables: BucketTables,
   nearest: Uint32Array,
-  { distance, leaders, leads }: { readonly distance: number; readonly leaders: number; leads(row: number): boolean },
+  { leaders, leads, ...rule }: RowRule & { readonly leaders: number; leads(row: number): boolean },
 ): number[] {
   layOut(tables, block, block.size);
   const numbers = new Uint32Array(block.size);
@@ -76,8 +97,8 @@ export function groupRows(
     let best = nearest[row]!;
     collectNear(tables, block.high[row]!, block.low[row]!, found);
     for (const other of found) {
-      const own = distanceBetween(block, row, block, other);
-      if (own <= distance) best = Math.min(best, nearestOf(own, numbers[other]!));
+      const own = distanceBetween(block, row, block, other, rule);
+      if (own <= rule.distance) best = Math.min(best, nearestOf(own, numbers[other]!));
     }
     found.length = 0;
     nearest[row] = best;
@@ -89,10 +110,21 @@ export function groupRows(
   return fresh;
 }
 
-/** Above any real distance: rows of different scopes, or of texts of different lengths. */
+/** Above any real distance: rows of different scopes, or of different texts. */
 const APART = 65;
 
-function distanceBetween(a: RowBlock, i: number, b: RowBlock, j: number): number {
+/** Distance of row `i` to the representative in row `j`. */
+function distanceBetween(a: RowBlock, i: number, b: RowBlock, j: number, rule: RowRule): number {
   if (a.scope[i] !== b.scope[j] || !isAlikeInLength(a.chars[i]!, b.chars[j]!)) return APART;
-  return setBits(a.high[i]! ^ b.high[j]!) + setBits(a.low[i]! ^ b.low[j]!);
+  const distance = setBits(a.high[i]! ^ b.high[j]!) + setBits(a.low[i]! ^ b.low[j]!);
+  return distance <= rule.distance && isCopy(a, i, b, j, rule) ? distance : APART;
+}
+
+function isCopy(a: RowBlock, i: number, b: RowBlock, j: number, { minOverlap }: RowRule): boolean {
+  if (minOverlap === 0) return true;
+  const [own, other] = [a.site[i]!, b.site[j]!];
+  const isSameHost = own >>> 2 === other >>> 2;
+  if ((own & IS_HUB) !== 0 || !mayRepeatStart((own & IS_START) !== 0, (other & IS_START) !== 0, isSameHost))
+    return false;
+  return isCopiedText(wordsOverlap(a.sketches, SKETCH_WORDS * i, b.sketches, SKETCH_WORDS * j), isSameHost, minOverlap);
 }

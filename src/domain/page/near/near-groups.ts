@@ -3,8 +3,8 @@ import { type Fingerprint, FingerprintTables, type Neighbour } from './fingerpri
 export interface GroupingOptions {
   /** Largest distance to a representative, bits. */
   readonly distance: number;
-  /** Whether two pages may be of one group, by their numbers; default: any. */
-  readonly sameScope?: (a: number, b: number) => boolean;
+  /** Whether a page may repeat a representative that is near it, by their numbers; default: any. */
+  readonly mayRepeat?: (page: number, leader: number) => boolean;
   /**
    * Pages that may be representatives; the others are not compared among each other (the published protocol: a new
    * batch against the old library). Default: all.
@@ -22,7 +22,7 @@ export interface GroupingOptions {
 export function nearGroups(
   order: Iterable<number>,
   fingerprintOf: (page: number) => Fingerprint,
-  { distance, sameScope, leads }: GroupingOptions,
+  { distance, mayRepeat, leads }: GroupingOptions,
 ): Map<number, Neighbour> {
   const representatives = new FingerprintTables();
   // Tables prefer the smallest id: representatives are numbered in the order of preference, not by page.
@@ -30,7 +30,7 @@ export function nearGroups(
   const repeats = new Map<number, Neighbour>();
   for (const page of order) {
     const fingerprint = fingerprintOf(page);
-    const wanted = sameScope === undefined ? undefined : (leader: number) => sameScope(leaders[leader]!, page);
+    const wanted = mayRepeat === undefined ? undefined : (leader: number) => mayRepeat(page, leaders[leader]!);
     const nearest = representatives.nearest(fingerprint, distance, wanted);
     if (nearest !== null) repeats.set(page, { id: leaders[nearest.id]!, distance: nearest.distance });
     else if (leads === undefined || leads(page)) representatives.add(fingerprint, leaders.push(page) - 1);

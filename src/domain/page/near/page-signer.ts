@@ -39,6 +39,8 @@ interface SignablePage {
 interface PageSignatures {
   readonly likeness: string | null;
   readonly change: string | null;
+  /** 8 hex digits: the digest of all that `change` is made from. */
+  readonly digest: string | null;
 }
 
 /**
@@ -104,8 +106,9 @@ export function createPageSigner({ weights, tfCap = 0, cut, shingles }: PageSign
     voteAnchors(blocks.anchorTexts, lang);
     voteText(ownTitle((page.documentTitle === undefined ? page.title : page.documentTitle) ?? ''), weights.title, lang);
     voteText(page.keywords.join(' '), weights.keywords, lang);
+    const digest = change.digest();
     const changed = change.counted();
     // Without a weight for the text the title is what pages are likened by.
-    return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed };
+    return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed, digest };
   };
 }

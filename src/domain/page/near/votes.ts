@@ -1,6 +1,9 @@
 import { hexOfLanes } from './rabin.ts';
 import type { WeightedShingles } from './shingler.ts';
 
+const MIX_HIGH = 0x9e3779b1 | 0;
+const MIX_LOW = 0x85ebca6b | 0;
+
 /**
  * The votes of shingles on the bits of a Simhash: each has its weight on every bit, by the bits of its fingerprint.
  * They are kept by the value of each byte of the fingerprint: 8 additions a shingle instead of 64.
@@ -8,6 +11,7 @@ import type { WeightedShingles } from './shingler.ts';
 export class Votes {
   private readonly sums = new Float64Array(8 * 256);
   private total = 0;
+  private sum = 0;
 
   get isEmpty(): boolean {
     return this.total === 0;
@@ -16,6 +20,7 @@ export class Votes {
   clear(): void {
     this.sums.fill(0);
     this.total = 0;
+    this.sum = 0;
   }
 
   addAll({ high, low, weight, count }: WeightedShingles): void {
@@ -25,6 +30,8 @@ export class Votes {
   add(high: number, low: number, weight: number): void {
     const { sums } = this;
     this.total += weight;
+    // Both lanes are mixed: their sum alone would be that of two other shingles more often.
+    this.sum = (this.sum + (Math.imul(high, MIX_HIGH) ^ Math.imul(low, MIX_LOW))) | 0;
     sums[low & 255]! += weight;
     sums[256 + ((low >>> 8) & 255)]! += weight;
     sums[512 + ((low >>> 16) & 255)]! += weight;
@@ -33,6 +40,14 @@ export class Votes {
     sums[1280 + ((high >>> 8) & 255)]! += weight;
     sums[1536 + ((high >>> 16) & 255)]! += weight;
     sums[1792 + (high >>> 24)]! += weight;
+  }
+
+  /**
+   * 8 hex digits that are the same for the same set of shingles, in whatever order and with whatever weights, and else
+   * differ but for one chance in 2^32. `null` without votes.
+   */
+  digest(): string | null {
+    return this.isEmpty ? null : (this.sum >>> 0).toString(16).padStart(8, '0');
   }
 
   /** 16 hex digits, the bits with most of the votes; a tie is 0. `null` without votes. Uses the votes up. */
