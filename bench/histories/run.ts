@@ -3,9 +3,9 @@
  * [--set KEY=VALUE] [--curve KEY=VALUE,..] [--svg FOLDER] [--json FILE] [--listen ADDRESS:PORT] [--seed N]
  * [--keep-open]`: replays recorded years of sites through the crawler on a simulated clock, and compares what it saw
  * with what really happened, beside baselines. `--site`, `--variant` and `--set` may be repeated, and `--listen`, too:
- * figures at each address, and their mean. `--curve` replays with each value of a setting as well, for the curve of the
- * crawler in the plots of `--svg`. `--keep-open` opens the crawler once, not for each run: three times as fast. A folder
- * of a history has `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the program xz) or `bodies.gz`.
+ * figures at each address, and their mean. `--curve` replays with each value of a setting as well: the curve of the
+ * crawler in the plots of `--svg`. `--keep-open` opens the crawler once, not for each run: three times as fast. A
+ * folder of a history has `steps.jsonl.gz`, `links.jsonl.gz`, and `bodies.xz` (read by the program xz) or `bodies.gz`.
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -91,7 +91,8 @@ describe('a replay through the crawler', () => {
     expect(table).toMatch(/\| made \| round robin, 25 % a run +\|/);
     expect(table).toMatch(/\| made \| oracle, equal page requests +\|/);
     const drawn = drawing({ title: 'made', own: [judged.figures], families });
-    expect(drawn.match(/<circle /g)).toHaveLength(2);
+    // One for freshness, one for changes seen within a week, one for the median lag.
+    expect(drawn.match(/<circle /g)).toHaveLength(3);
   });
 });
 

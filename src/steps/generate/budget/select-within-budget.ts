@@ -67,6 +67,8 @@ class WithinBudget {
   readonly #known: Selection;
   readonly #rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
   #due = 0;
+  /** Touched URLs that a filter does not keep out. */
+  #ahead = 0;
 
   constructor(deps: BudgetDeps, round: BudgetRound) {
     this.#deps = deps;
@@ -83,7 +85,7 @@ class WithinBudget {
     await this.#addKnownPages();
     const { now, budget, newShare, caps } = this.#round;
     const lists = { newUrls: this.#newUrls.finish(), known: this.#known.finish() };
-    const ofNew = wholePlaces((budget - this.#first.size) * newShare, now);
+    const ofNew = wholePlaces((budget - this.#ahead) * newShare, now);
     const chosen = shareOut(lists, { budget, ofNew, caps, domainOf: this.#deps.domainOf }, this.#reject);
     return { chosen, due: this.#due, rejected: this.#rejected };
   }
@@ -95,7 +97,9 @@ class WithinBudget {
       this.#due++;
       this.#first.add(entry.url);
       const candidate = this.#deps.candidate(entry, Number.POSITIVE_INFINITY);
-      if (candidate !== null) this.#known.add(candidate);
+      if (candidate === null) continue;
+      this.#ahead++;
+      this.#known.add(candidate);
     }
   }
 
