@@ -71,6 +71,17 @@ describe('blocks of a page', () => {
     expect(last([block('body>p', 1)])).toBe(true);
   });
 
+  it('surroundings that are others at each visit are calm once they are learnt, and no change of the content', () => {
+    const served = [1, 2, 3, 4, 5].map((i) => [article(), block('body>div>p', i, 60, false)]);
+    const { memory, isOnlyVolatile } = visits(...served);
+    expect(memory?.isCalm).toBe(true);
+    expect(isOnlyVolatile).not.toContain(true);
+    expect(visits(...served.slice(0, 2)).memory).not.toHaveProperty('isCalm');
+    const withMenu = (i: number, print: number): BlockPrint[] => [...served[i]!, menu(print)];
+    const others = visits(...[0, 1, 2, 3].map((i) => withMenu(i, 1)), withMenu(4, 2));
+    expect(others.memory).not.toHaveProperty('isCalm');
+  });
+
   it('an article that is written on is never volatile, whatever stays around it', () => {
     const { memory, isOnlyVolatile } = visits(...[1, 2, 3, 4, 5, 6, 7].map((i) => [article(i), quote(1), menu(1)]));
     expect(isOnlyVolatile.some(Boolean)).toBe(false);

@@ -49,7 +49,7 @@ export interface BlockMemory {
   readonly places: string | null;
   /** Characters of its content; absent in records of older versions. */
   readonly contentChars?: number;
-  /** Only volatile parts differed at the last visit with another body; absent: others did. */
+  /** Only volatile parts, of the content or around it, differed at the last visit with another body; absent: others. */
   readonly isCalm?: true;
 }
 
@@ -145,8 +145,10 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
   const isOnlyVolatile =
     finding.isRestStill &&
     isDiffering &&
-    differing.every(({ isVolatile, learntSiblings }) => isVolatile || learntSiblings?.isOnlyVolatile) &&
+    differing.every(isPartVolatile) &&
     leaving.every(({ churn }) => churn >= VOLATILE_CHURN);
+  const around = learnt.filter(({ block, isSame }) => !block.isMain && !isSame);
+  const isOnlyAround = isVisit && !isDiffering && around.length > 0 && around.every(isPartVolatile);
   return {
     memory: {
       blocks: withAbsent(remember(learnt, finding), absent),
@@ -154,7 +156,7 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
       volatile: learnt.flatMap(volatileNames).slice(0, MAX_NAMED).map(shortName),
       places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
       contentChars,
-      ...(isOnlyVolatile ? { isCalm: true } : {}),
+      ...(isOnlyVolatile || isOnlyAround ? { isCalm: true } : {}),
     },
     isOnlyVolatile,
     isContentOther: isDiffering && !isOnlyVolatile,
@@ -181,6 +183,9 @@ function learnBlock(compared: ComparedBlock, finding: Finding, mostChars: number
     learntSiblings: siblings === null ? null : learnSiblings(siblings, finding),
   };
 }
+
+const isPartVolatile = ({ isVolatile, learntSiblings }: LearntBlock): boolean =>
+  isVolatile || learntSiblings?.isOnlyVolatile === true;
 
 function remember(blocks: readonly LearntBlock[], { isVisit }: Finding): RememberedBlock[] {
   let left = MAX_RESTLESS;
