@@ -16,10 +16,11 @@ export function socketPath(dir: string, name: string): string {
   return path.length <= MAX_PATH ? path : join(tmpdir(), `incrawl-${name}-${digest}.sock`);
 }
 
+/** A connection that waits while the process ends is reset. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET']);
+
 /** No process listens there (any more). */
-export function isAbsent(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
-}
+export const isAbsent = ({ code }: NodeJS.ErrnoException): boolean => ABSENT.has(code);
 
 export interface LocalSocket {
   close(): Promise<void>;

@@ -68,7 +68,8 @@ describe('a state directory that holds no crawl', () => {
     const shown = await follower.saying(/"seq"/);
     expect(JSON.parse(shown)).toMatchObject({ seq: 1, kind: 'new', url: `${site.origin}/` });
     follower.stop();
-    expect((await follower.finished).code).toBe(0);
+    const ended = await follower.finished;
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
     await site.close();
   });
 });
