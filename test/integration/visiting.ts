@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, openCrawler, type WorkProgress } from '../../src/crawler.ts';
 import { afterThisTest } from '../support/ends.ts';
@@ -36,12 +37,19 @@ export interface Visited {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** An answer, and the real time that each sleep of the clock takes, ms; default: a turn of the event loop. */
+export interface PacedAnswer {
+  readonly answer: Answer;
+  readonly pauseMs: number;
+}
+
 const robots: Answer = (_request, response) => {
   response.writeHead(200).end('User-agent: *\nDisallow: /private\n');
 };
 
 /** A crawler with a simulated clock, which jumps to the end of each sleep, and a server that answers by `answer`. */
-export async function visiting(answer: Answer, ...settings: string[]): Promise<Visited> {
+export async function visiting(answering: Answer | PacedAnswer, ...settings: string[]): Promise<Visited> {
+  const { answer, pauseMs } = typeof answering === 'function' ? { answer: answering, pauseMs: null } : answering;
   const asked: string[] = [];
   const askedAt: number[] = [];
   const work: WorkProgress[] = [];
@@ -70,7 +78,7 @@ export async function visiting(answer: Answer, ...settings: string[]): Promise<V
     clock: {
       now: () => now,
       sleep: async (ms: number) => {
-        await new Promise(setImmediate);
+        await (pauseMs === null ? new Promise(setImmediate) : delay(pauseMs));
         now += ms;
       },
     },
