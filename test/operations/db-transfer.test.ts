@@ -153,10 +153,15 @@ describe('a crawl db as lines of text', () => {
     await expect(imported(lines)).rejects.toThrow(message);
   });
 
-  it('a field that is wrong is named with its line', async () => {
+  it.each([
+    ['depth', /"depth":2/, '"depth":"two"'],
+    ['sketch', /"sketch":"[0-9a-f]+"/, '"sketch":"12ab"'],
+    ['changeDigest', /"changeDigest":"[0-9a-f]+"/, '"changeDigest":"none"'],
+  ])('a field that is wrong is named with its line: %s', async (field, right, wrong) => {
     const lines = await textOf(await dbOf(visitedDatum(A)));
-    const broken = lines.map((line) => line.replace('"depth":2', '"depth":"two"'));
-    await expect(imported(broken)).rejects.toThrow(/^line 2: record\.depth/);
+    const broken = lines.map((line) => line.replace(right, wrong));
+    expect(broken).not.toEqual(lines);
+    await expect(imported(broken)).rejects.toThrow(new RegExp(`^line 2: record\\.${field}`));
   });
 
   it('a merge leaves the change feed of the other crawl out', async () => {

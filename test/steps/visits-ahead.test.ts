@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
-import { expectedWithout } from '../../src/domain/crawl/hazard/expectation.ts';
+import { NO_BELIEF, rateOfInterval } from '../../src/domain/crawl/change/change-belief.ts';
 import { EPOCH_MS, type HostClock, NO_CLOCK } from '../../src/domain/crawl/hazard/host-clock.ts';
 import { NO_LEVEL } from '../../src/domain/crawl/hazard/level.ts';
 import { groupOf } from '../../src/domain/crawl/hazard/page-group.ts';
@@ -35,7 +34,7 @@ async function planned(observed: number | null, dueInDays: number): Promise<numb
   const groups = [{ number: groupOf(URL), level: NO_LEVEL, pages: 1, lookedAt: NOW }];
   const clock: HostClock = { ...NO_CLOCK, groups, epochs: [{ from: lastFetchAt, to: NOW - EPOCH_MS, found }] };
   if (observed !== null) {
-    const expected = { ...expectedWithout(7 * DAY_MS), clock };
+    const expected = { above: rateOfInterval(7 * DAY_MS), clock };
     const meta = watchedHostFacts(new Map(), new Map([['h.example', expected]]), 30 * DAY_MS, NOW);
     await db.write({ hostFacts: [{ host: 'h.example', facts: { ...NO_HOST_FACTS, clock } }], meta });
   }

@@ -2,7 +2,8 @@
 import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
 import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
-import { dueFacts, isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
+import { dueFacts, isDueByHazard, isNewUrl } from '../../domain/crawl/revisit/due.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
@@ -32,7 +33,6 @@ import type {
 } from '../../ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
-import { ofGroup } from './due-of-group.ts';
 import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';
@@ -52,7 +52,6 @@ class MemoryCrawlDb implements CrawlDb {
   readonly #links = new Map<string, readonly string[]>();
   readonly #families = new Map<string, DomainFamilies>();
   readonly #shares = new MemoryHostShares();
-  readonly dueOfGroup = (query: DueOfGroupQuery) => ofGroup(this.due({ until: Number.MAX_SAFE_INTEGER }), query);
   readonly hostShares = async (hosts: readonly string[]) => this.#shares.getMany(hosts);
   readonly #facts = new Map<string, HostFacts>();
   readonly #segments = new Map<string, SegmentRow>();
@@ -64,6 +63,15 @@ class MemoryCrawlDb implements CrawlDb {
 
   async get(url: string): Promise<CrawlDatum | undefined> {
     return this.#records.get(url);
+  }
+
+  async dueOfGroup({ host, group, after, limit }: DueOfGroupQuery): Promise<DueEntry[]> {
+    const entries: DueEntry[] = [];
+    for await (const entry of this.due({ until: Number.MAX_SAFE_INTEGER })) {
+      const isMeant = entry.dueAt > after && isDueByHazard(entry) && hostOf(entry.url) === host;
+      if (isMeant && groupOf(entry.url) === group) entries.push(entry);
+    }
+    return entries.slice(0, limit);
   }
 
   async getMany(urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {

@@ -48,7 +48,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
   const record = found ?? former;
   const settings = await openNewSettings(db, scheduleSettings(deps.config), policy, now);
-  const [put] = (isLater(record, now) && (await settings?.moved([record.url]))) || [];
+  const [put] = settings !== null && isLater(record, now) ? await settings.moved([record.url]) : [];
   const datum = put?.datum ?? record;
   const stored = former?.url ?? named;
   const [lease] = stored === null ? [undefined] : await db.leases([stored]);

@@ -9,6 +9,7 @@ import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
 import { TRUNCATIONS } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
+import { isSketch } from '../../domain/page/near/text-sketch.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
 import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';
@@ -123,8 +124,12 @@ const record = z.strictObject({
   truncated: z.enum(TRUNCATIONS).nullable().default(null),
   signature: text,
   changeSignature: text.default(null),
-  changeDigest: text.default(null),
-  sketch: text.default(null),
+  changeDigest: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/, 'expected 8 hex digits')
+    .nullable()
+    .default(null),
+  sketch: z.string().refine(isSketch, 'expected the 70 hex digits of a sketch').nullable().default(null),
   signatureName: text,
   title: text,
   textChars: z.number().int().nonnegative().nullable().default(null),

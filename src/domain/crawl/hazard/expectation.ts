@@ -1,5 +1,5 @@
 import { rateOfInterval } from '../change/change-belief.ts';
-import { groupOfClock, type HostClock, hazardBetween, mostGain, NO_CLOCK, visitsLately } from './host-clock.ts';
+import { groupOfClock, type HostClock, hazardBetween, mostGain, visitsLately } from './host-clock.ts';
 import { type ChangeLevel, CRAWL_WEIGHT, HOST_WEIGHT, meanRateOfLevel, NO_LEVEL, rateOfLevel } from './level.ts';
 import { groupOf } from './page-group.ts';
 
@@ -25,11 +25,6 @@ export interface PageExpectation {
  */
 export const crawlRate = (crawl: ChangeLevel, firstIntervalMs: number, now: number): number =>
   rateOfLevel(crawl, rateOfInterval(firstIntervalMs), CRAWL_WEIGHT, now);
-
-export const expectedWithout = (firstIntervalMs: number): HostExpectation => ({
-  clock: NO_CLOCK,
-  above: rateOfInterval(firstIntervalMs),
-});
 
 /** Rate expected of the pages of a group, changes per ms. */
 export function rateOfGroup({ clock, above }: HostExpectation, group: number, now: number): number {
