@@ -1,12 +1,14 @@
-import { isAlikeInLength, isCopiedText, isStartPage, mayRepeatStart } from '../../domain/crawl/states/duplicate.ts';
+import { isAlikeInLength, isCopyOf } from '../../domain/crawl/states/duplicate.ts';
 import { parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { nearGroups } from '../../domain/page/near/near-groups.ts';
-import { textOverlap } from '../../domain/page/near/text-sketch.ts';
-import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';
 
 /** The reference: all pages in memory, compared one after the other. */
 export function createMemoryNearGrouping({ distance, minOverlap, prefer, isBatch }: NearGroupingOptions): NearGrouping {
+  const isMatch = (page: GroupedPage, leader: GroupedPage): boolean =>
+    page.scope === leader.scope &&
+    isAlikeInLength(page.textChars, leader.textChars) &&
+    isCopyOf(page, leader, minOverlap);
   const pages: GroupedPage[] = [];
   const before = {
     score: (a, b) => b.score - a.score,
@@ -31,7 +33,7 @@ export function createMemoryNearGrouping({ distance, minOverlap, prefer, isBatch
     group: async (): Promise<NearGroups> => {
       const found = nearGroups(inOrder(), (page) => parseFingerprint(pages[page]!.signature), {
         distance,
-        mayRepeat: (page, leader) => mayRepeat(pages[page]!, pages[leader]!, minOverlap),
+        mayRepeat: (page, leader) => isMatch(pages[page]!, pages[leader]!),
         leads: (page) => !isBatch || pages[page]!.isIncoming,
       });
       async function* repeats(): AsyncGenerator<Repeat> {
@@ -46,15 +48,4 @@ export function createMemoryNearGrouping({ distance, minOverlap, prefer, isBatch
       pages.length = 0;
     },
   };
-}
-
-function mayRepeat(page: GroupedPage, leader: GroupedPage, minOverlap: number): boolean {
-  if (page.scope !== leader.scope || !isAlikeInLength(page.textChars, leader.textChars)) return false;
-  if (minOverlap === 0) return true;
-  const isSameHost = hostOf(page.url) === hostOf(leader.url);
-  return (
-    !page.isHub &&
-    mayRepeatStart(isStartPage(page.url), isStartPage(leader.url), isSameHost) &&
-    isCopiedText(textOverlap(page.sketch, leader.sketch), isSameHost, minOverlap)
-  );
 }

@@ -107,11 +107,25 @@ export function repeatDistance(
   if (text === null || other === null || isOtherKind(text, other)) return null;
   if (!isAlikeInLength(text.textChars, other.textChars)) return null;
   const distance = hammingDistance(text.signature, other.signature);
-  if (distance > maxBits) return null;
-  if (minOverlap === 0) return distance;
-  const isSameHost = hostOf(page.url) === hostOf(representative.url);
-  if (isHub(page) || !mayRepeatStart(isStartPage(page.url), isStartPage(representative.url), isSameHost)) return null;
-  return isCopiedText(textOverlap(text.sketch, other.sketch), isSameHost, minOverlap) ? distance : null;
+  const near = { url: page.url, sketch: text.sketch, isHub: isHub(page) };
+  return distance <= maxBits && isCopyOf(near, representative, minOverlap) ? distance : null;
+}
+
+/** A page whose signature is near that of another one. */
+export interface NearText extends Pick<CrawlDatum, 'url' | 'sketch'> {
+  /** As {@link isHub}. */
+  readonly isHub: boolean;
+}
+
+/** Whether a page with a near signature is a copy; `minOverlap` as in {@link CopyRule}. */
+export function isCopyOf(page: NearText, other: Pick<CrawlDatum, 'url' | 'sketch'>, minOverlap: number): boolean {
+  if (minOverlap === 0) return true;
+  const isSameHost = hostOf(page.url) === hostOf(other.url);
+  return (
+    !page.isHub &&
+    mayRepeatStart(isStartPage(page.url), isStartPage(other.url), isSameHost) &&
+    isCopiedText(textOverlap(page.sketch, other.sketch), isSameHost, minOverlap)
+  );
 }
 
 /** Twice the standard error of a sketch of a long text: an estimate so much above the least share shows that share. */
