@@ -13,9 +13,7 @@ const HOSTILE = ['a', 'ab', 'b', 'aab', 'a/', '/', 'a0', 'x'].map((part) => part
 /** Whether `-pattern` keeps a URL out. */
 function matcherOf(...patterns: string[]): (url: string) => boolean {
   const { rules } = readRules([...patterns.map((pattern) => `-${pattern}`), '+.'].join('\n'), 'r.txt');
-  const ignore = (): void => {};
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const filter = createRuleFilter(rules, { maxUrlLength: LENGTH, slowRuleMs: MAX_MS, log, now: () => 0 });
+  const filter = createRuleFilter(rules, LENGTH);
   return (url) => !filter.filter(url, CONTEXT).accept;
 }
 
@@ -186,9 +184,7 @@ describe('a rule', () => {
   it('decides alike whether it stands among few rules or many', () => {
     const patterns = Array.from({ length: 170 }, (_, i) => `/page-${i}$`);
     const { rules } = readRules([...patterns.map((pattern) => `-${pattern}`), '+/page', '-.'].join('\n'), 'r.txt');
-    const ignore = (): void => {};
-    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    const filter = createRuleFilter(rules, { maxUrlLength: LENGTH, slowRuleMs: MAX_MS, log, now: () => 0 });
+    const filter = createRuleFilter(rules, LENGTH);
     const reasonFor = (path: string): string | undefined => filter.filter(`http://a.org${path}`, CONTEXT).reason;
     for (const i of [0, 49, 50, 99, 100, 169]) expect(reasonFor(`/page-${i}`)).toBe(`rule line ${i + 1}: -/page-${i}$`);
     expect(reasonFor('/page-170')).toBe('rule line 171: +/page');

@@ -16,21 +16,16 @@ const optionsSchema = z.strictObject({
     .max(MAX_URL_LENGTH)
     .default(MAX_URL_LENGTH)
     .describe('Longer URLs are kept out, characters.'),
-  slowRuleMs: z
-    .number()
-    .positive()
-    .default(5)
-    .describe('A rule that takes longer than this over one URL is named in the log, once, ms.'),
 });
 
 export default definePlugin({
   name: 'urlfilter-rules',
   api: 1,
   options: optionsSchema,
-  setup(host, { file, maxUrlLength, slowRuleMs }) {
+  setup(host, { file, maxUrlLength }) {
     const text = file === undefined ? DEFAULT_RULES : host.readTextFile(file);
     const { rules, warnings } = readRules(text, file ?? 'bundled rules');
     for (const warning of warnings) host.log.warn(warning);
-    return createRuleFilter(rules, { maxUrlLength, slowRuleMs, log: host.log, now: () => performance.now() });
+    return createRuleFilter(rules, maxUrlLength);
   },
 });

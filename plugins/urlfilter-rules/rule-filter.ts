@@ -1,52 +1,18 @@
-import type { Log, UrlFilter, UrlVerdict } from 'incrawl/plugin';
+import type { UrlFilter, UrlVerdict } from 'incrawl/plugin';
 import { RE2Set } from 're2js';
 import type { Rule } from './rules.ts';
 
-export interface RuleFilterOptions {
-  readonly maxUrlLength: number;
-  /** A rule that takes longer over one URL is named in the log, once. */
-  readonly slowRuleMs: number;
-  readonly log: Log;
-  /** Monotonic, ms. */
-  readonly now: () => number;
-}
-
-/** A filter by which the first rule that matches decides; a URL that no rule matches is kept out. */
-export function createRuleFilter(rules: readonly Rule[], options: RuleFilterOptions): UrlFilter {
-  const { maxUrlLength, slowRuleMs, log, now } = options;
+/**
+ * A filter by which the first rule that matches decides; a URL that no rule matches, or that has more characters than
+ * `maxUrlLength`, is kept out. It reads no clock: what it does and says follows from rules and URL alone.
+ */
+export function createRuleFilter(rules: readonly Rule[], maxUrlLength: number): UrlFilter {
   // Made once: the filter is asked about every link of every page.
   const verdicts = rules.map(verdictOf);
   const tooLong: UrlVerdict = { accept: false, reason: `longer than ${maxUrlLength} characters` };
   const unmatched: UrlVerdict = { accept: false, reason: 'no rule matches' };
   const firstMatch = createFirstMatch(rules);
-  const reported = new Set<Rule>();
-
-  /** Runs the rules one by one, to find out which of them was slow. */
-  const reportSlowRule = (url: string): void => {
-    for (const rule of rules) {
-      if (rule.regex === null) return;
-      if (reported.has(rule)) continue;
-      const before = now();
-      const matches = rule.regex.test(url);
-      const ms = now() - before;
-      if (ms > slowRuleMs) {
-        reported.add(rule);
-        log.warn(`rule line ${rule.line} is slow`, { rule: rule.text, ms, slowRuleMs, url });
-        return;
-      }
-      if (matches) return;
-    }
-  };
-
-  return {
-    filter(url) {
-      if (url.length > maxUrlLength) return tooLong;
-      const before = now();
-      const index = firstMatch(url);
-      if (now() - before > slowRuleMs) reportSlowRule(url);
-      return verdicts[index] ?? unmatched;
-    },
-  };
+  return { filter: (url) => (url.length > maxUrlLength ? tooLong : (verdicts[firstMatch(url)] ?? unmatched)) };
 }
 
 /**
