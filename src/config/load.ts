@@ -44,10 +44,13 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const errors: string[] = [];
   const settings: Setting[] = [];
   if (file !== null) {
-    const { readYamlSettings } = await import('./yaml-settings.ts');
+    const [{ readYamlSettings }, { repeatedSettings }] = await Promise.all([
+      import('./yaml-settings.ts'),
+      import('./repeated-settings.ts'),
+    ]);
     const fromFile = readYamlSettings(await readText(resolve(cwd, file), file), file);
     settings.push(...fromFile.settings);
-    errors.push(...fromFile.errors);
+    errors.push(...fromFile.errors, ...repeatedSettings(fromFile.settings));
   }
   const { config, origins } = resolveWith(settings, options.overrides ?? [], errors);
   const baseDir = file === null ? resolve(cwd, 'conf') : dirname(resolve(cwd, file));

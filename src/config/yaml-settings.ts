@@ -1,5 +1,5 @@
-import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, type Node, type Pair, visit } from 'yaml';
-import { readYamlDocument, shortened } from './yaml-document.ts';
+import { isAlias, isCollection, isMap, isNode, isSeq, type Node, type Pair, visit } from 'yaml';
+import { nameOf, readYamlDocument, shortened } from './yaml-document.ts';
 
 /** A value as the operator gave it, and where. */
 export interface Setting {
@@ -21,8 +21,9 @@ export interface YamlSettings {
 }
 
 /**
- * Reads `section: {key: value}`, and `section.key: value` for those who write it as the documentation names it.
- * Judges the form alone; whether keys exist and values fit is the schema's business.
+ * Reads `section: {key: value}`, and `section.key: value` for those who write it as the documentation names it. A
+ * section may be begun again. Judges the form alone; whether keys exist, are given once and have values
+ * that fit is the schema's business.
  */
 export function readYamlSettings(source: string, file: string): YamlSettings {
   const { document, at, errors: faults } = readYamlDocument(source, file);
@@ -73,5 +74,3 @@ function nodeAt(node: Node, path: readonly PropertyKey[]): Node {
   const next = step !== undefined && isCollection(node) ? node.get(step, true) : undefined;
   return isNode(next) ? nodeAt(next, rest) : node;
 }
-
-const nameOf = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);

@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/commands/all-commands.ts';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { NO_STOPS } from '../support/program.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { NO_STOPS, run } from '../support/program.ts';
 import { workDir } from '../support/work-dir.ts';
 import { docs } from './doc-blocks.ts';
 
@@ -55,16 +56,46 @@ describe('command lines in the docs', () => {
   it.each(lines)('%s %s', (_, line) => expect(faultOf(wordsOf(line))).toBeNull());
 });
 
-describe('configuration in the docs', () => {
-  const blocks = docs.flatMap(({ name, blocks: all }) =>
-    all
-      .filter(({ info }) => info.startsWith('yaml') && info.endsWith('incrawl.yaml'))
-      .map(({ text, line }): [string, string] => [`${name}:${line}`, text]),
-  );
-  it('is there', () => expect(blocks.length).toBeGreaterThan(3));
-  it.each(blocks)('%s', async (_, text) => {
-    const dir = workDir();
-    writeFileSync(join(dir, 'incrawl.yaml'), text);
-    expect((await loadConfig({ cwd: dir })).config).toBeDefined();
+describe('snippets of the docs, pasted below what "init" writes', () => {
+  const snippets = (file: 'incrawl.yaml' | 'plugins.yaml') =>
+    docs.flatMap(({ name, blocks }) =>
+      blocks
+        .filter(({ info }) => new RegExp(`^yaml(?: (?:conf/)?${file})?$`).test(info))
+        .filter(({ info }) => info !== 'yaml' || file === 'incrawl.yaml')
+        .map(({ text, line }): [string, string] => [`${name}:${line}`, text]),
+    );
+  let dir = '';
+  beforeAll(async () => {
+    dir = workDir();
+    expect((await run(['init', dir])).code).toBe(0);
+  });
+
+  const settings = snippets('incrawl.yaml');
+  it('are many', () => expect(settings.length).toBeGreaterThan(12));
+  it.each(settings)('%s is in force', async (at, text) => {
+    const file = join(dir, `conf/pasted-${settings.findIndex(([name]) => name === at)}.yaml`);
+    const alone = join(dir, 'alone.yaml');
+    writeFileSync(alone, text);
+    writeFileSync(file, `${readFileSync(join(dir, 'conf/incrawl.yaml'), 'utf8')}\n${text}\n`);
+    const given = ({ origins }: Awaited<ReturnType<typeof loadConfig>>) =>
+      [...origins].flatMap(([key, { value, origin }]) => (origin === 'default' ? [] : [[key, value]]));
+    const inForce = given(await loadConfig({ file }));
+    expect(inForce.length).toBeGreaterThan(0);
+    expect(inForce).toEqual(given(await loadConfig({ file: alone })));
+  });
+
+  const lists = snippets('plugins.yaml');
+  it('of plugins are there', () => expect(lists.length).toBeGreaterThan(1));
+  it.each(lists)('%s goes on where the shipped list ends', (_, text) => {
+    const shipped = readFileSync(join(dir, 'conf/plugins.yaml'), 'utf8');
+    const before = parsePluginList(shipped, 'plugins.yaml');
+    const alone = parsePluginList(text, 'plugins.yaml');
+    const list = parsePluginList(`${shipped}\n${text}\n`, 'plugins.yaml');
+    const uses = new Set([...before.entries, ...alone.entries].map(({ use }) => use));
+    expect(list.entries.map(({ use }) => use)).toEqual([...uses]);
+    for (const { use, options } of alone.entries) {
+      expect(list.entries.find((each) => each.use === use)?.options).toEqual(options);
+    }
+    expect(list.scopes).toEqual(alone.scopes);
   });
 });

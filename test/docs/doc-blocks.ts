@@ -16,11 +16,13 @@ export function codeBlocks(markdown: string): DocBlock[] {
   const blocks: DocBlock[] = [];
   const lines = markdown.split('\n');
   for (let at = 0; at < lines.length; at++) {
-    const fence = /^```(.*)$/.exec(lines[at]!);
+    const fence = /^( {0,3})```(.*)$/.exec(lines[at]!);
     if (fence !== null) {
-      const end = lines.indexOf('```', at + 1);
+      const [, indent = '', info = ''] = fence;
+      const end = lines.indexOf(`${indent}\`\`\``, at + 1);
       if (end === -1) throw new Error(`the code block of line ${at + 1} has no end`);
-      blocks.push({ info: fence[1]!.trim(), text: lines.slice(at + 1, end).join('\n'), line: at + 2 });
+      const text = lines.slice(at + 1, end).map((line) => line.slice(indent.length));
+      blocks.push({ info: info.trim(), text: text.join('\n'), line: at + 2 });
       at = end;
     } else if (/^ {4}\S/.test(lines[at]!) && (lines[at - 1] ?? '').trim() === '') {
       const from = at;

@@ -18,6 +18,23 @@ test('an entry is a name, a name with options, or a path', () => {
   ]);
 });
 
+test('a list that is begun again goes on; a plugin that stands there already takes the options, in its place', () => {
+  const text = 'plugins:\n  - a\n  - b\n  - c: { n: 1 }\nwinners: { x: a }\nplugins:\n  - a: { n: 2 }\n  - c\n  - d\n';
+  const { entries, winners } = parsePluginList(`${text}winners: { y: b }\n`, 'p.yaml');
+  expect(entries).toEqual([
+    { use: 'a', options: { n: 2 }, where: 'p.yaml:7:5' },
+    { use: 'b', options: {}, where: 'p.yaml:3:5' },
+    { use: 'c', options: { n: 1 }, where: 'p.yaml:4:5' },
+    { use: 'd', options: {}, where: 'p.yaml:9:5' },
+  ]);
+  expect(winners).toEqual({ x: 'a', y: 'b' });
+});
+
+test('within one list a plugin is listed once: the loader refuses the second entry', () => {
+  const { entries } = parsePluginList('plugins:\n  - a\n  - a: { n: 2 }\n', 'p.yaml');
+  expect(entries.map(({ use }) => use)).toEqual(['a', 'a']);
+});
+
 test('aliases stand for what their anchors name', () => {
   const text = 'plugins:\n  - a: { hosts: &hosts [example.org] }\n  - b: { hosts: *hosts }\n';
   const hosts = ['example.org'];
@@ -38,6 +55,13 @@ test('a YAML error is reported in one line', () => {
 test.each([
   ['- a\n', 'p.yaml:1:1 expected the keys plugins, winners and scopes'],
   ['plugin:\n  - a\n', 'p.yaml:1:1 plugin: unknown key, did you mean plugins?'],
+  [
+    'plugins:\n  - a: { n: 1 }\nplugins:\n  - a: { n: 2 }\n',
+    'p.yaml:4:5 options of a: given twice, on lines 2 and 4; keep one of them',
+  ],
+  ['winners: { x: a }\nwinners: { x: b }\n', 'p.yaml:2:12 winners.x: given twice, on lines 1 and 2'],
+  ['scopes: { inject: [] }\nscopes:\n  inject: []\n', 'p.yaml:3:3 scopes.inject: given twice, on lines 1 and 3'],
+  ['plugins:\n  - a: { n: 1, n: 2 }\n', 'p.yaml:2:16 plugins[0].a.n: given twice, on line 2; keep'],
   ['plugins: a\n', 'p.yaml:1:10 plugins: expected a list'],
   ['winners: [a]\n', 'p.yaml:1:10 winners: expected a map of MIME type to plugin name'],
   ['plugins:\n  - 7\n', 'p.yaml:2:5 plugins[0]: expected a plugin name, a name with options, or use: with a path'],
