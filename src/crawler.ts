@@ -93,6 +93,6 @@ export type * from './steps/inspect/views.ts';
 export type { RetryQuery, RetrySummary } from './steps/retry.ts';
 export type { CrawlSummary, RoundCounts, RoundSummary } from './steps/round-summary.ts';
 export type * from './steps/summaries.ts';
-export type { TouchSummary } from './steps/touch.ts';
+export type { TouchQuery, TouchSummary } from './steps/touch.ts';
 export type { DedupSummary, DuplicateView } from './steps/update/dedup.ts';
 export type { FieldDifference, PageDifference } from './steps/update/reparse-differences.ts';

@@ -1,4 +1,3 @@
-// steps/: the steps of the loop; crawl.ts calls them by name.
 import { CrawlError } from '../domain/errors.ts';
 import {
   type CrawlSummary,

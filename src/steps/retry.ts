@@ -1,9 +1,10 @@
 import type { CrawlDatum, CrawlState } from '../domain/crawl/states/datum.ts';
-import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
+import type { SettlePolicy } from '../domain/crawl/states/settle.ts';
 import { reasonOfCode, type SkipReason } from '../domain/crawl/states/skip-reasons.ts';
-import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { ReadMeter } from '../ports/record-indexes.ts';
 import type { OnWork } from '../ports/work-progress.ts';
+import { bringForward } from './bring-forward.ts';
 import { READING_RECORDS, workMeter } from './work-meter.ts';
 
 /** Conditions narrow each other down. */
@@ -35,9 +36,6 @@ export interface RetryDeps {
   readonly onWork?: OnWork;
 }
 
-/** Records written per batch. */
-const WINDOW = 1_000;
-
 /**
  * Makes URLs due now that failed, were refused or are gone. Failures so far still count: a URL that fails again waits
  * longer than before. URLs in a segment are left to their visit.
@@ -49,32 +47,20 @@ export async function retry(
 ): Promise<RetrySummary> {
   const { dryRun = false, limit = Number.POSITIVE_INFINITY } = query;
   const byReason: Record<string, number> = {};
-  const sum = { matched: 0, broughtForward: 0, unmoved: 0 };
-  let window: CrawlDatum[] = [];
-  const flush = async (): Promise<void> => {
-    const leases = await db.leases(window.map(({ url }) => url));
-    const puts: CrawlDbPut[] = [];
-    for (const [i, previous] of window.entries()) {
-      const { datum } = settle(previous, { kind: 'touched', at: now }, policy, now);
-      if (leases[i] !== undefined || datum === previous) sum.unmoved++;
-      else puts.push({ datum, previous });
+  let matched = 0;
+  const chosen = async function* (): AsyncGenerator<CrawlDatum> {
+    for await (const datum of candidates(db, query, workMeter(onWork, READING_RECORDS))) {
+      const reason = reasonFor(datum);
+      if (query.reasons !== undefined && (reason === null || !query.reasons.includes(reason))) continue;
+      if (matched >= limit) return;
+      matched++;
+      byReason[reason ?? 'none'] = (byReason[reason ?? 'none'] ?? 0) + 1;
+      onUrl(datum.url, reason);
+      yield datum;
     }
-    sum.broughtForward += puts.length;
-    window = [];
-    if (puts.length > 0 && !dryRun) await db.write({ puts }, { durable: true });
   };
-  for await (const datum of candidates(db, query, workMeter(onWork, READING_RECORDS))) {
-    const reason = reasonFor(datum);
-    if (query.reasons !== undefined && (reason === null || !query.reasons.includes(reason))) continue;
-    if (sum.matched >= limit) break;
-    sum.matched++;
-    byReason[reason ?? 'none'] = (byReason[reason ?? 'none'] ?? 0) + 1;
-    onUrl(datum.url, reason);
-    window.push(datum);
-    if (window.length >= WINDOW) await flush();
-  }
-  await flush();
-  return { ...sum, byReason, dryRun };
+  const { moved, unmoved } = await bringForward({ db, policy }, chosen(), { at: now, by: 'retry', dryRun });
+  return { matched, broughtForward: moved, unmoved, byReason, dryRun };
 }
 
 /** Why the last visit brought no page; `null` when it did, or when there was none. */

@@ -11,6 +11,7 @@ import type {
   UpdateSummary,
   WaitingHosts,
 } from './summaries.ts';
+import type { TouchSummary } from './touch.ts';
 
 type Step = 'fetch' | 'update' | 'both';
 
@@ -92,6 +93,8 @@ export interface CrawlSummary {
   readonly next?: NextDue;
   /** Where the URL rules let in more than before: the links of the stored pages, judged ahead of the first round. */
   readonly readmitted?: ReadmitSummary;
+  /** Where all pages were made due first. */
+  readonly touched?: Pick<TouchSummary, 'touched' | 'unmoved'>;
   /** Where the crawl was given seeds. */
   readonly seeds?: SeedsSummary;
 }

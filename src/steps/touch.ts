@@ -1,6 +1,7 @@
-import { type SettlePolicy, settle } from '../domain/crawl/states/settle.ts';
-import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
+import type { CrawlDatum } from '../domain/crawl/states/datum.ts';
+import { type BringForwardDeps, bringForward, type Requested } from './bring-forward.ts';
 import { rememberTouched } from './facts/touched-urls.ts';
+import { type FindDeps, findRecords } from './inspect/find-records.ts';
 
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */
@@ -13,6 +14,19 @@ export interface TouchSummary {
   readonly invalid: readonly { readonly url: string; readonly error: string }[];
 }
 
+/** Which known URLs are meant; conditions narrow each other down, and without any all are. */
+export interface TouchQuery {
+  /** `host[:port]` */
+  readonly host?: string;
+  /** An expression over the fields of a record, as `readdb --where` takes. */
+  readonly where?: string;
+}
+
+export interface TouchDeps extends BringForwardDeps {
+  /** Ms since the epoch. */
+  readonly now: number;
+}
+
 /** Records read at a time. */
 const WINDOW = 1_000;
 
@@ -21,35 +35,45 @@ const WINDOW = 1_000;
  * others in the next rounds, up to half of each round. `urls` are canonical.
  */
 export async function touch(
-  deps: { readonly db: CrawlDb; readonly policy: SettlePolicy; readonly now: number },
+  deps: TouchDeps,
   urls: readonly string[],
   at: number,
 ): Promise<Omit<TouchSummary, 'invalid'>> {
-  let touched = 0;
-  let unmoved = 0;
   const unknown: string[] = [];
   const distinct = [...new Set(urls)];
-  for (let start = 0; start < distinct.length; start += WINDOW) {
-    const window = distinct.slice(start, start + WINDOW);
-    const records = await deps.db.getMany(window);
-    const puts: CrawlDbPut[] = [];
-    const known: string[] = [];
-    for (const [i, url] of window.entries()) {
-      const previous = records[i];
-      if (previous === undefined) {
-        unknown.push(url);
-        continue;
-      }
-      known.push(url);
-      const { datum } = settle(previous, { kind: 'touched', at }, deps.policy, at);
-      if (datum === previous) unmoved++;
-      else {
-        puts.push({ datum, previous });
-        touched++;
+  const known = async function* (): AsyncGenerator<CrawlDatum> {
+    for (let start = 0; start < distinct.length; start += WINDOW) {
+      const window = distinct.slice(start, start + WINDOW);
+      for (const [i, record] of (await deps.db.getMany(window)).entries()) {
+        if (record === undefined) unknown.push(window[i] as string);
+        else yield record;
       }
     }
-    const meta = at <= deps.now ? await rememberTouched(deps.db, known) : {};
-    if (known.length > 0) await deps.db.write({ puts, meta }, { durable: true });
-  }
-  return { touched, unmoved, unknown };
+  };
+  const { moved, unmoved } = await bringForward(deps, known(), ahead(deps, at));
+  return { touched: moved, unmoved, unknown };
 }
+
+/**
+ * The same for all known URLs that match. Without an expression, those that are not visited any more stay so: orphans,
+ * and pages that were gone too often. All at once go ahead of nobody.
+ */
+export async function touchMatching(
+  deps: TouchDeps & FindDeps,
+  query: TouchQuery,
+  at: number,
+): Promise<Pick<TouchSummary, 'touched' | 'unmoved'>> {
+  const matching = async function* (): AsyncGenerator<CrawlDatum> {
+    for await (const record of findRecords(deps, query)) {
+      if (query.where !== undefined || record.nextFetchAt !== null) yield record;
+    }
+  };
+  const isAll = query.host === undefined && query.where === undefined;
+  const { moved, unmoved } = await bringForward(deps, matching(), isAll ? { at, by: 'touch' } : ahead(deps, at));
+  return { touched: moved, unmoved };
+}
+
+const ahead = ({ db, now }: TouchDeps, at: number): Requested => ({
+  ...{ at, by: 'touch' },
+  ...(at <= now && { facts: (urls: readonly string[]) => rememberTouched(db, urls) }),
+});

@@ -23,6 +23,7 @@ export function visitedDatum(url: string, change: Partial<CrawlDatum> = {}): Cra
     score: 1.5,
     lastFetchAt: 1_700_000_100_000,
     nextFetchAt: 1_700_086_500_000,
+    dueBy: 'schedule',
     changedAt: 1_700_000_100_000,
     schedule: {
       intervalMs: 86_400_000,

@@ -125,6 +125,15 @@ describe('a crawl db as lines of text', () => {
     expect(await db.get(A)).toEqual(visitedDatum(A, { changeDigest: null, sketch: null }));
   });
 
+  it('reads records of version 10, which did not hold what had set the next visit', async () => {
+    const lines = (await textOf(await dbOf(visitedDatum(A)))).map((line) =>
+      line.replace(/"version":\d+/, '"version":10').replace('"dueBy":"schedule",', ''),
+    );
+    expect(lines.join()).not.toContain('dueBy');
+    const { db } = await imported(lines);
+    expect(await db.get(A)).toEqual(visitedDatum(A, { dueBy: null }));
+  });
+
   it('changes out of order are refused by their line', async () => {
     const db = await dbOf(visitedDatum(A));
     await db.write({ feed: { add: { notedAt: 9, changes: [changeOf(A), changeOf(A)] } } });
@@ -155,6 +164,7 @@ describe('a crawl db as lines of text', () => {
 
   it.each([
     ['depth', /"depth":2/, '"depth":"two"'],
+    ['dueBy', '"dueBy":"schedule"', '"dueBy":"chance"'],
     ['sketch', /"sketch":"[0-9a-f]+"/, '"sketch":"12ab"'],
     ['changeDigest', /"changeDigest":"[0-9a-f]+"/, '"changeDigest":"none"'],
   ])('a field that is wrong is named with its line: %s', async (field, right, wrong) => {

@@ -15,9 +15,10 @@ import { type Rows, readRange } from './rows.ts';
  * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
  * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes
  * are of another kind, hosts have clocks, and pages an index by group. 14: records hold a digest of the text by which
- * visits are compared, and a sketch of that by which pages are likened.
+ * visits are compared, and a sketch of that by which pages are likened. 15: records hold what has
+ * set the next visit.
  */
-export const DB_FORMAT_VERSION = 14;
+export const DB_FORMAT_VERSION = 15;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 

@@ -51,6 +51,7 @@ const ROWS: readonly Row[] = [
   ['discoveredAt', 'time', 'when it was found', (datum) => datum.discoveredAt],
   ['lastFetchAt', 'time', 'last answered visit', (datum) => datum.lastFetchAt],
   ['nextFetchAt', 'time', 'when it is due', (datum) => datum.nextFetchAt],
+  ['dueBy', 'text', 'what has set that time: `touch`, `retry`, `sitemap`, `seed`, `schedule`', (datum) => datum.dueBy],
   ['changedAt', 'time', 'when a visit last found it changed', (datum) => datum.changedAt],
   ['interval', 'duration', 'revisit interval', (datum) => datum.fixedIntervalMs ?? datum.schedule.intervalMs],
   ['fixedInterval', 'duration', 'interval fixed by the operator', (datum) => datum.fixedIntervalMs],

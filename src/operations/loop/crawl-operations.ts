@@ -10,6 +10,7 @@ import { requireContact } from './contact-requirement.ts';
 import { withCrawlDb } from './following.ts';
 import { generateRound } from './generate-round.ts';
 import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
+import { revisitOperations } from './revisit-operations.ts';
 import { awaitTurn, isAnyDue, roundPause } from './round-pause.ts';
 import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
@@ -34,6 +35,8 @@ export interface CrawlOptions {
   /** Fetches of the whole run, spent where they gain most freshness. Default: as `generate.budgetPerDay` says. */
   readonly budget?: number;
   readonly seeds?: readonly SeedSource[];
+  /** Makes all pages due first that are still visited, whatever their schedules say; default: false. */
+  readonly touchAll?: boolean;
   readonly signal?: AbortSignal;
   readonly onRound?: (round: RoundSummary) => void;
   readonly onProgress?: (progress: CrawlProgress) => void;
@@ -50,6 +53,7 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
       const { db } = deps.store();
       const watch = watchSeeds();
       let injected: InjectSummary | null = null;
+      let touched: CrawlSummary['touched'];
       const layered = maxLayers === undefined ? {} : { maxLayers };
       const kept = roundKeeper(deps.dir, db, deps.runtime.clock, deps.runtime.log);
       const onRound = (round: RoundSummary): void => {
@@ -59,6 +63,7 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
       const steps = {
         inject: async () => {
           injected = await prepare(deps, options.seeds, watch.add);
+          if (options.touchAll === true) touched = await revisitOperations(deps).touchMatching({});
         },
         readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
         admitWaiting: () => admitWaitingLinks(deps, { maxLayers, signal }),
@@ -70,7 +75,8 @@ export function crawlOperations(deps: CrawlDeps): CrawlOperations {
         ...updateSteps(deps, { ...layered, signal }),
       };
       const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
-      const summary = await crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
+      const played = await crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
+      const summary = { ...played, ...(touched !== undefined && { touched }) };
       return injected === null ? summary : { ...summary, seeds: await watch.outcome(db, injected) };
     },
   };

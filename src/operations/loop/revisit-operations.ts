@@ -1,13 +1,19 @@
+import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
 import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts';
-import { type TouchSummary, touch } from '../../steps/touch.ts';
+import { type TouchQuery, type TouchSummary, touch, touchMatching } from '../../steps/touch.ts';
 import type { CrawlDeps } from '../deps.ts';
 
 /** Earlier next visits on request. */
 export interface RevisitOperations {
   /** Brings the next visit of known URLs forward to `at` (default: now). */
   touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
+  /** The same for all known URLs that match; without a condition for all that are still visited. */
+  touchMatching(
+    query: TouchQuery,
+    options?: { readonly at?: number },
+  ): Promise<Pick<TouchSummary, 'touched' | 'unmoved'>>;
   /** Makes failed, refused or gone URLs due at once; `onUrl` is called with each. */
   retry(query: RetryQuery, onUrl?: (url: string, reason: SkipReason | null) => void): Promise<RetrySummary>;
 }
@@ -31,6 +37,8 @@ export function revisitOperations({
       const now = clock.now();
       return { ...(await touch({ db: store().db, policy, now }, known, options.at ?? now)), invalid };
     },
+    touchMatching: (query, { at = clock.now() } = {}) =>
+      touchMatching({ db: store().db, policy, domainOf, onWork, random: runtime.random, now: clock.now() }, query, at),
     retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now(), onWork }, query, onUrl),
   };
 }

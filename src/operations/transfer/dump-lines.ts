@@ -4,7 +4,7 @@ import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
 import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
-import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
 import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
 import { TRUNCATIONS } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../domain/errors.ts';
@@ -20,9 +20,10 @@ import { renderedCopy, renderTrials } from './rendering-lines.ts';
  * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
  * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
  * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
- * beliefs about changes of another kind, and clocks of hosts. 10: digests and sketches of texts.
+ * beliefs about changes of another kind, and clocks of hosts. 10: digests and sketches of texts. 11: what has set
+ * the next visit.
  */
-export const DUMP_VERSION = 10;
+export const DUMP_VERSION = 11;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
@@ -108,6 +109,7 @@ const record = z.strictObject({
   score: z.number(),
   lastFetchAt: maybeTime,
   nextFetchAt: maybeTime,
+  dueBy: z.enum(DUE_CAUSES).nullable().default(null),
   changedAt: maybeTime,
   schedule: z.strictObject({
     intervalMs: milliseconds,
@@ -259,7 +261,7 @@ const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)
 /** Older versions lack some fields. */
 function completed(record: CrawlDatum): CrawlDatum {
   const { robotsTag, changeSignature, changeDigest, sketch } = record as Partial<CrawlDatum>;
-  const { truncated, textChars, stated, blocks, rendered } = record as Partial<CrawlDatum>;
+  const { truncated, textChars, stated, blocks, rendered, dueBy } = record as Partial<CrawlDatum>;
   return {
     ...record,
     schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
@@ -272,6 +274,7 @@ function completed(record: CrawlDatum): CrawlDatum {
     stated: stated ?? null,
     blocks: blocks ?? null,
     rendered: rendered ?? null,
+    dueBy: dueBy ?? null,
   };
 }
 

@@ -99,5 +99,11 @@ function at(datum: CrawlDatum, due: number, schedule: CrawlDatum['schedule'], no
   // Else what is expected of other pages, which fades from call to call, would move the same pages again for ever.
   if (isDrift(nextFetchAt - (datum.nextFetchAt ?? 0), schedule.intervalMs)) return null;
   const visits = datum.visits.with(-1, { ...datum.visits.at(-1)!, intervalMs: schedule.intervalMs });
-  return { ...datum, nextFetchAt, schedule: { ...datum.schedule, intervalMs: schedule.intervalMs }, visits };
+  return {
+    ...datum,
+    nextFetchAt,
+    dueBy: 'schedule',
+    schedule: { ...datum.schedule, intervalMs: schedule.intervalMs },
+    visits,
+  };
 }

@@ -11,7 +11,7 @@ import { expectedOf, type HostExpectation } from '../../domain/crawl/hazard/expe
 import { folderOf } from '../../domain/crawl/hazard/page-group.ts';
 import { dueFacts, isDueByHazard } from '../../domain/crawl/revisit/due.ts';
 import { boundsFor, type SettlePolicy, weightOf } from '../../domain/crawl/revisit/next-visit.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDatum, DueCause } from '../../domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isoTime } from './views.ts';
 
@@ -103,3 +103,24 @@ function spanOf(ms: number): string {
   if (ms < 2 * DAY_MS) return `${Number((ms / HOUR_MS).toPrecision(2))} hours`;
   return `${Number((ms / DAY_MS).toPrecision(2))} days`;
 }
+
+const COMMANDS: Readonly<Record<Exclude<DueCause, 'schedule'>, string>> = {
+  touch: '"incrawl touch"',
+  retry: '"incrawl retry"',
+  sitemap: 'a newer date in a sitemap or feed',
+  seed: 'a seed',
+};
+
+/** What has set the time of the next visit, as the end of a clause; empty where it is not known. */
+export function dueCause({ dueBy, failures }: CrawlDatum): string {
+  if (dueBy === null) return '';
+  if (dueBy === 'schedule')
+    return `, by the ${failures > 0 ? 'pause after its failures' : 'schedule after its last visit'}`;
+  return `, by ${COMMANDS[dueBy]}`;
+}
+
+/** What has brought the next visit forward. Records of older versions do not say. */
+export const broughtForwardBy = ({ dueBy }: CrawlDatum): string =>
+  dueBy === null || dueBy === 'schedule'
+    ? `${COMMANDS.touch}, ${COMMANDS.retry}, a sitemap or a seed`
+    : COMMANDS[dueBy];

@@ -20,7 +20,7 @@ import {
 } from './explain-outlook.ts';
 import { copySentences, partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
 import { renderSentences } from './explain-rendering.ts';
-import { hazardSentences } from './explain-revisits.ts';
+import { broughtForwardBy, dueCause, hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
@@ -192,7 +192,7 @@ function dateSentences(datum: CrawlDatum, replay: NextVisit, schedule: FetchSche
   const { nextFetchAt } = datum;
   if (nextFetchAt === null || nextFetchAt >= chosenAt(datum, replay)) return [];
   return [
-    'Its next visit was brought forward by "incrawl touch", "incrawl retry", a sitemap or a seed; ' +
+    `Its next visit was brought forward by ${broughtForwardBy(datum)}; ` +
       `the schedule had chosen ${isoTime(chosenAt(datum, replay))}.`,
   ];
 }
@@ -255,9 +255,9 @@ function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string
     const key = isPageless(datum) ? 'schedule.missingIntervals' : 'schedule.goneIntervals';
     return `It is not selected any more: it was gone at as many visits in a row as ${key} allows.`;
   }
-  if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}.`;
+  if (datum.nextFetchAt > now) return `It is next due at ${isoTime(datum.nextFetchAt)}${dueCause(datum)}.`;
   const outlook = isKeptOut ? 'no round selects it while the URL rules refuse it' : 'the next generate may select it';
-  return `It has been due since ${isoTime(datum.nextFetchAt)}; ${outlook}.`;
+  return `It has been due since ${isoTime(datum.nextFetchAt)}${dueCause(datum)}; ${outlook}.`;
 }
 
 function turnSentence(at: number, robots: RobotsVerdict | undefined): string {

@@ -15,6 +15,8 @@ export interface RecordView {
   readonly score: number;
   readonly lastFetchAt: string | null;
   readonly nextFetchAt: string | null;
+  /** What has set it: `touch`, `retry`, `sitemap`, `seed`, `schedule`; `null`: a link, or not known. */
+  readonly dueBy: string | null;
   readonly changedAt: string | null;
   /** Seconds. */
   readonly interval: number;
@@ -123,6 +125,7 @@ export function recordView(datum: CrawlDatum): RecordView {
     score: datum.score,
     lastFetchAt: isoTimeOrNull(datum.lastFetchAt),
     nextFetchAt: isoTimeOrNull(datum.nextFetchAt),
+    dueBy: datum.dueBy,
     changedAt: isoTimeOrNull(datum.changedAt),
     interval: seconds(datum.fixedIntervalMs ?? datum.schedule.intervalMs),
     fixedInterval: datum.fixedIntervalMs === null ? null : seconds(datum.fixedIntervalMs),

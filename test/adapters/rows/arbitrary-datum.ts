@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { MAX_CHURN } from '../../../src/domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../../src/domain/crawl/change/like-siblings.ts';
-import { CRAWL_STATES, type CrawlDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 import { TRUNCATIONS } from '../../../src/domain/crawl/states/truncation.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
@@ -34,6 +34,7 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
   score: real,
   lastFetchAt: maybe(time),
   nextFetchAt: maybe(time),
+  dueBy: fc.constantFrom(null, ...DUE_CAUSES),
   changedAt: maybe(time),
   schedule: fc.record({
     intervalMs: time,

@@ -5,7 +5,13 @@ import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/adapter
 import { decodeLinks, encodeLinks } from '../../../src/adapters/rows/codecs/row-codecs.ts';
 import { MAX_RESTLESS, type RememberedBlock } from '../../../src/domain/crawl/change/block-memory.ts';
 import { NO_BELIEF } from '../../../src/domain/crawl/change/change-belief.ts';
-import { CRAWL_STATES, type CrawlDatum, newDatum, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
+import {
+  CRAWL_STATES,
+  type CrawlDatum,
+  DUE_CAUSES,
+  newDatum,
+  VISIT_OUTCOMES,
+} from '../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 import { MAX_BLOCK_PRINTS, MAX_SIBLINGS } from '../../../src/domain/page/diff/block-prints.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
@@ -43,7 +49,7 @@ describe('the record codec', () => {
   it('reads what version 1 wrote', () => {
     expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(
       // Version 1 had other beliefs without noise, no length of the text, no stated facts, no blocks,
-      // no robots tag, one signature, and neither digest nor sketch of the text.
+      // no robots tag, one signature, neither digest nor sketch of the text, and not what had set the next visit.
       visitedDatum(URL_A, {
         schedule: { intervalMs: 86_400_000, belief: NO_BELIEF },
         textChars: null,
@@ -55,17 +61,27 @@ describe('the record codec', () => {
         changeSignature: null,
         changeDigest: null,
         sketch: null,
+        dueBy: null,
       }),
     );
   });
 
   it('reads a record of before the digest and the sketch of the text, which together take at most 48 bytes', () => {
-    const without = visitedDatum(URL_A, { changeDigest: null, sketch: null });
+    const without = visitedDatum(URL_A, { changeDigest: null, sketch: null, dueBy: null });
     const tuple = unpack(encodeRecord(visitedDatum(URL_A))) as unknown[];
     // The tuple of format 13 ended in front of them.
     const old = pack(tuple.slice(0, 34));
     expect(decodeRecord(URL_A, old)).toEqual(without);
     expect(encodeRecord(visitedDatum(URL_A)).length - old.length).toBeLessThanOrEqual(48);
+  });
+
+  it('reads a record of format 14, which did not hold what had set the next visit', () => {
+    const tuple = unpack(encodeRecord(visitedDatum(URL_A))) as unknown[];
+    expect(decodeRecord(URL_A, pack(tuple.slice(0, 36)))).toEqual(visitedDatum(URL_A, { dueBy: null }));
+    for (const unknown of [DUE_CAUSES.length, -1]) {
+      const newer = pack(tuple.with(36, unknown));
+      expect(() => decodeRecord(URL_A, newer)).toThrow(expect.objectContaining({ code: 'db-corrupt' }));
+    }
   });
 
   it('takes at most 200 bytes for the blocks of a page', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Health } from '../../../src/cli/schedule/health.ts';
 import { askStatus, statusPath } from '../../../src/cli/schedule/status-socket.ts';
+import type { CrawlSummary } from '../../../src/crawler.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';
 import { json, type Running, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
@@ -20,6 +21,47 @@ afterAll(() => site.close());
 const own = ['--allow', '127.0.0.1', '--delay', '0'];
 
 const healthIn = (dir: string): Health => JSON.parse(readFileSync(join(dir, 'health.json'), 'utf8'));
+
+describe('everything now', () => {
+  it('crawl --all visits all pages at once, and explain says what had made them due', async () => {
+    const dir = workDir();
+    await run(['crawl', `${site.origin}/`, '--dir', dir, ...own]);
+    const { urls: pages } = await json<{ urls: number }>(['readdb', '--stats', '--dir', dir]);
+    expect(pages).toBeGreaterThan(6);
+    expect((await run(['crawl', '--dir', dir, ...own])).stdout).toContain('Nothing is due');
+    const dry = await run(['crawl', '--all', '--dry-run', '--dir', dir, ...own]);
+    expect(dry.stdout).toContain(`${pages} made due, 0 due already or in a segment.`);
+    const again = await json<CrawlSummary>(['crawl', '--all', '--dir', dir, ...own]);
+    expect(again).toMatchObject({ touched: { touched: pages, unmoved: 0 }, rounds: [{ generated: pages }] });
+
+    const page = `${site.origin}/page/1`;
+    const csv = (await run(['readdb', '--dump', '--format', 'csv', '--dir', dir])).stdout;
+    const byCsv = await run(['touch', '--stdin', '--dir', dir], { input: csv });
+    expect(byCsv.stdout).toBe(`${pages} made due, 0 due by then already, 0 unknown.\n`);
+    const said = (await run(['explain', page, '--dir', dir])).stdout;
+    expect(said).toMatch(/^It has been due since \S+, by "incrawl touch"; the next generate may select it\.\n/);
+    expect(said).toContain('Its next visit was brought forward by "incrawl touch"; the schedule had chosen ');
+    expect((await run(['touch', '--all', '--dir', dir])).stdout).toBe(
+      `0 made due, ${pages} due already or in a segment.\n`,
+    );
+    await run(['crawl', '--dir', dir, ...own]);
+    expect((await run(['explain', page, '--dir', dir])).stdout).toMatch(
+      /^It is next due at \S+, by the schedule after its last visit\.\n/,
+    );
+    const where = await run(['touch', '--where', "url ~ '/page/1'", '--dir', dir]);
+    expect(where.stdout).toBe('1 made due, 0 due already or in a segment.\n');
+    expect(await json(['readdb', '--where', "dueBy = 'touch'", '--dir', dir])).toMatchObject([{ url: page }]);
+    const none = await run(['touch', '--host', 'nowhere.example', '--dir', dir]);
+    expect([none.code, none.stdout]).toEqual([1, 'No URL matches.\n']);
+    for (const wrong of [
+      ['--all', page],
+      ['--all', '--stdin'],
+      ['--all', '--add'],
+    ]) {
+      expect((await run(['touch', ...wrong, '--dir', dir])).code).toBe(2);
+    }
+  });
+});
 
 describe('touch, plan, simulate', () => {
   it('bring visits forward, look ahead, and replay', async () => {

@@ -55,6 +55,7 @@ describe('the command that resumes', () => {
       [],
       "incrawl work -D 'cluster.redis=redis://me:***@h:1,redis://me:***@h:2'",
     ],
+    [['crawl', '--all', '--rounds', '3'], ['--all'], 'incrawl crawl --rounds 3'],
     [['--dir', "it's", 'crawl'], [], "incrawl --dir 'it'\\''s' crawl"],
   ])('%j without %j', (argv, seeds, command) => expect(resumeCommand(argv, seeds)).toBe(command));
 });

@@ -181,6 +181,7 @@ export function record(change: Partial<RecordView> = {}): RecordView {
     score: 0.5,
     lastFetchAt: VISITS.at(-1)?.at ?? null,
     nextFetchAt: new Date(NOW + 0.9 * DAY).toISOString(),
+    dueBy: 'schedule',
     changedAt: VISITS.at(-1)?.at ?? null,
     interval: 7.5 * 86_400,
     fixedInterval: null,

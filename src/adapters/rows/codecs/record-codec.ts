@@ -1,7 +1,7 @@
 import { type ChangeBelief, NO_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
 import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/rendered-copy.ts';
-import type { CrawlDatum, CrawlState, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
-import { NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
+import type { CrawlDatum, CrawlState, DueCause, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
+import { DUE_CAUSES, NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { StatedFacts } from '../../../domain/page/metadata/stated-facts.ts';
 import { packBlocks, unpackBlocks } from './block-codec.ts';
@@ -92,6 +92,7 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
     packRendered(datum.rendered),
     hexToBytes(datum.changeDigest),
     hexToBytes(datum.sketch),
+    datum.dueBy === null ? null : DUE_CAUSES.indexOf(datum.dueBy),
   ];
   let length = tuple.length;
   while (tuple[length - 1] === null) length--;
@@ -146,6 +147,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     score: tuple[6] as number,
     lastFetchAt: at(14),
     nextFetchAt: at(7),
+    dueBy: dueCauseOf(at(DUE_BY)),
     changedAt: at(17),
     schedule: {
       intervalMs: tuple[8] as number,
@@ -176,8 +178,16 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   };
 }
 
-/** Place of the belief in the tuple of a record. */
+/** Places in the tuple of a record. */
 const BELIEF = 25;
+const DUE_BY = 36;
+
+function dueCauseOf(number: number | null): DueCause | null {
+  if (number === null) return null;
+  const cause = DUE_CAUSES[number];
+  if (cause === undefined) throw new TypeError(`nothing that makes pages due has the number ${number}`);
+  return cause;
+}
 
 export type BeliefTuple = readonly [
   changes: number,

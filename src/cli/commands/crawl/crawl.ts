@@ -26,12 +26,14 @@ import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import type { Session } from '../../session.ts';
 import { generateText } from './generate.ts';
 import { injectText } from './inject.ts';
+import { touchedText } from './touch.ts';
 
 interface CrawlOptions {
   readonly rounds?: number;
   readonly topN?: number;
   readonly budget?: number;
   readonly depth?: number;
+  readonly all?: true;
   readonly dryRun?: boolean;
 }
 
@@ -43,6 +45,7 @@ export function addCrawl(program: Command, run: Run): void {
       .description(
         'Run rounds of generate, fetch, parse and updatedb until nothing is due. An interrupted round is resumed.',
       )
+      .option('--all', 'first make all pages due that are still visited, whatever their schedules say')
       .option('--rounds <n>', 'at most this many rounds', wholeNumber(1))
       .option('--top-n <n>', 'at most this many URLs a round (generate.topN)', wholeNumber(1))
       .option('--depth <n>', 'crawl depth: 1 is the seeds alone, 2 also the pages that they link to', wholeNumber(1))
@@ -59,6 +62,7 @@ export function addCrawl(program: Command, run: Run): void {
 Examples:
   incrawl crawl https://example.org/ --contact me@example.org --rounds 3
   incrawl crawl seeds/ --dir crawldb   later again: transfers what is due and changed
+  incrawl crawl --all                    check everything now
   incrawl crawl http://127.0.0.1:8080/ --allow 127.0.0.1 --delay 0
   incrawl crawl seeds/ --dry-run`,
   );
@@ -70,11 +74,15 @@ Examples:
       const code = await withStopSignal(session.surroundings, onStop, (signal) =>
         crawl(session, sources, options, signal),
       );
-      if (code === EXIT.stopped) session.note(`Resume with:\n  ${resumeCommand(session.surroundings.argv, seeds)}`);
+      if (code === EXIT.stopped)
+        session.note(`Resume with:\n  ${resumeCommand(session.surroundings.argv, [...seeds, ALL])}`);
       return code;
     }),
   );
 }
+
+/** Left out of the command that resumes: pages visited by then would be due again. */
+const ALL = '--all';
 
 async function crawl(
   session: Session,
@@ -89,6 +97,7 @@ async function crawl(
       ...limitsOf(options),
       ...(rounds === undefined ? {} : { rounds }),
       ...(seeds.length === 0 ? {} : { seeds }),
+      ...(options.all && { touchAll: true }),
       signal,
       onProgress: (progress) => session.live.progress(progress),
       onRound: (round) => printRound(session, round),
@@ -128,13 +137,15 @@ async function predict(session: Session, seeds: readonly SeedSource[], options: 
   const summary = await session.withDryRun(async (crawler) => {
     const inject = seeds.length === 0 ? null : await crawler.inject(seeds, { mode: 'retry' });
     const resumes = (await crawler.segments()).filter(({ state }) => state !== 'updated').map(({ id }) => id);
+    const touched = options.all ? await crawler.touchMatching({}) : null;
     const generate = await crawler.generate({ dryRun: true, ...limitsOf(options) });
-    return { resumes, inject, generate };
+    return { resumes, inject, ...(touched !== null && { touched }), generate };
   });
-  const { resumes, inject, generate } = summary;
+  const { resumes, inject, touched, generate } = summary;
   const text = (): string => {
     const lines = resumes.map((id) => `Segment ${id} would be finished first.`);
     if (inject !== null) lines.push(injectText(inject));
+    if (touched !== undefined) lines.push(touchedText(touched));
     return `${lines.map((line) => `${line}\n`).join('')}${generateText(generate)}`;
   };
   await writeAnswer(session, summary, text, true);
@@ -142,8 +153,9 @@ async function predict(session: Session, seeds: readonly SeedSource[], options: 
 }
 
 function crawlText(summary: CrawlSummary, width: number): string {
-  const { totals, readmitted, rounds, seeds } = summary;
+  const { totals, readmitted, rounds, seeds, touched } = summary;
   const lines = [
+    ...(touched === undefined ? [] : [touchedText(touched)]),
     ...(readmitted === undefined ? [] : [`readmitted: ${readmittedText(readmitted)}`]),
     ...(rounds.length > 1 ? totalsLines(summary, width) : []),
     ...layerLines(totals.layers),

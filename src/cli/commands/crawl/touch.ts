@@ -1,15 +1,20 @@
 import type { Command } from 'commander';
-import type { Crawler } from '../../../crawler.ts';
+import type { Crawler, TouchQuery, TouchSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { linesOf } from '../../input/line-reader.ts';
+import { listedUrls } from '../../input/listed-urls.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
-import { moment } from '../../program/option-values.ts';
+import { hostName, moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
+import type { Session } from '../../session.ts';
 
 interface TouchFlags {
+  readonly all?: true;
+  readonly host?: string;
+  readonly where?: string;
   readonly at?: number;
   readonly stdin?: true;
   readonly add?: true;
@@ -19,44 +24,90 @@ interface TouchFlags {
 export function addTouch(program: Command, run: Run): void {
   const command = program
     .command('touch')
-    .argument('[url...]', 'known URLs; - or --stdin reads them from stdin, one per line')
+    .argument('[url...]', 'known URLs; - or --stdin reads them from stdin')
     .description(
-      'Make known URLs due now, such as after a change notice. They rank before all others, in up to half of a round.',
+      'Make known URLs due now, such as after a change notice. They rank before all others, in up to half of a round; ' +
+        'those of --all go before none.',
     )
+    .option('--all', 'all pages that are still visited')
+    .option('--host <host>', 'those of this host (host or host:port)', hostName)
+    .option('--where <expr>', 'those that match, gone and orphaned ones too: "incrawl help query"')
     .option('--at <when>', 'due at this time instead: such as 2026-03-01T08:00Z', moment)
-    .option('--stdin', 'read URLs from stdin, one per line')
+    .option('--stdin', 'read URLs from stdin: one per line, or CSV with a column "url" in its header')
     .option('--add', 'inject unknown URLs')
     .option('--dry-run', DRY_RUN)
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl touch https://example.org/news\n  changed-urls | incrawl touch --stdin --add',
+      `
+Examples:
+  incrawl touch https://example.org/news
+  incrawl touch --all
+  incrawl touch --where "contentType = 'application/pdf' and lastFetchAt < now-30d"
+  incrawl readdb --where "failures > 0" --format csv | incrawl touch --stdin
+  changed-urls | incrawl touch --stdin --add
+
+"incrawl crawl --all" makes all pages due and visits them.`,
     );
   command.action((words: readonly string[], flags: TouchFlags) =>
     run(command, async (session) => {
-      const urls = words.filter((word) => word !== '-');
-      if (flags.stdin || urls.length < words.length) {
-        for await (const line of linesOf(session.surroundings.stdin())) if (line.trim() !== '') urls.push(line.trim());
+      const query = queryOf(flags);
+      const reads = flags.stdin === true || words.includes('-');
+      if (query === null) {
+        if (words.length === 0 && !reads) return session.refuse('expected URLs, --stdin, --all, --host or --where');
+        return touchUrls(session, flags, await namedUrls(session, words, reads));
       }
-      if (urls.length === 0) return session.refuse('expected URLs, or --stdin');
-      const dryRun = flags.dryRun === true;
-      const touch = async (crawler: Crawler) => {
-        const touched = await crawler.touch(urls, flags.at === undefined ? {} : { at: flags.at });
-        const isAdded = flags.add === true && touched.unknown.length > 0;
-        const injected = isAdded ? await crawler.inject([{ name: 'touch', lines: touched.unknown }]) : null;
-        return { summary: touched, added: injected?.injected ?? 0 };
-      };
-      const mustExist = flags.add !== true;
-      const { summary, added } = await asAsked(session, dryRun, touch, { mustExist });
-      const answer = { ...summary, added };
-      const { touched, unmoved, unknown } = summary;
-      const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;
-      const text = `${count(touched)} made due, ${count(unmoved)} due by then already, ${rest}.\n`;
-      await writeSummary(session, answer, () => text, dryRun);
-      if (!session.json) {
-        for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
-        if (!flags.add) for (const url of unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
-      }
-      return touched + unmoved + added === 0 ? EXIT.error : EXIT.done;
+      if (words.length > 0 || reads) return session.refuse('expected either URLs, or --all, --host or --where');
+      if (flags.add) return session.refuse('--add goes with URLs: --all, --host and --where choose known ones');
+      return touchMatching(session, flags, query);
     }),
   );
+}
+
+/** `null`: URLs are named. */
+function queryOf({ all, host, where }: TouchFlags): TouchQuery | null {
+  if (host === undefined && where === undefined) return all ? {} : null;
+  return { ...(host !== undefined && { host }), ...(where !== undefined && { where }) };
+}
+
+async function namedUrls(session: Session, words: readonly string[], reads: boolean): Promise<string[]> {
+  const urls = words.filter((word) => word !== '-');
+  if (!reads) return urls;
+  for await (const url of listedUrls(linesOf(session.surroundings.stdin()))) urls.push(url);
+  return urls;
+}
+
+const timeOf = ({ at }: TouchFlags): { at?: number } => (at === undefined ? {} : { at });
+
+async function touchMatching(session: Session, flags: TouchFlags, query: TouchQuery): Promise<number> {
+  const dryRun = flags.dryRun === true;
+  const touch = (crawler: Crawler) => crawler.touchMatching(query, timeOf(flags));
+  const summary = await asAsked(session, dryRun, touch);
+  const isNone = summary.touched + summary.unmoved === 0;
+  await writeSummary(session, summary, () => (isNone ? 'No URL matches.\n' : `${touchedText(summary)}\n`), dryRun);
+  return isNone ? EXIT.error : EXIT.done;
+}
+
+export const touchedText = ({ touched, unmoved }: Pick<TouchSummary, 'touched' | 'unmoved'>): string =>
+  `${count(touched)} made due, ${count(unmoved)} due already or in a segment.`;
+
+async function touchUrls(session: Session, flags: TouchFlags, urls: readonly string[]): Promise<number> {
+  const dryRun = flags.dryRun === true;
+  const touch = async (crawler: Crawler) => {
+    const touched = await crawler.touch(urls, timeOf(flags));
+    const isAdded = flags.add === true && touched.unknown.length > 0;
+    const injected = isAdded ? await crawler.inject([{ name: 'touch', lines: touched.unknown }]) : null;
+    return { summary: touched, added: injected?.injected ?? 0 };
+  };
+  const mustExist = flags.add !== true;
+  const { summary, added } = await asAsked(session, dryRun, touch, { mustExist });
+  const answer = { ...summary, added };
+  const { touched, unmoved, unknown } = summary;
+  const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;
+  const text = `${count(touched)} made due, ${count(unmoved)} due by then already, ${rest}.\n`;
+  await writeSummary(session, answer, () => text, dryRun);
+  if (!session.json) {
+    for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
+    if (!flags.add) for (const url of unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
+  }
+  return touched + unmoved + added === 0 ? EXIT.error : EXIT.done;
 }

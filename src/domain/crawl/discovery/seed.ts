@@ -95,12 +95,12 @@ function withPlainScheme(line: string): string {
  * once.
  */
 export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh: CrawlDatum): CrawlDatum {
-  const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt) : known;
+  const datum = known.state === 'orphan' ? revived(known, fresh.discoveredAt, 'seed') : known;
   switch (mode) {
     case 'keep':
       return asSeed(datum);
     case 'retry':
-      return wasFetched(datum) ? asSeed(datum) : dueBy(asSeed(datum), fresh.discoveredAt);
+      return wasFetched(datum) ? asSeed(datum) : broughtForward(asSeed(datum), fresh.discoveredAt);
     case 'update':
       return {
         ...datum,
@@ -109,7 +109,7 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
         score: seed.score ?? datum.score,
         fixedIntervalMs: seed.fixedIntervalMs ?? datum.fixedIntervalMs,
         schedule: seed.intervalMs === null ? datum.schedule : { ...datum.schedule, intervalMs: seed.intervalMs },
-        nextFetchAt: nextAfterUpdate(datum, seed),
+        ...nextAfterUpdate(datum, seed),
         visits: visitsAfterUpdate(datum, seed),
         metadata: { ...datum.metadata, ...seedMetadata(seed) },
       };
@@ -124,18 +124,21 @@ export const seedMetadata = ({ metadata, intervalMs }: Seed): Seed['metadata'] =
 
 const asSeed = (datum: CrawlDatum): CrawlDatum => (datum.seed ? datum : { ...datum, seed: true, depth: 0 });
 
-const dueBy = (datum: CrawlDatum, at: number): CrawlDatum =>
-  datum.nextFetchAt !== null && datum.nextFetchAt <= at ? datum : { ...datum, nextFetchAt: at };
+const broughtForward = (datum: CrawlDatum, at: number): CrawlDatum =>
+  datum.nextFetchAt !== null && datum.nextFetchAt <= at ? datum : { ...datum, nextFetchAt: at, dueBy: 'seed' };
 
 /** Whether a visit brought a page or a redirect, at any time. */
 export const wasFetched = ({ digest, state }: CrawlDatum): boolean =>
   digest !== null || state === 'redir_temp' || state === 'redir_perm';
 
 /** A new interval counts from the last visit; without one, or before the first visit, the due time stays. */
-function nextAfterUpdate(datum: CrawlDatum, seed: Seed): number | null {
+function nextAfterUpdate(
+  { lastFetchAt, nextFetchAt, dueBy }: CrawlDatum,
+  seed: Seed,
+): Pick<CrawlDatum, 'nextFetchAt' | 'dueBy'> {
   const interval = seed.fixedIntervalMs ?? seed.intervalMs;
-  if (interval === null || datum.lastFetchAt === null || datum.nextFetchAt === null) return datum.nextFetchAt;
-  return datum.lastFetchAt + interval;
+  if (interval === null || lastFetchAt === null || nextFetchAt === null) return { nextFetchAt, dueBy };
+  return { nextFetchAt: lastFetchAt + interval, dueBy: 'seed' };
 }
 
 /** The interval of the seed becomes that after the last visit, from which the next one starts. */

@@ -34,7 +34,8 @@ export function withHint(
   if (lastmod <= lastFetchAt || lastmod > now || metadata[HINT_KEY] === lastmod) return null;
   const hinted = Math.round(now + Math.max(0, nextFetchAt - now) * (1 - trust));
   const sooner = Math.min(nextFetchAt, Math.max(hinted, lastFetchAt + minIntervalMs));
-  return { ...datum, nextFetchAt: sooner, metadata: { ...metadata, [HINT_KEY]: lastmod } };
+  const dueBy = sooner < nextFetchAt ? 'sitemap' : datum.dueBy;
+  return { ...datum, nextFetchAt: sooner, dueBy, metadata: { ...metadata, [HINT_KEY]: lastmod } };
 }
 
 /** Whether the hint of a page was right, from an answered visit; `null` without a hint. */

@@ -132,7 +132,7 @@ export function scheduledAnew(
     policy,
   );
   const visits = [...datum.visits.slice(0, -1), { ...last, intervalMs: memory.intervalMs }];
-  return { ...datum, schedule: memory, nextFetchAt, visits };
+  return { ...datum, schedule: memory, nextFetchAt, dueBy: 'schedule', visits };
 }
 
 const fixedTerm = (intervalMs: number): ScheduleTerm => ({

@@ -59,6 +59,13 @@ export interface Visit {
 /** Whether the server answered a visit, be it by a redirect or "gone". */
 export const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 
+/**
+ * What has set the time of the next visit: `incrawl touch`, `incrawl retry`, a date in a sitemap or feed, a seed, or
+ * the schedule after the last visit, the pauses after failures among it. Numbers on disk are their places: append only.
+ */
+export const DUE_CAUSES = ['touch', 'retry', 'sitemap', 'seed', 'schedule'] as const;
+export type DueCause = (typeof DUE_CAUSES)[number];
+
 /** Visits that a record keeps; older ones are dropped. */
 export const VISIT_RING_SIZE = 16;
 
@@ -107,6 +114,8 @@ export interface CrawlDatum {
   readonly lastFetchAt: number | null;
   /** Time when the page is due, ms since the epoch; `null`: not selected any more. */
   readonly nextFetchAt: number | null;
+  /** What has set `nextFetchAt`; `null`: a link to it, or not known, as in records of older versions. */
+  readonly dueBy: DueCause | null;
   /** Time of the last visit that found the page changed (or new). */
   readonly changedAt: number | null;
   readonly schedule: ScheduleMemory;
@@ -182,6 +191,7 @@ export function newDatum(init: NewDatum): CrawlDatum {
     score: init.score ?? 1,
     lastFetchAt: null,
     nextFetchAt: init.now,
+    dueBy: init.seed ? 'seed' : null,
     changedAt: null,
     schedule: { intervalMs: init.fixedIntervalMs ?? init.intervalMs, belief: null },
     fixedIntervalMs: init.fixedIntervalMs ?? null,

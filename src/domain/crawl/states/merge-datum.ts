@@ -21,5 +21,7 @@ export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
     metadata: { ...earlier.metadata, ...later.metadata },
   };
   // A seed of one crawl may be an orphan in the other.
-  return merged.seed && merged.state === 'orphan' ? revived(merged, later.lastFetchAt ?? later.discoveredAt) : merged;
+  return merged.seed && merged.state === 'orphan'
+    ? revived(merged, later.lastFetchAt ?? later.discoveredAt, 'seed')
+    : merged;
 }

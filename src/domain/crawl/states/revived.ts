@@ -18,9 +18,9 @@ export function stateWhenOrphaned({ visits, httpStatus, digest, target }: CrawlD
  * An orphan with a link or as a seed again. A former duplicate counts as an own page until it is compared: its
  * representative may be gone.
  */
-export function revived(orphan: CrawlDatum, dueAt: number): CrawlDatum {
+export function revived(orphan: CrawlDatum, dueAt: number, dueBy: 'seed' | null): CrawlDatum {
   const was = stateWhenOrphaned(orphan);
   const state = was === 'duplicate' ? 'fetched' : was;
   const isRedirect = state === 'redir_perm' || state === 'redir_temp';
-  return { ...orphan, state, target: isRedirect ? orphan.target : null, nextFetchAt: dueAt };
+  return { ...orphan, state, target: isRedirect ? orphan.target : null, nextFetchAt: dueAt, dueBy };
 }

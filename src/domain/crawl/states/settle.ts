@@ -27,8 +27,8 @@ export type CrawlEvent =
     }
   /** No known page links to it any more. */
   | { readonly kind: 'orphaned' }
-  /** A visit at `at` was requested (`incrawl touch`, `incrawl retry`). */
-  | { readonly kind: 'touched'; readonly at: number };
+  /** A visit at `at` was requested by this command. */
+  | { readonly kind: 'touched'; readonly at: number; readonly by: 'touch' | 'retry' };
 
 type VisitedEvent = Extract<CrawlEvent, { kind: 'visited' }>;
 
@@ -43,7 +43,7 @@ export function settle(datum: CrawlDatum, event: CrawlEvent, policy: SettlePolic
     case 'orphaned':
       return kept(settleOrphaned(datum));
     case 'touched':
-      return kept(settleTouched(datum, event.at));
+      return kept(settleTouched(datum, event));
     case 'visited':
       return settleVisit(datum, event, policy, now);
     default:
@@ -83,21 +83,23 @@ const kept = (datum: CrawlDatum): Transition => ({ datum, verdict: 'kept', dista
 
 function settleLinked(datum: CrawlDatum, depth: number, now: number): CrawlDatum {
   const nearer = depth < datum.depth ? { ...datum, depth } : datum;
-  return datum.state === 'orphan' ? revived(nearer, now) : nearer;
+  return datum.state === 'orphan' ? revived(nearer, now, null) : nearer;
 }
 
 function settleOrphaned(datum: CrawlDatum): CrawlDatum {
   if (datum.seed || datum.state === 'orphan' || datum.state === 'gone') return datum;
-  return { ...datum, state: 'orphan', nextFetchAt: null };
+  return { ...datum, state: 'orphan', nextFetchAt: null, dueBy: null };
 }
 
 /**
  * The due time is moved forward, never back. A given-up URL is tried once more. A page that failed to parse is
  * requested without validators, so that it is parsed even if unchanged.
  */
-function settleTouched(datum: CrawlDatum, at: number): CrawlDatum {
+function settleTouched(datum: CrawlDatum, { at, by }: Extract<CrawlEvent, { kind: 'touched' }>): CrawlDatum {
   const { etag, lastModified } = datum.validators;
   const isUnread = datum.state === 'parse_failed' && (etag ?? lastModified) !== null;
   const touched = isUnread ? { ...datum, validators: NO_VALIDATORS } : datum;
-  return touched.nextFetchAt !== null && touched.nextFetchAt <= at ? touched : { ...touched, nextFetchAt: at };
+  return touched.nextFetchAt !== null && touched.nextFetchAt <= at
+    ? touched
+    : { ...touched, nextFetchAt: at, dueBy: by };
 }

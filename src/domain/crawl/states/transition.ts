@@ -71,7 +71,8 @@ export function withVisit(
     bytes,
     intervalMs: next.fixedIntervalMs ?? next.schedule.intervalMs,
   };
-  return { ...next, visits: [...before.visits, visit].slice(-VISIT_RING_SIZE) };
+  const dueBy = next.nextFetchAt === null ? null : 'schedule';
+  return { ...next, dueBy, visits: [...before.visits, visit].slice(-VISIT_RING_SIZE) };
 }
 
 /** Time since the last answered visit; `null` before the first one. A clock that was set back counts as 0. */
