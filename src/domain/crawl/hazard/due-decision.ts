@@ -53,7 +53,8 @@ export function dueDecision(page: HazardPage, expected: PageExpectation, terms: 
   const chance = chanceWithin(gamma, hazardMs);
   const least = Math.max(LEAST_WAIT_MS, minIntervalMs, needMs(belief, rate, page.weight, sinceMs) - hazardMs);
   const waitUntil = Math.min(page.lastFetchAt + maxIntervalMs, now + least);
-  if (sinceMs >= maxIntervalMs) return { due: 'cap', waitUntil, chance };
+  // A run that is nearer to the cap than the next one keeps it better than that one would, beyond it.
+  if (sinceMs + aheadMs >= maxIntervalMs) return { due: 'cap', waitUntil, chance };
   if (sinceMs + aheadMs < minIntervalMs) return { due: null, waitUntil: page.lastFetchAt + minIntervalMs, chance };
   const ahead = (hazardMs + aheadMs) / page.spread;
   const isPaying = chanceWithin(gamma, ahead) * page.weight >= payingChance(belief);

@@ -38,11 +38,13 @@ describe('dueDecision', () => {
     expect(wait(28, 1)).toBeCloseTo(2, 9);
   });
 
-  it('counts pages due within a quarter of the gap between runs as due, but for those at the cap', () => {
+  it('counts pages due within a quarter of the gap between runs as due, those at the longest interval, too', () => {
     const ahead = { ...terms, aheadMs: day(3.5) };
     expect(dueDecision(page(6), expected(6), terms).due).toBeNull();
     expect(dueDecision(page(6), expected(6), ahead).due).toBe('hazard');
-    expect(dueDecision(page(29), expected(1), ahead).due).toBeNull();
+    expect(dueDecision(page(29), expected(1), terms).due).toBeNull();
+    expect(dueDecision(page(27), expected(1), ahead).due).toBe('cap');
+    expect(dueDecision(page(26), expected(1), ahead).due).toBeNull();
   });
 
   it('looks ahead by a quarter of the time since the visit at most: none is due again in the run that visits it', () => {
