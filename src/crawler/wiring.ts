@@ -17,6 +17,7 @@ import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
+import { loginsApart } from './logins-apart.ts';
 import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
@@ -88,6 +89,7 @@ function webAccess(
   }
   const robotsStore = createFileRobotsStore(join(dir, 'robots'));
   const noteProxies = config.http.proxy === 'none' ? unusedProxies(env, isOwn, log) : () => {};
+  const noteLogins = loginsApart(config, log);
   return {
     protocols,
     lanes: createHostLanes({
@@ -113,6 +115,7 @@ function webAccess(
       prepare();
       rendered?.prepare();
       noteProxies(hosts);
+      noteLogins();
     },
   };
 }

@@ -48,6 +48,8 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHeaders: readonly string[];
   readonly remoteAddress: string | null;
+  /** What the operator has set for this URL was withheld, since secrets are not sent over http; absent otherwise. */
+  readonly withheldSecrets?: true;
 }
 
 export interface Exchange {

@@ -12,6 +12,8 @@ export interface UrlSettings {
   /** The first one for the whole host, whose delay and connections hold; `null`: none. */
   readonly hostEntry: string | null;
   readonly settings: ReadonlyMap<string, Origin>;
+  /** Settings that hold secrets, which are not sent to this URL: it is http, and `secretsOverHttp` is not set. */
+  readonly withheld: readonly string[];
 }
 
 /** The general setting where no entry has one. */
@@ -44,7 +46,17 @@ export function settingsForUrl(config: Config, origins: ReadonlyMap<string, Orig
     const general = value === undefined ? generalSetting(config, origins, key) : { value, origin: set?.origin ?? '' };
     if (general !== undefined) settings.set(key, general);
   }
-  return { entry, hostEntry, settings };
+  return { entry, hostEntry, settings, withheld: withheldOf(entries.forUrl(url)?.entry, url) };
+}
+
+function withheldOf(entry: Config['hosts'][number] | undefined, url: string): string[] {
+  if (entry === undefined || entry.secretsOverHttp === true || url.startsWith('https:')) return [];
+  const isSecret = Object.values(entry.headers ?? {}).some((value) => typeof value !== 'string');
+  return [
+    ...(isSecret ? ['headers'] : []),
+    ...(entry.credentials === undefined ? [] : ['credentials']),
+    ...(entry.cookies === true ? ['cookies'] : []),
+  ];
 }
 
 function generalSetting(config: Config, origins: ReadonlyMap<string, Origin>, key: string): Origin | undefined {

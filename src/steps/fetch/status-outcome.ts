@@ -13,9 +13,15 @@ const GONE = new Set([404, 410]);
 /** Statuses that may come with a Retry-After: the server is overloaded or under maintenance. */
 const THROTTLED = new Set([429, 503]);
 
+/** Statuses by which a server asks for credentials, or for others. */
+const REFUSED = new Set([401, 403]);
+const WITHHELD =
+  'its credentials were withheld, as they are not sent over http: ' +
+  '"secretsOverHttp: true" in its entry of "hosts:" sends them';
+
 /** The outcome of an answer other than 2xx (and other than a 304 to a conditional request). */
 export function statusOutcome(
-  { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
+  { status, headers, withheldSecrets }: Pick<ResponseHead, 'status' | 'headers' | 'withheldSecrets'>,
   costs: VisitCosts,
 ): FetchOutcome {
   const target = headers.location?.trim() ?? '';
@@ -24,7 +30,8 @@ export function statusOutcome(
   }
   if (GONE.has(status)) return { kind: 'gone', status, ...costs };
   const retryAt = retryAtIn(status, headers, costs.at);
-  return { kind: 'failed', code: codeOf(status, retryAt), message: `status ${status}`, status, retryAt, ...costs };
+  const message = `status ${status}${withheldSecrets && REFUSED.has(status) ? `; ${WITHHELD}` : ''}`;
+  return { kind: 'failed', code: codeOf(status, retryAt), message, status, retryAt, ...costs };
 }
 
 /**

@@ -53,12 +53,17 @@ async function exchangeBy(access: HostAccess, inner: FetchProtocol, request: Exc
     ...(cookie !== '' && { cookie }),
   };
   const answered = await (access.protocol ?? inner).exchange({ ...request, headers });
-  const exchange = access.isProxied === true ? fromProxy(answered) : answered;
+  const reached = access.isProxied === true ? fromProxy(answered) : answered;
+  const exchange = !mayTell && hasSecrets(access) ? withheld(reached) : reached;
   if (access.cookies === null) return exchange;
   const set = setCookiesOf(exchange.head.rawHeaders);
   if (set.length > 0) cookies?.keep(request.url, set);
   return set.length === 0 ? exchange : { ...exchange, head: withMaskedCookies(exchange.head) };
 }
+
+const hasSecrets = ({ secrets, cookies }: HostAccess): boolean => cookies !== null || Object.keys(secrets).length > 0;
+
+const withheld = (exchange: Exchange): Exchange => ({ ...exchange, head: { ...exchange.head, withheldSecrets: true } });
 
 /** Throws where the answer is the proxy's own. */
 function fromProxy(exchange: Exchange): Exchange {

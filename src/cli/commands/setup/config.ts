@@ -41,9 +41,9 @@ async function writeForUrl(session: Session, typed: string): Promise<void> {
   if ('error' in canonical) session.refuse(`${typed}: ${canonical.error}; expected a URL such as https://example.org/`);
   const { url } = canonical as { url: string };
   const { config, origins } = session.loaded;
-  const { entry, hostEntry, settings } = settingsForUrl(config, origins, url);
+  const { entry, hostEntry, settings, withheld } = settingsForUrl(config, origins, url);
   const shown = [...settings].map(([key, each]) => [key, { ...each, value: forShow(each.value) }] as const);
-  const answer = { url, entry, hostEntry, settings: Object.fromEntries(shown) };
+  const answer = { url, entry, hostEntry, settings: Object.fromEntries(shown), withheld };
   const of = (name: string): string => {
     const { value, origin } = origins.get(name) as Origin;
     return `${name} (${(value as { readonly match: string }).match}), ${origin}`;
@@ -51,7 +51,12 @@ async function writeForUrl(session: Session, typed: string): Promise<void> {
   await writeAnswer(session, answer, () => {
     const decides = entry === null ? 'no entry of "hosts:" matches it' : `${of(entry)} decides`;
     const lane = hostEntry === null || hostEntry === entry ? '' : `; delay and connections by ${of(hostEntry)}`;
-    return `${url}: ${decides}${lane}\n${settingTable(session, shown, true)}`;
+    const kept =
+      withheld.length === 0
+        ? ''
+        : `Not sent, as the URL is http: ${withheld.map((key) => (key === 'headers' ? 'secret headers' : key)).join(', ')}. ` +
+          `"secretsOverHttp: true" in ${entry} sends them.\n`;
+    return `${url}: ${decides}${lane}\n${kept}${settingTable(session, shown, true)}`;
   });
 }
 
