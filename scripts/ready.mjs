@@ -14,6 +14,12 @@ if (major < 20 || (major === 20 && (minor < 18 || (minor === 18 && patch < 1))))
 }
 
 const say = (text) => process.stderr.write(`${text}\n`);
+/** Says that a step begins which takes a while, and is not needed at the next start; the answer says that it is done. */
+const began = (what) => {
+  const startedAt = performance.now();
+  say(`incrawl: ${what}, once: up to a minute ...`);
+  return () => say(`incrawl: ${what}: done in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+};
 const hashOf = (files) => {
   const hash = createHash('sha256').update(process.versions.modules);
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
@@ -36,8 +42,9 @@ const filesBelow = (folder) =>
 const installStamp = join(root, 'node_modules', '.incrawl-installed');
 const installed = hashOf(['package-lock.json']);
 if (!stampIs(installStamp, installed)) {
-  say('incrawl: installing packages (npm ci)');
+  const done = began('installing packages (npm ci)');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error']);
+  done();
   writeFileSync(installStamp, installed);
 }
 
@@ -55,7 +62,7 @@ const sources = [
   .filter((file) => !file.endsWith('.test.ts'));
 const built = hashOf(['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources]);
 if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
-  say('incrawl: building (tsc)');
+  const done = began('building (tsc)');
   const startedAt = Date.now();
   rmSync(buildStamp, { force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
@@ -67,4 +74,5 @@ if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
     if (statSync(join(root, file)).mtimeMs < startedAt - 2_000) rmSync(join(root, file));
   }
   writeFileSync(buildStamp, built);
+  done();
 }

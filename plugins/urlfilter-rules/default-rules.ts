@@ -1,10 +1,7 @@
 /**
  * The rules in force when the options name no file; `conf/url-rules.txt` holds the same text for operators to change.
  */
-export const DEFAULT_RULES = String.raw`# Which URLs are crawled. Used when conf/plugins.yaml says so:
-#
-#   - urlfilter-rules:
-#       file: url-rules.txt
+export const DEFAULT_RULES = String.raw`# Which URLs are crawled. conf/plugins.yaml names this file.
 #
 # Each line is + (let in) or - (keep out) and a regular expression, which matches anywhere in the URL unless anchored by
 # ^ or $. (?i) at its beginning ignores case. Lookaround, as in (?!..), and backreferences, as in \1, are not supported.

@@ -195,9 +195,14 @@ export async function openSession(
     async withCrawler(use, opening) {
       const { openCrawler } = await import('../crawler.ts');
       await takeFromViewer(dir);
-      const crawler = await openCrawler({ ...(await crawlerOptions()), dir, ...opening });
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
-      return closing(crawler, (opened) => answerMeanwhile(dir, opened, () => use(opened), logOf));
+      const { leavingNoRefusedCrawl } = await import('./process/refused-start.ts');
+      const begin = { ...(await crawlerOptions()), dir, ...opening };
+      return leavingNoRefusedCrawl(dir, async (judged) =>
+        closing(await openCrawler(begin), (opened) =>
+          answerMeanwhile(dir, opened, async () => judged(opened, await use(opened)), logOf),
+        ),
+      );
     },
     async withSegments(use, page) {
       const { folderOfPage, openCrawler } = await import('../crawler.ts');

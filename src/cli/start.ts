@@ -79,9 +79,13 @@ function end(code: number): void {
 
 async function main(): Promise<number> {
   return runCommand(
-    { argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops },
+    { argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops, commandIn },
     report,
   );
+}
+
+function commandIn(folder: string): string {
+  return ownCommand(argv[1] ?? '', folder, env.PATH ?? '');
 }
 
 function report(error: unknown): void {
@@ -89,5 +93,5 @@ function report(error: unknown): void {
     if (reported.has(error)) return;
     reported.add(error);
   }
-  stderr.write(errorText(error, argv, ownCommand(argv[1] ?? '', process.cwd(), env.PATH ?? '')));
+  stderr.write(errorText(error, argv, commandIn(process.cwd())));
 }

@@ -12,4 +12,6 @@ export interface Surroundings {
   /** By which the crawl goes; default: the clock of the machine. */
   readonly clock?: Clock;
   readonly stops: StopRequests;
+  /** What a user types to start this program again in a folder; absent: `incrawl`. */
+  readonly commandIn?: (folder: string) => string;
 }

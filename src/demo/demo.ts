@@ -1,5 +1,5 @@
 // demo/: the demonstration: a changing site, crawled under a simulated clock.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,6 +16,8 @@ export interface DemoOptions {
   readonly json: boolean;
   /** Columns that the lines may take; infinite for a pipe or a file. */
   readonly width: number;
+  /** What a user types to start this program. */
+  readonly program: string;
   /** Visits to the site, at least 1; default 6. */
   readonly rounds?: number;
   readonly seed?: number;
@@ -56,6 +58,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   try {
     const crawler = await openCrawler({
       config: demoConfig(options.config, await writePluginList(dir)),
+      baseDir: dir,
       dir,
       log: silent,
       clock,
@@ -69,19 +72,22 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     }
     if (options.json) options.out(JSON.stringify(report));
     else for (const line of reportLines(report, options.width)) options.out(line);
-    if (!options.json) {
-      options.out(
-        options.keep
-          ? `The crawl db is in ${dir}. Try:  incrawl readdb --stats --dir ${dir}`
-          : 'Next: incrawl init, then incrawl crawl with your own seeds. --keep keeps the crawl db of the demo.',
-      );
-    }
+    if (!options.json) for (const line of nextLines(options, dir)) options.out(line);
     return report;
   } finally {
     await server.close();
     if (!options.keep) await rm(dir, { recursive: true, force: true });
   }
 }
+
+/** What to type next: the last line is a command. */
+const nextLines = ({ program, keep }: DemoOptions, dir: string): string[] =>
+  keep
+    ? ['The crawl db is kept. What is in it:', `  ${program} readdb --stats --dir ${dir}`]
+    : [
+        'Next, a site of yours; a second run fetches only what is due, and changed:',
+        `  ${program} crawl https://example.org/ --contact you@example.org`,
+      ];
 
 async function visits(
   crawler: Crawler,
@@ -115,13 +121,14 @@ async function visits(
 /** A field that parsefilter-selectors reads: a text beside the content, which no signature sees. */
 const SELECTED = { path: '/weather', field: 'calendar', selector: 'aside > h2 + p' };
 
-/** The shipped list of plugins, and a parse filter that reads a field by a CSS selector. */
+/** The shipped list of plugins with the URL rules that it names, and a parse filter that reads a field by a CSS selector. */
 async function writePluginList(dir: string): Promise<string> {
-  const shipped = join(dirname(createRequire(import.meta.url).resolve('incrawl/package.json')), 'conf/plugins.yaml');
+  const shipped = join(dirname(createRequire(import.meta.url).resolve('incrawl/package.json')), 'conf');
   const { field, selector } = SELECTED;
   const line = `\n  - parsefilter-selectors: { fields: { ${field}: '${selector}' } }\n`;
   const file = join(dir, 'plugins.yaml');
-  await writeFile(file, `${await readFile(shipped, 'utf8')}${line}`);
+  await copyFile(join(shipped, 'url-rules.txt'), join(dir, 'url-rules.txt'));
+  await writeFile(file, `${await readFile(join(shipped, 'plugins.yaml'), 'utf8')}${line}`);
   return file;
 }
 

@@ -68,40 +68,47 @@ export function demoSample(record: RecordView, story: string): DemoSample {
 const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB`;
 const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(0)} %`);
 
-type Column = readonly [title: string, cell: (visit: DemoVisit) => string];
+type Column = readonly [title: string, cell: (visit: DemoVisit) => string, meaning: string];
 
 const COLUMNS: readonly Column[] = [
-  ['day', (visit) => String(visit.day)],
-  ['due', (visit) => String(visit.pages)],
-  ['304', (visit) => String(visit.notModified)],
-  ['headers', (visit) => String(visit.skippedByHeaders)],
-  ['same body', (visit) => String(visit.unchanged)],
-  ['new', (visit) => String(visit.new)],
-  ['changed', (visit) => String(visit.modified)],
-  ['bits', (visit) => (visit.meanDistance === null ? '-' : visit.meanDistance.toFixed(1))],
-  ['gone', (visit) => String(visit.gone)],
-  ['moved', (visit) => String(visit.moved)],
-  ['requests', (visit) => String(visit.requests)],
-  ['bytes', (visit) => kib(visit.bodyBytes)],
-  ['of full', (visit) => percent(visit.bodyBytes, visit.fullBytes)],
+  ['day', (visit) => String(visit.day), 'of the simulated clock; a row is one visit to the site'],
+  ['due', (visit) => String(visit.pages), 'pages whose next visit had come'],
+  ['304', (visit) => String(visit.notModified), 'not modified: the server sent no body'],
+  ['headers', (visit) => String(visit.skippedByHeaders), 'length and date as before: the body was not read'],
+  ['same', (visit) => String(visit.unchanged), 'body transferred, and equal'],
+  ['new', (visit) => String(visit.new), 'fetched for the first time'],
+  ['changed', (visit) => String(visit.modified), 'body transferred, and different'],
+  [
+    'bits',
+    (visit) => (visit.meanDistance === null ? '-' : visit.meanDistance.toFixed(1)),
+    'how far changed pages differ: distance of signatures, of 64',
+  ],
+  ['gone', (visit) => String(visit.gone), 'missing now'],
+  ['moved', (visit) => String(visit.moved), 'redirected'],
+  ['bytes', (visit) => kib(visit.bodyBytes), 'bodies transferred'],
+  ['of full', (visit) => percent(visit.bodyBytes, visit.fullBytes), 'their share of fetching every page'],
 ];
 
-/** Left out where the table is too wide, so that it fits 80 columns. */
-const LEAST_NEEDED: ReadonlySet<string> = new Set(['bits', 'moved', 'requests']);
+/** Left out where the table is too wide. */
+const LEAST_NEEDED: ReadonlySet<string> = new Set(['bits', 'moved']);
 
-/** The visits as a table, or, where that is too wide, some lines for each. */
+/** The visits as a table, or, where that is too wide, some lines for each; then what the columns say. */
 function visitLines(visits: readonly DemoVisit[], width: number): string[] {
-  const all = tableLines(COLUMNS, visits);
-  if (isWithin(all, width)) return all;
-  const few = tableLines(
-    COLUMNS.filter(([title]) => !LEAST_NEEDED.has(title)),
-    visits,
-  );
-  if (isWithin(few, width)) return few;
-  return visits.flatMap((visit) => {
+  const few = COLUMNS.filter(([title]) => !LEAST_NEEDED.has(title));
+  for (const columns of [COLUMNS, few]) {
+    const lines = tableLines(columns, visits);
+    if (isWithin(lines, width)) return [...lines, '', ...legendLines(columns)];
+  }
+  const lines = visits.flatMap((visit) => {
     const [day = '', ...others] = COLUMNS.map(([title, cell]) => `${title} ${cell(visit)}`);
     return [`${day}  ${others.join(', ')}`];
   });
+  return [...lines, '', ...legendLines(COLUMNS)];
+}
+
+function legendLines(columns: readonly Column[]): string[] {
+  const width = Math.max(...columns.map(([title]) => title.length));
+  return columns.map(([title, , meaning]) => `  ${title.padEnd(width)}  ${meaning}`);
 }
 
 const isWithin = (lines: readonly string[], width: number): boolean => lines.every(({ length }) => length <= width);
@@ -123,13 +130,9 @@ export function reportLines(report: DemoReport, width: number): string[] {
   const full = report.visits.slice(1).reduce((sum, visit) => sum + visit.fullBytes, 0);
   return [
     '',
-    'Each row is one visit to the site: all pages due on that day.',
-    '',
     ...visitLines(report.visits, width),
     '',
-    '304: answer to a conditional request. headers: equal Content-Length and Last-Modified, body not read.',
-    'same body: transferred, but equal. bits: mean signature distance of the changed pages, of 64.',
-    `After the first visit: ${kib(bytes)} transferred; fetching everything takes ${kib(full)} (${percent(bytes, full)}).`,
+    `After the first visit: ${kib(bytes)} transferred; fetching everything: ${kib(full)} (${percent(bytes, full)}).`,
     '',
     'Intervals in days after each visit (each page starts with 2):',
     '',
@@ -138,7 +141,7 @@ export function reportLines(report: DemoReport, width: number): string[] {
       return `  ${sample.story.padEnd(28)} ${intervals}`;
     }),
     '',
-    `Read by a CSS selector (parsefilter-selectors), ${report.selected.selector} of ${report.selected.path}: ` +
+    `Read by a CSS selector, ${report.selected.selector} of ${report.selected.path}: ` +
       `${report.selected.value ?? '-'}`,
     '',
   ];

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { explanationText } from '../../src/cli/render/text/explanation-text.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type Crawler, type Explanation, openCrawler } from '../../src/crawler.ts';
 import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';
+import { SHIPPED_PLUGINS } from '../support/shipped-plugins.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const DAY = 86_400_000;
@@ -98,9 +99,11 @@ describe('explain', () => {
   });
 
   it('finds a page under its URL from before the normalisers were changed, and says so', async () => {
-    const shipped = await readFile(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
     const file = join(dir, 'plugins.yaml');
-    await writeFile(file, shipped.replace('- urlnormalizer-basic', '- urlnormalizer-basic: { dropQueryParams: [n] }'));
+    await writeFile(
+      file,
+      SHIPPED_PLUGINS.replace('- urlnormalizer-basic', '- urlnormalizer-basic: { dropQueryParams: [n] }'),
+    );
     await crawler.close();
     crawler = await open(`plugins.file=${file}`);
     const reported = await explain('/c?n=1');

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { SHIPPED_PLUGINS } from '../support/shipped-plugins.ts';
 import { DAY, PAGE, seed, visiting } from './visiting.ts';
 
 const TYPE = { 'content-type': 'text/html', etag: '"1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' };
@@ -40,9 +41,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A setting that names the shipped plugins with one of the two transports. */
 function over(transport: string): string {
-  const shipped = readFileSync(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
   const file = join(folder, `${transport}.yaml`);
-  writeFileSync(file, shipped.replace('  - protocol-http\n', `  - ${transport}\n`));
+  writeFileSync(file, SHIPPED_PLUGINS.replace('  - protocol-http\n', `  - ${transport}\n`));
   return `plugins.file=${file}`;
 }
 

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly clock?: Surroundings['clock'];
   /** Lets each piece of standard output pass: a reader that is slow. */
   readonly reader?: { pass(take: () => void): void };
+  /** What a user would type to start the program in a folder. */
+  readonly commandIn?: (folder: string) => string;
   /** Both streams pass for a terminal of so many columns. */
   readonly columns?: number;
 }
@@ -62,6 +64,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     stderr,
     stops: requests,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.commandIn === undefined ? {} : { commandIn: options.commandIn }),
   };
   void runCommand(surroundings, (error) => stderr.write(errorText(error, args)))
     .finally(leave)

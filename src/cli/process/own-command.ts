@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, relative, sep } from 'node:path';
+import { shellWord } from './shell-word.ts';
 
 /**
  * What a user types to start this program again in the same folder, for a POSIX shell: `incrawl` where the PATH has it,
@@ -17,7 +18,7 @@ export function ownCommand(script: string, cwd: string, path: string): string {
   }
   const file = realFile(script);
   const short = isWithin(file, cwd) ? relative(cwd, file) : file;
-  return `node ${/^[\w@%+=:,./-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`}`;
+  return `node ${shellWord(short)}`;
 }
 
 function isWithin(path: string, folder: string): boolean {

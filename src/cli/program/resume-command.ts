@@ -1,4 +1,5 @@
 import { withoutPassword } from '../../config/store-url.ts';
+import { shellWord } from '../process/shell-word.ts';
 
 /**
  * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by now, and
@@ -10,7 +11,5 @@ export function resumeCommand(argv: readonly string[], seeds: readonly string[])
     const index = words.lastIndexOf(seed);
     if (index >= 0) words.splice(index, 1);
   }
-  return ['incrawl', ...words].map((word) => quoted(withoutPassword(word))).join(' ');
+  return ['incrawl', ...words].map((word) => shellWord(withoutPassword(word))).join(' ');
 }
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

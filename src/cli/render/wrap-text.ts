@@ -3,7 +3,7 @@ import { cellWidth } from './cell-width.ts';
 /** Two or more spaces behind a label: its value, and the lines that continue it, begin behind them. */
 const LABELLED = /^(\s*\S+(?: \S+)* {2,})\S/;
 /** A command is to be copied as one line. */
-const COMMAND = /^\s*incrawl /;
+const COMMAND = /^\s*(?:(?:npx )?incrawl|node \S+) /;
 /** Spaces within a time, and between a figure and its unit. */
 const HELD =
   /(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=\d\d:\d\d) (?=UTC)|(?<=\d) (?=(?:%|[KMGT]i?B|B|bits|ms|s|min|h|d)(?![\w]))/g;

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OrdinarySite } from '../../../bench/traps/ordinary-pages.ts';
@@ -8,6 +8,7 @@ import { DAY_MS } from '../../../src/domain/time.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';
 import { json, run } from '../../support/program.ts';
+import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';
 
 let server: TrapServer | null = null;
@@ -31,11 +32,10 @@ const trapsAndFewPages = (path: string): TrapPage | null => {
 /** A crawl with a fifth of the quota as shipped, so that a test takes seconds. */
 function folder(options: string): string {
   const cwd = workDir();
-  const list = readFileSync(new URL('../../../conf/plugins.yaml', import.meta.url), 'utf8');
   mkdirSync(join(cwd, 'conf'));
   writeFileSync(
     join(cwd, 'conf', 'plugins.yaml'),
-    list.replace('urlfilter-similarity', `urlfilter-similarity: ${options}`),
+    SHIPPED_PLUGINS.replace('urlfilter-similarity', `urlfilter-similarity: ${options}`),
   );
   return cwd;
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +7,7 @@ import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, run } from '../../support/program.ts';
+import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
@@ -49,9 +50,8 @@ const site = served(server);
 /** Without the filter by which like URLs wait: it would hold back noise, too. */
 const withoutLikeUrls = (): string => {
   const cwd = workDir();
-  const list = readFileSync(new URL('../../../conf/plugins.yaml', import.meta.url), 'utf8');
   const file = join(cwd, 'all-urls.yaml');
-  writeFileSync(file, list.replace(/^ *- urlfilter-similarity\n/m, ''));
+  writeFileSync(file, SHIPPED_PLUGINS.replace(/^ *- urlfilter-similarity\n/m, ''));
   return file;
 };
 const plugins = withoutLikeUrls();

@@ -1,4 +1,4 @@
-import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createReadStream, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
 import { json, run } from '../../support/program.ts';
+import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
@@ -34,8 +35,6 @@ const server = createServer((request, response) => {
 server.on('connection', () => connections++);
 const site = served(server);
 
-const SHIPPED = readFileSync(new URL('../../../conf/plugins.yaml', import.meta.url), 'utf8');
-
 /** A folder whose crawls use the shipped plugins with another protocol. */
 function folderWith(protocols: string): string {
   const cwd = workDir();
@@ -43,7 +42,7 @@ function folderWith(protocols: string): string {
     join(cwd, 'incrawl.yaml'),
     'fetch: { delay: 0, auditShare: 0 }\nhttp: { allowAddresses: [127.0.0.1] }\n',
   );
-  writeFileSync(join(cwd, 'plugins.yaml'), SHIPPED.replace('  - protocol-http\n', protocols));
+  writeFileSync(join(cwd, 'plugins.yaml'), SHIPPED_PLUGINS.replace('  - protocol-http\n', protocols));
   return cwd;
 }
 

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';
 import { json } from '../../support/program.ts';
+import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';
 
@@ -50,8 +51,7 @@ const PLUGINS = {
 /** A crawl with a small share of like URLs, or without the filter. */
 function folder(filter: string): string {
   const cwd = workDir();
-  const list = readFileSync(new URL('../../../conf/plugins.yaml', import.meta.url), 'utf8')
-    .replace('  - urlfilter-similarity\n', filter)
+  const list = SHIPPED_PLUGINS.replace('  - urlfilter-similarity\n', filter)
     .replace('  - scoring-depth\n', '')
     .replace('  - parsefilter-noise-links\n', '');
   const own = Object.keys(PLUGINS).map((name) => `  - use: ./plugins/${name}\n`);

@@ -122,9 +122,20 @@ it('the report of the demo fits 80 columns, and cuts nothing below', () => {
     selected: { path: '/', field: 'x', selector: 'p', value: null },
   };
   const heading = (width: number) => reportLines(report, width).find((line) => /\bday\b.*due/.test(line)) ?? '';
-  expect(heading(Number.POSITIVE_INFINITY)).toMatch(/bits .*moved .*requests/);
-  expect(heading(80)).toMatch(/^day .*changed {2}gone +bytes {2}of full$/);
-  expect(heading(80).length).toBeLessThanOrEqual(80);
+  for (const width of [Number.POSITIVE_INFINITY, 80, 70, 40]) {
+    const lines = reportLines(report, width);
+    expect(lines.filter((line) => line.length > 80 && !line.startsWith('day 14'))).toEqual([]);
+    const legend = lines.slice(lines.findIndex((line) => /^ {2}day /.test(line)));
+    const titles = /^day 14/.test(heading(width)) ? heading(80) : heading(width);
+    for (const title of titles.split(/ {2,}/)) {
+      expect(
+        legend.some((line) => line.startsWith(`  ${title} `)),
+        `${title} at ${width}`,
+      ).toBe(true);
+    }
+  }
+  expect(heading(80)).toMatch(/^day .*changed {2}bits {2}gone {2}moved +bytes {2}of full$/);
+  expect(heading(70)).toMatch(/^day .*changed {2}gone +bytes {2}of full$/);
   expect(heading(40)).toMatch(/^day 14 {2}due 42, 304 6, headers 3, /);
 });
 

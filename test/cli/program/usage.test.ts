@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/exit.ts';
 import { type Finished, json, prepare, run } from '../../support/program.ts';
@@ -73,9 +73,13 @@ describe('usage and configuration', () => {
     const cwd = workDir();
     const first = await json<{ written: string[] }>(['init', 'site'], { cwd });
     expect(first.written).toEqual(
-      ['conf/incrawl.yaml', 'conf/incrawl.schema.json', 'conf/plugins.yaml', 'seeds/example.txt'].map((each) =>
-        join('site', each),
-      ),
+      [
+        'conf/incrawl.yaml',
+        'conf/incrawl.schema.json',
+        'conf/plugins.yaml',
+        'conf/url-rules.txt',
+        'seeds/example.txt',
+      ].map((each) => join('site', each)),
     );
     writeFileSync(join(cwd, 'site', 'seeds', 'example.txt'), 'mine');
     expect(await json(['init', 'site'], { cwd })).toMatchObject({ written: [], kept: first.written });
@@ -84,6 +88,28 @@ describe('usage and configuration', () => {
     expect(await json(['config', '--origin'], { cwd: join(cwd, 'site') })).toMatchObject({
       'fetch.delay': { value: '5s' },
     });
+  });
+
+  it('says what to type after "init": in the new folder, as the program was started', async () => {
+    const cwd = workDir();
+    const commandIn = (folder: string): string => `node ${relative(folder, join(cwd, 'main.js'))}`;
+    const lines = async (...args: string[]) => (await run(['init', ...args], { cwd, commandIn })).stdout.split('\n');
+    expect((await lines('my crawl')).slice(-3)).toEqual(["  cd 'my crawl'", '  node ../main.js crawl seeds', '']);
+    expect((await lines()).slice(-3)).toEqual([
+      'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
+      '  node main.js crawl seeds',
+      '',
+    ]);
+  });
+
+  it('reads the URL rules that "init" writes', async () => {
+    const cwd = workDir();
+    await run(['init'], { cwd });
+    const check = () => json<{ reason: string | null }>(['check', 'url', 'https://a.example/shop/1'], { cwd });
+    expect(await check()).toMatchObject({ reason: null });
+    const rules = join(cwd, 'conf', 'url-rules.txt');
+    writeFileSync(rules, `-/shop/\n${readFileSync(rules, 'utf8')}`);
+    expect(await check()).toMatchObject({ reason: 'rule line 1: -/shop/' });
   });
 
   it
@@ -127,6 +153,8 @@ describe('usage and configuration', () => {
     expect(absent).toMatchObject({ code: 2, stderr: expect.stringContaining('crawldb holds no crawl') });
     expect(readdirSync(cwd)).toEqual([]);
     await run(['inject', 'no-url:'], { cwd, input: '' });
+    // A folder that is there already stays, and the empty crawl in it.
+    mkdirSync(join(cwd, 'crawldb'));
     await run(['inject', '-'], { cwd, input: 'mailto:a@example.org\n' });
     const { code, stderr } = await run(['crawl'], { cwd });
     expect(code).toBe(1);

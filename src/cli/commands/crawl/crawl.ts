@@ -109,7 +109,8 @@ async function crawl(
   await writeSummary(session, summary, () => crawlText(summary, session.width));
   const fault = stopFault(summary.stoppedBy);
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
-  if (isEmpty) session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
+  if (isEmpty && seeds.length === 0)
+    session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
   const code = exitCodeOfStop(summary.stoppedBy);
   if (code !== EXIT.done || !hasNoSeed(summary)) return code === EXIT.done && isEmpty ? EXIT.error : code;
   if (session.options.quiet) for (const line of seedLines(summary.seeds)) session.complain(`incrawl: ${line}`);

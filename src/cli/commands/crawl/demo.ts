@@ -25,6 +25,7 @@ export function addDemo(program: Command, run: Run): void {
         out: (line) => void session.out.write(`${json ? line : wrapText(line, width)}\n`),
         json,
         width,
+        program: session.surroundings.commandIn?.(process.cwd()) ?? 'incrawl',
         ...(options.rounds === undefined ? {} : { rounds: options.rounds }),
         ...(options.seed === undefined ? {} : { seed: options.seed }),
         keep: options.keep === true,

@@ -1,8 +1,9 @@
 import { constants, existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../process/shell-word.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
@@ -12,6 +13,7 @@ const FILES: readonly (readonly [from: string, to: string])[] = [
   ['conf/incrawl.yaml', 'conf/incrawl.yaml'],
   ['conf/incrawl.schema.json', 'conf/incrawl.schema.json'],
   ['conf/plugins.yaml', 'conf/plugins.yaml'],
+  ['conf/url-rules.txt', 'conf/url-rules.txt'],
   ['seeds/example.txt', 'seeds/example.txt'],
 ];
 
@@ -41,10 +43,12 @@ export function addInit(program: Command, run: Run): void {
         ...written.map((path) => `wrote ${path}`),
         ...kept.map((path) => `kept  ${path} (exists already)`),
       ];
+      const folder = resolve(dir);
       lines.push(
         '',
         'Next: set agent.contact in conf/incrawl.yaml, put your URLs in seeds/example.txt, then',
-        '  incrawl crawl seeds',
+        ...(folder === process.cwd() ? [] : [`  cd ${shellWord(dir)}`]),
+        `  ${session.surroundings.commandIn?.(folder) ?? 'incrawl'} crawl seeds`,
       );
       await writeSummary(session, { dir, written, kept }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
     }),
