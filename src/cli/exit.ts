@@ -1,4 +1,7 @@
 // cli/: the command line: arguments, output and exit codes.
+import type { CrawlSummary } from '../crawler.ts';
+import { loginsMet } from '../domain/crawl/states/login-required.ts';
+
 /** Exit codes. Scripts rely on them: they are never renumbered. */
 export const EXIT = {
   done: 0,
@@ -55,4 +58,16 @@ const EXIT_BY_STOP: ReadonlyMap<string, number> = new Map([
 /** Exit code of a crawl by the reason it ended. */
 export function exitCodeOfStop(stoppedBy: string): number {
   return EXIT_BY_STOP.get(stoppedBy) ?? EXIT.done;
+}
+
+/** Exit code of a crawl by the reason it ended, and by whether its visits have found anything. */
+export function exitCodeOfCrawl({ stoppedBy, totals }: Pick<CrawlSummary, 'stoppedBy' | 'totals'>): number {
+  const code = exitCodeOfStop(stoppedBy);
+  return code === EXIT.done && (loginsMet(totals.failures) > 0 || isUnanswered(totals)) ? EXIT.error : code;
+}
+
+/** Whether all visits have failed. */
+function isUnanswered(totals: CrawlSummary['totals']): boolean {
+  const { fetched, notModified, skippedByHeaders, unchanged, gone, redirected, failed } = totals;
+  return failed > 0 && fetched + notModified + skippedByHeaders + unchanged + gone + redirected === 0;
 }

@@ -1,4 +1,5 @@
 import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/rejections.ts';
+import { loginsMet } from '../domain/crawl/states/login-required.ts';
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
 import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
@@ -124,6 +125,8 @@ export function roundSummary({ round, generated, fetch, update, ms, cpuMs }: Rou
     segment: update.segment,
     generated,
     ...summed(({ step }) => sources[step]),
+    // To fetch a login page is a page like others.
+    failed: fetch.failed + loginsMet(update.failures),
     meanDistance: update.meanDistance,
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),

@@ -66,7 +66,8 @@ export function errorsPage(): ReferencePage {
 
 const EXITS: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done',
-  error: 'an error',
+  error:
+    'an error; also a crawl or a scheduled run in which all visits failed, or a login page was met (login-required)',
   usage: 'wrong usage or configuration; nothing was started',
   diskFull: 'the disk is full',
   nothingDue: 'nothing is due (generate)',

@@ -1,5 +1,6 @@
 // cli/schedule/: crawls by the clock in one process, with their health file.
 import { rename, stat, writeFile } from 'node:fs/promises';
+import type { FailureKind } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../log.ts';
 
@@ -34,6 +35,7 @@ const BEAT_MS = 30_000;
 export interface RunReport {
   readonly at: string;
   readonly ms: number;
+  /** Whether it ended as it should, and neither have all visits failed nor was a login page met. */
   readonly ok: boolean;
   readonly stoppedBy: string | null;
   readonly error: string | null;
@@ -45,6 +47,8 @@ export interface RunReport {
   readonly gone: number;
   readonly failed: number;
   readonly bodyBytes: number;
+  /** Why visits failed or were refused, most frequent reason first. */
+  readonly failures: readonly FailureKind[];
 }
 
 export interface HealthFile {

@@ -1,6 +1,6 @@
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
-import { EXIT, exitCodeOf } from '../exit.ts';
+import { EXIT, exitCodeOf, exitCodeOfCrawl } from '../exit.ts';
 import type { Log } from '../log.ts';
 import { failedStep } from '../render/text/failures-text.ts';
 import type { Health, HealthFile, RunReport } from './health.ts';
@@ -78,7 +78,9 @@ export async function runSchedule(deps: ScheduleDeps, signal: AbortSignal): Prom
     const skipped = missedStarts(timetable, start, now());
     const during = skipped - asleep;
     if (during > 0) log.warn('starts were skipped: the run was not finished', { skipped: during });
-    log[lastRun.ok ? 'info' : 'error']('run done', { ...lastRun });
+    const { failures, ...counts } = lastRun;
+    log[lastRun.ok ? 'info' : 'error']('run done', counts);
+    for (const failure of failures) log[lastRun.ok ? 'info' : 'warn'](failedStep(failure.code), { ...failure });
     await report({
       state: fault === undefined ? 'waiting' : 'stopped',
       run: null,
@@ -110,10 +112,10 @@ async function oneRun(
   signal.addEventListener('abort', stop, { once: true });
   try {
     const summary = await deps.crawl(own.signal, onProgress);
-    for (const failure of summary.totals.failures) deps.log.info(failedStep(failure.code), { ...failure });
     return { report: reportOf(summary, startedAt, deps.now()) };
   } catch (error) {
-    const nothing = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
+    const counts = { rounds: 0, requests: 0, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bodyBytes: 0 };
+    const nothing = { ...counts, failures: [] };
     const message = error instanceof Error ? error.message : String(error);
     const times = { at: iso(startedAt), ms: deps.now() - startedAt };
     const report = { ...times, ok: false, stoppedBy: null, error: message, ...nothing };
@@ -144,7 +146,7 @@ export function reportOf({ totals, rounds, stoppedBy }: CrawlSummary, startedAt:
   return {
     at: iso(startedAt),
     ms: endedAt - startedAt,
-    ok: stoppedBy !== 'failure-limit' && stoppedBy !== 'disk-full',
+    ok: OK.has(exitCodeOfCrawl({ stoppedBy, totals })),
     stoppedBy,
     error: null,
     rounds: rounds.length,
@@ -155,7 +157,10 @@ export function reportOf({ totals, rounds, stoppedBy }: CrawlSummary, startedAt:
     gone: totals.gone,
     failed: totals.failed,
     bodyBytes: totals.bodyBytes,
+    failures: totals.failures,
   };
 }
+
+const OK: ReadonlySet<number> = new Set([EXIT.done, EXIT.stopped]);
 
 const iso = (at: number): string => new Date(at).toISOString();

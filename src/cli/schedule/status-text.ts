@@ -1,5 +1,6 @@
 import { count, counted } from '../render/quantities.ts';
 import { fieldLines } from '../render/table.ts';
+import { failureLines } from '../render/text/failures-text.ts';
 import type { Health, RunReport } from './health.ts';
 
 /** The state of a scheduler for people. */
@@ -21,6 +22,7 @@ export function statusText(health: Health): string {
         ]),
     ['next run', health.nextRunAt ?? '-'],
     ['last run', lastRun === null ? '-' : reportLine(lastRun)],
+    ...failureLines(lastRun?.failures ?? []).map((line) => ['', line] as const),
   ])}\n`;
 }
 

@@ -96,6 +96,14 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   gauge('last_round_timestamp_seconds', 'End of the last round', isoSeconds(lastRound?.at));
   gauge('schedule_next_run_timestamp_seconds', 'Start of the next scheduled run', isoSeconds(schedule?.nextRunAt));
   gauge('schedule_last_run_ok', '1 when the last scheduled run succeeded', flag(schedule?.lastRun?.ok));
+  if (schedule?.lastRun?.failures !== undefined) {
+    const help = 'Visits of the last scheduled run that failed or were refused, by reason and HTTP status';
+    const name = 'incrawl_schedule_last_run_failures';
+    const failures = new Gauge({ name, help, labelNames: ['reason', 'status'], registers: [registry] });
+    for (const { code, status, visits } of schedule.lastRun.failures) {
+      failures.set({ reason: code, status: String(status ?? '') }, visits);
+    }
+  }
   return registry;
 }
 

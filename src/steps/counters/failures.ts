@@ -1,4 +1,5 @@
 // steps/counters/: counters of rounds, and notes of what was skipped.
+import { hasMetLogin } from '../../domain/crawl/states/login-required.ts';
 import type { FetchOutcome, ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 
 /** Visits that failed, were refused or could not be parsed, for one reason: their number and an example. */
@@ -29,6 +30,10 @@ export function parseFailureOf(url: string, parse: ParseOutcome | null): Failure
   if (parse?.kind !== 'parse-failed') return null;
   return { code: parse.code, status: null, visits: 1, url, message: parse.message };
 }
+
+/** A login page in place of a page, which only the crawl db can tell; `null` for other outcomes. */
+export const loginFailureOf = (url: string, outcome: FetchOutcome): FailureKind | null =>
+  hasMetLogin(outcome) ? failureOf(url, outcome) : null;
 
 /** Adds a kind to the list, which stays sorted: most frequent first, equal ones by their reason. */
 export function addFailure(kinds: FailureKind[], kind: FailureKind): void {

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import { PURGED_KEY } from '../../ports/seen-urls.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
-import { addFailure, type FailureKind, parseFailureOf } from '../counters/failures.ts';
+import { addFailure, type FailureKind, loginFailureOf, parseFailureOf } from '../counters/failures.ts';
 import type { Layers } from '../counters/layers.ts';
 import type { HostTally } from '../counters/round-hosts.ts';
 import { noteVisit } from '../counters/skip-notes.ts';
@@ -202,7 +202,8 @@ function countAndReport(run: UpdateRun, { tally }: Draft, visit: JudgedVisit): v
   run.hosts.count(fetched.host, fetched.url, fetched.outcome);
   run.layers.count(previous.depth, 'visited');
   if (isLayerCounter(settled.verdict)) run.layers.count(previous.depth, settled.verdict);
-  const failure = parseFailureOf(previous.url, parsed?.outcome ?? null);
+  const failure =
+    parseFailureOf(previous.url, parsed?.outcome ?? null) ?? loginFailureOf(previous.url, fetched.outcome);
   if (failure !== null) addFailure(run.failures, failure);
   if (!isAnswer(settled)) noteVisit(run.links.skips, datum, datum.httpStatus);
 }

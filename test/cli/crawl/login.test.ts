@@ -38,21 +38,32 @@ describe('a site behind a form login', () => {
       writeFileSync(join(cwd, 'cookies.txt'), `127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\t${sid}\n`);
       return (await run(['cookies', 'import', 'cookies.txt'], { cwd })).stdout;
     };
-    const crawl = () => json<CrawlSummary>(['crawl', 'seeds.txt', '--allow', '127.0.0.1', '--quiet'], { cwd });
+    const crawl = (code = 0) =>
+      json<CrawlSummary>(['crawl', 'seeds.txt', '--allow', '127.0.0.1', '--quiet'], { cwd, code });
+    const met = {
+      failed: 2,
+      failures: [
+        {
+          ...{ code: 'login-required', status: expect.any(Number), visits: 1 },
+          ...{ url: expect.stringContaining(site.origin), message: `answered as its login page ${site.origin}/login` },
+        },
+        { code: 'login-required', visits: 1 },
+      ],
+    };
     const record = (path: string) => json<RecordView>(['readdb', '--url', `${site.origin}${path}`], { cwd });
-    await crawl();
+    expect((await crawl(1)).totals).toMatchObject(met);
     for (const path of ['/essay', '/letters']) {
       expect(await record(path)).toMatchObject({ lastError: { code: 'login-required' }, title: null });
     }
     expect(await record('/login')).toMatchObject({ state: 'fetched', title: 'Members' });
     expect(await login('first')).toBe('1 cookies imported; 2 pages that waited for a login are due.\n');
-    await crawl();
+    expect((await crawl()).totals).toMatchObject({ failed: 0, failures: [] });
     const essay = await record('/essay');
     expect(essay).toMatchObject({ state: 'fetched', lastError: null, title: '/essay' });
     // The session ends.
     session = 'second';
     for (const path of ['/essay', '/letters']) await run(['touch', `${site.origin}${path}`], { cwd });
-    await crawl();
+    expect((await crawl(1)).totals).toMatchObject(met);
     for (const path of ['/essay', '/letters']) {
       expect(await record(path)).toMatchObject({
         state: 'fetched',

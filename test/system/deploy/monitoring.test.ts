@@ -16,7 +16,10 @@ const FULL = {
     run: {
       progress: { round: 3, urls: 100, done: 40, inFlight: 4, waiting: 9, parsing: 2, pagesPerSecond: 12.5 },
     },
-    schedule: { nextRunAt: new Date(NOW + DAY).toISOString(), lastRun: { ok: true } },
+    schedule: {
+      nextRunAt: new Date(NOW + DAY).toISOString(),
+      lastRun: { ok: true, failures: [{ code: 'login-required', status: 302, visits: 2 }] },
+    },
   },
   snapshot: { at: NOW, stats: { ...STATS, freshness: { fresh: 0.9, changesPerDay: 120 } } },
   rounds: [

@@ -1,7 +1,7 @@
 // cli/commands/crawl/: commands that crawl, and the steps of the loop.
 import type { Command } from 'commander';
 import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../crawler.ts';
-import { EXIT, exitCodeOfStop } from '../../exit.ts';
+import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { wholeNumber } from '../../program/option-values.ts';
@@ -111,9 +111,12 @@ async function crawl(
   if (fault !== null && session.options.quiet) session.complain(`incrawl: ${fault}`);
   if (isEmpty && seeds.length === 0)
     session.complain('The crawl db is empty. Give seeds: incrawl crawl https://example.org/');
-  const code = exitCodeOfStop(summary.stoppedBy);
-  if (code !== EXIT.done || !hasNoSeed(summary)) return code === EXIT.done && isEmpty ? EXIT.error : code;
-  if (session.options.quiet) for (const line of seedLines(summary.seeds)) session.complain(`incrawl: ${line}`);
+  const code = exitCodeOfCrawl(summary);
+  const isSeedless = hasNoSeed(summary);
+  if (code === EXIT.done && !isSeedless) return isEmpty ? EXIT.error : code;
+  if (code !== EXIT.done && code !== EXIT.error) return code;
+  const reasons = isSeedless ? seedLines(summary.seeds) : failureLines(summary.totals.failures);
+  if (session.options.quiet) for (const line of reasons) session.complain(`incrawl: ${line}`);
   return EXIT.error;
 }
 
@@ -160,11 +163,11 @@ function crawlText(summary: CrawlSummary, width: number): string {
     ...(readmitted === undefined ? [] : [`readmitted: ${readmittedText(readmitted)}`]),
     ...(rounds.length > 1 ? totalsLines(summary, width) : []),
     ...layerLines(totals.layers),
-    ...failureLines(totals.failures),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
     ...(seeds === undefined ? [] : seedLines(seeds)),
     ...interruptedLines(summary),
     ...waitingLines(summary),
+    ...failureLines(totals.failures),
     stopReason(summary),
   ];
   return lines.map((line) => `${line}\n`).join('');

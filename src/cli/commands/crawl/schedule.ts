@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler.ts';
 import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
-import { EXIT, exitCodeOfStop } from '../../exit.ts';
+import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
+import { failureText } from '../../render/text/failures-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
 import { firstHealth, reportOf, runSchedule, type Scheduler } from '../../schedule/run-schedule.ts';
@@ -77,9 +78,10 @@ async function schedule(session: Session, seeds: readonly string[], flags: Sched
       return runsOf(session, sources, flags, { pid: process.pid, timetable, startedAt }, signal);
     }
     await session.withCrawler((crawler) => prepare(session, crawler, sources));
-    const report = reportOf(await crawlOnce(session, flags, { signal }), startedAt, session.now());
-    await writeSummary(session, report, () => `${reportLine(report)}\n`);
-    return exitCodeOfStop(report.stoppedBy ?? '');
+    const summary = await crawlOnce(session, flags, { signal });
+    const report = reportOf(summary, startedAt, session.now());
+    await writeSummary(session, report, () => `${reportLine(report)}\n${failureText(report.failures)}`);
+    return exitCodeOfCrawl(summary);
   });
 }
 

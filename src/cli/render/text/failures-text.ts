@@ -2,8 +2,6 @@ import type { FailureKind } from '../../../crawler.ts';
 import { count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Reasons shown to people; `--json` has all. */
-const SHOWN = 8;
 /** Longest message of one URL, characters. */
 const LONGEST_MESSAGE = 300;
 
@@ -12,13 +10,11 @@ const LONGEST_MESSAGE = 300;
  * frequent reason first; empty without failures.
  */
 export function failureLines(failures: readonly FailureKind[]): string[] {
-  const lines = failures.slice(0, SHOWN).map(({ code, status, visits, url, message }) => {
+  return failures.map(({ code, status, visits, url, message }) => {
     const said = status === null ? code : `${code} ${status}`;
     const detail = message === '' ? '' : ` (${safeText(message.slice(0, LONGEST_MESSAGE))})`;
     return `${failedStep(code)}: ${count(visits)} ${safeText(said)}, such as ${safeText(url)}${detail}`;
   });
-  if (failures.length > SHOWN) lines.push(`not fetched: ${count(failures.length - SHOWN)} more reasons (--json)`);
-  return lines;
 }
 
 /** The same as one text. */

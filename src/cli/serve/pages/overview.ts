@@ -1,6 +1,8 @@
 import type { BudgetView, DbStats, PastRound, RoundEntry, RoundHosts } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
 import { span } from '../../render/quantities.ts';
+import { failureLines } from '../../render/text/failures-text.ts';
+import type { RunReport } from '../../schedule/health.ts';
 import { chosenSpan, clockText, SPANS, type Span } from '../charts/time-buckets.ts';
 import { type Markup, markup } from '../markup.ts';
 import type { Activity, Speed } from '../run-watch.ts';
@@ -40,7 +42,7 @@ export function overviewPage(data: OverviewData): Markup {
   const run = activity.run === null ? last && lastRoundSection(last, now) : runSection(activity.run, speeds);
   const past = pastPanels(rounds, shown, now);
   const failed = activity.schedule?.lastRun?.ok === false ? activity.schedule.lastRun : null;
-  return markup`${spanChoice(shown)}${failed === null ? null : markup`<p class="notice">The last scheduled run failed at ${shortTime(failed.at)}: ${failed.error ?? failed.stoppedBy}</p>`}
+  return markup`${spanChoice(shown)}${failed === null ? null : markup`<p class="notice">The last scheduled run failed at ${shortTime(failed.at)}: ${faultOf(failed)}</p>`}
 ${run}
 ${keyFigures({ stats, budget, last, rounds, now })}
 <div class="panels">
@@ -52,6 +54,11 @@ ${statesPanel(stats?.byStatus ?? last?.byStatus ?? {})}
 ${hostsPanel(hosts, 'last 24 h')}
 </div>
 <p class="age">${ages(data)}</p>`;
+}
+
+/** Why a run has failed: its error, or else the reasons of its visits. */
+function faultOf({ error, stoppedBy, failures = [] }: RunReport): string {
+  return error ?? (failures.length === 0 ? (stoppedBy ?? '') : failureLines(failures).join('; '));
 }
 
 /** How old the figures are: none of them is counted for a page. */
