@@ -1,3 +1,5 @@
+import { access, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   definePlugin,
   type ExportDocument,
@@ -7,6 +9,7 @@ import {
   isFolder,
   openFileTree,
 } from 'incrawl/plugin';
+import { linkedToFiles, linkedUrls } from './page-links.ts';
 
 const FIELDS = [
   'url',
@@ -35,6 +38,44 @@ function frontMatter(fields: Readonly<Record<string, unknown>>): string {
   return `---\n${lines.join('')}---\n`;
 }
 
+const fileOf = (url: string): string => filePathOf(url, 'md', 'appended');
+
+/** Removes the file that releases before wrote for a page, with a digest in its name. */
+async function removeFormer(folder: string, url: string): Promise<void> {
+  const former = filePathOf(url, 'md');
+  // Without a digest it may be the file of another page now.
+  if (former !== fileOf(url) && former.includes('~')) await rm(join(folder, former), { force: true });
+}
+
+/** Lets links to pages that have a file in the folder lead there: which ones do is known when all are written. */
+async function linkToFiles(folder: string, file: string, partial: ExportTarget['partial']): Promise<void> {
+  const path = join(folder, file);
+  const text = await readFile(path, 'utf8');
+  const files = new Map<string, string>();
+  for (const url of linkedUrls(text)) {
+    const target = fileAt(url);
+    if (target !== null && (await isThere(join(folder, target)))) files.set(url, target);
+  }
+  const linked = linkedToFiles(text, file, (url) => files.get(url) ?? null);
+  if (linked === text) return;
+  await writeFile(partial(path), linked);
+  await rename(partial(path), path);
+}
+
+function fileAt(url: string): string | null {
+  try {
+    return fileOf(new URL(url).href);
+  } catch {
+    return null;
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
 export default definePlugin({
   name: 'exporter-markdown',
   api: 1,
@@ -44,15 +85,27 @@ export default definePlugin({
 
     async function inFolder(folder: string, { isIncremental, partial }: ExportTarget): Promise<ExportSink> {
       const tree = await openFileTree(folder, isIncremental, partial);
+      const written: string[] = [];
       return {
         async document(document, content) {
           const markdown = await content.markdown();
           const { url, title } = document;
-          if (markdown !== null) await tree.put(filePathOf(url, 'md'), pageOf(document, markdown), { url, title });
-          else await tree.remove(filePathOf(url, 'md'), url);
+          const file = fileOf(url);
+          if (markdown === null) await tree.remove(file, url);
+          else {
+            await tree.put(file, pageOf(document, markdown), { url, title });
+            written.push(file);
+          }
+          if (isIncremental) await removeFormer(folder, url);
         },
-        removed: ({ url }) => tree.remove(filePathOf(url, 'md'), url),
-        close: () => tree.close(),
+        async removed({ url }) {
+          await tree.remove(fileOf(url), url);
+          await removeFormer(folder, url);
+        },
+        async close() {
+          for (const file of written) await linkToFiles(folder, file, partial);
+          await tree.close();
+        },
         abandon: () => tree.abandon(),
       };
     }

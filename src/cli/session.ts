@@ -132,7 +132,10 @@ export async function openSession(
   const openLive = async (): Promise<Live> => {
     const { createLive } = await import('./render/live/live.ts');
     const terminal = isTerminal(stderr, env) ? stderr : null;
-    if (live === NO_LIVE) live = await createLive({ terminal, record: (await logOf()).info });
+    // Between the rows of a table, or the lines of an answer, records of the progress would help nobody.
+    const isRecorded = options.verbose === true || surroundings.isOneOutput !== true;
+    const record = isRecorded ? (await logOf()).info : () => {};
+    if (live === NO_LIVE) live = await createLive({ terminal, record });
     return live;
   };
   const work = slowWork(openLive, () => clock?.elapsed?.() ?? clock?.now() ?? performance.now());

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CrawlError } from '../domain/errors.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
@@ -79,9 +80,27 @@ function end(code: number): void {
 
 async function main(): Promise<number> {
   return runCommand(
-    { argv: argv.slice(2), env, stdin: () => process.stdin, stdout, stderr, stops: processStops, commandIn },
+    {
+      argv: argv.slice(2),
+      env,
+      stdin: () => process.stdin,
+      stdout,
+      stderr,
+      stops: processStops,
+      isOneOutput: isOneOutput(),
+      commandIn,
+    },
     report,
   );
+}
+
+function isOneOutput(): boolean {
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)];
+    return out.dev === err.dev && out.ino === err.ino;
+  } catch {
+    return false;
+  }
 }
 
 function commandIn(folder: string): string {

@@ -12,6 +12,8 @@ export interface Surroundings {
   /** By which the crawl goes; default: the clock of the machine. */
   readonly clock?: Clock;
   readonly stops: StopRequests;
+  /** Both streams go to the same file, pipe or terminal, as after `2>&1`. */
+  readonly isOneOutput?: boolean;
   /** What a user types to start this program again in a folder; absent: `incrawl`. */
   readonly commandIn?: (folder: string) => string;
 }

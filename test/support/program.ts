@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly reader?: { pass(take: () => void): void };
   /** What a user would type to start the program in a folder. */
   readonly commandIn?: (folder: string) => string;
+  /** Both streams go to one place. */
+  readonly isOneOutput?: boolean;
   /** Both streams pass for a terminal of so many columns. */
   readonly columns?: number;
 }
@@ -64,6 +66,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     stderr,
     stops: requests,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.isOneOutput === undefined ? {} : { isOneOutput: options.isOneOutput }),
     ...(options.commandIn === undefined ? {} : { commandIn: options.commandIn }),
   };
   void runCommand(surroundings, (error) => stderr.write(errorText(error, args)))

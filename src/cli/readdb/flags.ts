@@ -20,6 +20,7 @@ export interface ReaddbFlags {
   readonly domain?: string;
   readonly status?: CrawlState;
   readonly prefix?: string;
+  readonly type?: string;
   readonly retryMin?: number;
   readonly where?: string;
   readonly sample?: number;
@@ -43,7 +44,18 @@ export type Question = { readonly flags: ReaddbFlags } & (
 /** Options that exclude each other. */
 const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen', 'inlinks', 'broken'] as const;
 /** Options that select records or their fields: alone they imply `--dump`. */
-const CHOICES = ['host', 'domain', 'status', 'prefix', 'retryMin', 'where', 'sample', 'sort', 'fields'] as const;
+const CHOICES = [
+  'host',
+  'domain',
+  'status',
+  'prefix',
+  'type',
+  'retryMin',
+  'where',
+  'sample',
+  'sort',
+  'fields',
+] as const;
 
 /** Those that a question about hosts takes as well. */
 const OF_HOSTS: readonly string[] = ['where', 'sort'];
@@ -84,10 +96,10 @@ export function questionOf(flags: ReaddbFlags): Question | { readonly error: str
 }
 
 function conditionsOf(flags: ReaddbFlags): RecordQuery {
-  const { host, domain, status, prefix, retryMin: failures, where, sample, topN } = flags;
+  const { host, domain, status, prefix, type, retryMin: failures, where, sample, topN } = flags;
   const limit = topN === undefined ? flags.limit : Math.min(topN, flags.limit ?? topN);
   const sort = topN === undefined ? flags.sort : descending(flags.sort ?? 'score');
-  const named = { host, domain, status, prefix, failures, where, sample, sort, limit };
+  const named = { host, domain, status, prefix, type, failures, where, sample, sort, limit };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 

@@ -7,7 +7,7 @@ import type { ReferencePage } from './page.ts';
 const OPERATORS: readonly (readonly [string, string])[] = [
   ['= (==, is), != (<>)', 'equal, not equal; null is a missing value, which equals nothing else'],
   ['<, <=, >, >=', 'order of numbers, times, durations, sizes and texts; false for a missing value'],
-  ['~ (contains)', 'the text contains this, ignoring case'],
+  ['~ (contains), !~', 'the text contains this, or does not, ignoring case; a missing value contains nothing'],
   ['like', 'the whole text matches this, ignoring case; * matches any text'],
   ['in (a, b)', 'one of these; also "not in"'],
   ['and (&&), or (||), not (!), ( )', '"and" binds tighter than "or"; a boolean field may stand alone'],

@@ -14,9 +14,11 @@ const SAFE_NAME = /^[a-z0-9][a-z0-9._+-]*$/;
  * Path of a page in a tree of files: `host/folder/name.ending`, with `/` between. The path stays below the root,
  * contains no name reserved by a system, and differs for every URL, also on file systems that ignore case. Unless the
  * URL's own path is safe and has the ending, the name gets 48 bits of a digest (`name~0123456789ab.html`). The same URL
- * and ending give the same path.
+ * and ending give the same path, whatever other pages there are.
+ * @param naming `appended`: the ending is put behind the whole name, for files that are made from pages. `/a`, `/a.html`
+ * and `/a.md` are `a.md`, `a.html.md` and `a.md.md`, all without a digest.
  */
-export function filePathOf(url: string, ending: string): string {
+export function filePathOf(url: string, ending: string, naming: 'own' | 'appended' = 'own'): string {
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const scheme = protocol.slice(0, -1);
   const host = hostname.replace(/[^a-z0-9.-]/g, '_').replace(/\.$/, '_');
@@ -27,14 +29,17 @@ export function filePathOf(url: string, ending: string): string {
   const last = names.pop() as string;
   const folders = names.map(safeName);
   const isIndex = last === '';
-  const stem = isIndex ? 'index' : last.endsWith(`.${ending}`) ? last.slice(0, -ending.length - 1) : last;
+  const isAppended = naming === 'appended';
+  const hasEnding = !isAppended && last.endsWith(`.${ending}`);
+  const stem = isIndex ? 'index' : hasEnding ? last.slice(0, -ending.length - 1) : last;
+  // A folder could collide with a file of that name.
+  const isFolderOnly = (name: string): boolean => (isAppended ? !name.endsWith(`.${ending}`) : !name.includes('.'));
   const isOwn =
     SAFE_HOST.test(hostname) &&
     search === '' &&
-    // A folder with a dot could collide with a file of that name.
-    names.every((name, i) => name === folders[i] && !name.includes('.')) &&
+    names.every((name, i) => name === folders[i] && isFolderOnly(name)) &&
     folders.length <= MAX_FOLDERS &&
-    (isIndex || (stem !== last && stem !== 'index' && stem === safeName(stem)));
+    (isIndex || ((isAppended || hasEnding) && stem !== 'index' && stem === safeName(stem)));
   if (isOwn) return [root, ...folders, `${stem}.${ending}`].join('/');
   const inFolders = folders.slice(0, MAX_FOLDERS).map((name) => name.replaceAll('.', '_'));
   return [root, ...inFolders, `${safeName(stem)}~${digestOf(url)}.${ending}`].join('/');

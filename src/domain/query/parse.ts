@@ -24,6 +24,7 @@ const SPELLINGS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['>=', '>='],
   ['~', '~'],
   ['contains', '~'],
+  ['!~', '~'],
   ['like', 'like'],
   ['in', 'in'],
 ]);
@@ -110,14 +111,14 @@ class Reader<Row> {
     if (operator === undefined) {
       if (field.type === 'boolean' && !isNegated) return { kind: 'compare', field, operator: '=', values: [true] };
       const got = this.#words.next()?.text;
-      throw mistake(at, `expected an operator after ${field.name} (= != < <= > >= ~ like in), got ${quoted(got)}`);
+      throw mistake(at, `expected an operator after ${field.name} (= != < <= > >= ~ !~ like in), got ${quoted(got)}`);
     }
     const spelling = this.#words.next()?.text.toLowerCase();
-    const isNot = isNegated || (spelling === 'is' && this.#words.take('not'));
+    const isOther = spelling === '!~' || (spelling === 'is' && this.#words.take('not'));
     checkOperator(field, operator, at);
     const values = operator === 'in' ? this.#list(field) : [this.#value(field, operator)];
     const comparison: Comparison<Row> = { kind: 'compare', field, operator, values };
-    return isNot ? { kind: 'not', of: comparison } : comparison;
+    return isNegated !== isOther ? { kind: 'not', of: comparison } : comparison;
   }
 
   #field(): QueryField<Row> {

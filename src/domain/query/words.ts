@@ -11,7 +11,7 @@ export interface Word {
 }
 
 /** Signs; longer ones first. */
-const SIGNS = ['==', '!=', '<>', '<=', '>=', '&&', '||', '=', '<', '>', '~', '!', '(', ')', ','] as const;
+const SIGNS = ['==', '!=', '!~', '<>', '<=', '>=', '&&', '||', '=', '<', '>', '~', '!', '(', ')', ','] as const;
 
 /**
  * Splits an expression into words, signs and quoted texts. After an operator comes a value, in which signs such as =

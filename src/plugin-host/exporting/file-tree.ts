@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, extname, join, resolve, sep } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 
 /** A folder of files with a list, `index.jsonl`, in which the last line of a URL is the valid one. */
@@ -93,11 +93,14 @@ async function cutTornEnd(lines: FileHandle): Promise<void> {
   if (end < size) await lines.truncate(end);
 }
 
-/** Whether `--output` means a folder: it ends in a slash, or there is one. */
+/**
+ * Whether `--output` means a folder: there is one, or it ends in a slash or has no ending, as `notes` in contrast to
+ * `notes.md`, and there is no such file.
+ */
 export async function isFolder(place: string): Promise<boolean> {
   if (/[/\\]$/.test(place)) return true;
   return stat(place).then(
     (found) => found.isDirectory(),
-    () => false,
+    () => extname(place) === '',
   );
 }

@@ -23,6 +23,8 @@ export interface RecordQuery {
   readonly status?: CrawlState;
   /** URLs that begin with this; scheme and host must be complete. */
   readonly prefix?: string;
+  /** Content type as {@link ofType} reads it: `application/pdf`, `image/`, `pdf`. */
+  readonly type?: string;
   /** At least so many failed visits in a row. */
   readonly failures?: number;
   /** An expression over the fields of a record; see `parseExpression`. */
@@ -107,7 +109,7 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
   if (sample !== undefined && order !== null) {
     throw new CrawlError('usage-invalid', 'a sample cannot be sorted: leave out the sort, or the sample');
   }
-  const expression = query.where === undefined ? null : parseExpression(query.where, deps.now);
+  const expression = conditionsOf(query, deps.now);
   const scan = scanOf(query, expression, meter);
   const range = rangeOf(scan);
   const matches = matcherFor(query, expression, deps);
@@ -148,6 +150,22 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
     index: 'records',
     range,
   };
+}
+
+/** The conditions of a query that no key or counter answers; `null`: there are none. */
+function conditionsOf({ where, type }: RecordQuery, now: number): Expression | null {
+  const asked = where === undefined ? null : parseExpression(where, now);
+  if (type === undefined) return asked;
+  const typed = parseExpression(ofType(type), now);
+  return asked === null ? typed : { kind: 'and', left: asked, right: typed };
+}
+
+/** A MIME type, whatever its parameters; a group of types (`image/`); else types with that text in them (`pdf`). */
+function ofType(type: string): string {
+  const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  if (!type.includes('/')) return `contentType ~ ${quoted(type)}`;
+  if (type.endsWith('/')) return `contentType like ${quoted(`${type}*`)}`;
+  return `contentType = ${quoted(type)} or contentType like ${quoted(`${type};*`)}`;
 }
 
 /** The part of a query and its expression that the crawl db evaluates itself. */

@@ -1,4 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
 import { unpackPlaces } from '../../domain/page/diff/packed-places.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
@@ -29,14 +30,21 @@ const LEAD = 20;
 
 /** Fields of the record that differ. */
 export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldDifference[] {
-  const { title, state, signature, changeSignature, changeDigest, sketch, signatureName, textChars } = before;
-  const values = { state, title, signature, changeSignature, changeDigest, sketch, signatureName, textChars };
+  const { title, state, signature, changeDigest, sketch, signatureName, textChars } = before;
+  const values = { state, title, signature, changeDigest, sketch, signatureName, textChars };
   return [
     ...differing(values, after),
+    ...changeSignatureDifference(before, after),
     ...differing(statedValues(before), statedValues(after)),
     ...differing(before.metadata, after.metadata, 'metadata.'),
     ...(isSame(before.blocks, after.blocks) ? [] : [partsDifference(before, after)]),
   ];
+}
+
+/** A record without a change signature has one for both: only where one of the two has its own is there a difference. */
+function changeSignatureDifference(before: CrawlDatum, after: CrawlDatum): FieldDifference[] {
+  if (before.changeSignature === null && after.changeSignature === null) return [];
+  return differing({ changeSignature: changeSignatureOf(before) }, { changeSignature: changeSignatureOf(after) });
 }
 
 /** The language is compared with the parse output. */

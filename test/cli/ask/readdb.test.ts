@@ -55,6 +55,25 @@ describe('readdb', () => {
     expect(await rows('--prefix', 'https://small.test')).toBe(30);
   });
 
+  it('takes content types: one, a group, or a part of the name, beside other conditions', async () => {
+    const own = workDir();
+    const db = await openLevelCrawlDb({ dir: join(own, 'db'), log });
+    const types = ['text/html', 'text/html; charset=utf-8', 'text/html5', 'application/pdf', 'image/png', null];
+    const puts = types.map((contentType, i) => visitedDatum(`https://a.example/${i}`, { contentType, depth: i }));
+    await db.write({ puts: puts.map((datum) => ({ datum, previous: null })) });
+    await db.close();
+    const depths = async (...args: string[]): Promise<number[]> =>
+      (await json<RecordView[]>(['readdb', ...args, '--dir', own])).map(({ depth }) => depth);
+    expect(await depths('--type', 'text/html')).toEqual([0, 1]);
+    expect(await depths('--type', 'Image/')).toEqual([4]);
+    expect(await depths('--type', 'pdf')).toEqual([3]);
+    expect(await depths('--type', 'text/', '--where', 'depth = 0 or depth = 2')).toEqual([0, 2]);
+    expect(await depths('--type', 'a"b')).toEqual([]);
+    expect((await run(['readdb', '--stats', '--type', 'pdf', '--dir', own])).stderr).toContain(
+      '--type chooses records',
+    );
+  });
+
   it('--stats, and by host, domain, top-level domain', async () => {
     expect(await json<DbStats>(ask('--stats'))).toMatchObject({
       urls: 90,

@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { resumeCommand } from '../../../src/cli/program/resume-command.ts';
 import { createLive } from '../../../src/cli/render/live/live.ts';
 import { progressFields, progressLines } from '../../../src/cli/render/live/progress.ts';
 import type { CrawlProgress } from '../../../src/steps/summaries.ts';
+import { afterThisTest } from '../../support/ends.ts';
+import { run } from '../../support/program.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { startSite } from '../support/local-site.ts';
 
 const PROGRESS: CrawlProgress = {
   round: 2,
@@ -43,6 +47,28 @@ describe('progress', () => {
     expect(records).toHaveLength(2);
     expect(records[0]).toEqual(['progress', progressFields(PROGRESS)]);
     expect(progressFields(PROGRESS)).toMatchObject({ pagesPerSecond: 41.3, busiest: ['a.test', 'b\u001b.test'] });
+  });
+});
+
+describe('records of progress', () => {
+  it.each([
+    ['beside an output of its own', [], {}, true],
+    ['between the lines of the output', [], { isOneOutput: true }, false],
+    ['between them, as --verbose asks for', ['--verbose'], { isOneOutput: true }, true],
+  ])('%s', async (_, more, options, isRecorded) => {
+    // The first record comes after five seconds of a crawl.
+    let now = Date.UTC(2026, 0, 1);
+    vi.spyOn(Date, 'now').mockImplementation(() => {
+      now += 6_000;
+      return now;
+    });
+    afterThisTest(vi.restoreAllMocks);
+    const site = await startSite({ pages: 2 });
+    afterThisTest(() => site.close());
+    const args = ['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...more];
+    const { code, stderr } = await run(args, { cwd: workDir(), ...options });
+    expect(code, stderr).toBe(0);
+    expect(stderr.includes('"progress"')).toBe(isRecorded);
   });
 });
 

@@ -133,10 +133,13 @@ describe('export --format tree and markdown', () => {
     expect(files).toHaveLength(PATHS.length + 1);
     expect(files).toEqual(expect.arrayContaining([`${folder()}/docs/a.html`, `${folder()}/note.txt`, 'index.jsonl']));
     expect(readFileSync(join(cwd, 'tree', folder(), 'docs/a.html'), 'utf8')).toBe(site.pages.get('/docs/a.html'));
-    await prepare(['export', '--format', 'markdown', '-o', 'notes/', '--quiet'], { cwd });
+    await prepare(['export', '--format', 'markdown', '-o', 'notes', '--quiet'], { cwd });
+    expect(filesOf('notes')).toEqual(
+      expect.arrayContaining([`${folder()}/goes.html.md`, `${folder()}/docs/a.html.md`]),
+    );
     expect(filesOf('notes')).toHaveLength(PATHS.length + 1);
     expect(readFileSync(join(cwd, 'notes', folder(), 'index.md'), 'utf8')).toContain(
-      `\n# At /\n\n${WORDS}\n\n- One\n- [Two](${site.origin}/)\n`,
+      `\n# At /\n\n${WORDS}\n\n- One\n- [Two](index.md)\n`,
     );
     site.pages.delete('/goes.html');
     site.pages.set('/docs/a.html', page('Anew'));
@@ -156,7 +159,7 @@ describe('export --format tree and markdown', () => {
       expect(JSON.parse(list.at(-1) as string)).toMatchObject({ deleted: url('/goes.html') });
     }
     expect(readFileSync(join(cwd, 'tree', folder(), 'docs/a.html'), 'utf8')).toBe(site.pages.get('/docs/a.html'));
-    expect(existsSync(join(cwd, 'notes', folder(), 'goes.md'))).toBe(false);
+    expect(existsSync(join(cwd, 'notes', folder(), 'goes.html.md'))).toBe(false);
   });
 
   it('markdown goes into one stream as well; a tree wants a folder', async () => {

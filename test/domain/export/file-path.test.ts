@@ -31,6 +31,22 @@ describe('the file of a URL', () => {
     else expect(path).toMatch(expected);
   });
 
+  it.each([
+    ['https://example.org/', 'example.org/index.md'],
+    ['https://example.org/docs', 'example.org/docs.md'],
+    ['https://example.org/docs/', 'example.org/docs/index.md'],
+    ['https://example.org/docs.html', 'example.org/docs.html.md'],
+    ['https://example.org/docs.md', 'example.org/docs.md.md'],
+    ['https://example.org/v1.2/docs', 'example.org/v1.2/docs.md'],
+    ['https://example.org/index', /^example\.org\/index~[0-9a-f]{12}\.md$/],
+    ['https://example.org/docs.md/a', /^example\.org\/docs_md\/a~[0-9a-f]{12}\.md$/],
+    ['https://example.org/docs?page=2', /^example\.org\/docs~[0-9a-f]{12}\.md$/],
+  ])('made from the page: %s', (url, expected) => {
+    const path = filePathOf(url, 'md', 'appended');
+    if (typeof expected === 'string') expect(path).toBe(expected);
+    else expect(path).toMatch(expected);
+  });
+
   const name = fc.oneof(
     fc.constantFrom(
       '',
@@ -84,15 +100,20 @@ describe('the file of a URL', () => {
     );
   });
 
-  it('is another one for each URL, and no file is the folder of another', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(url, { maxLength: 60 }), (urls) => {
-        const paths = urls.map((each) => filePathOf(each, 'html'));
-        expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(paths.length);
-        const folders = new Set(paths.flatMap((path) => path.split('/').map((_, i, all) => all.slice(0, i).join('/'))));
-        expect(paths.filter((path) => folders.has(path))).toEqual([]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it.each(['own', 'appended'] as const)(
+    'is another one for each URL, and no file is the folder of another: %s',
+    (naming) => {
+      fc.assert(
+        fc.property(fc.uniqueArray(url, { maxLength: 60 }), (urls) => {
+          const paths = urls.map((each) => filePathOf(each, 'html', naming));
+          expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(paths.length);
+          const folders = new Set(
+            paths.flatMap((path) => path.split('/').map((_, i, all) => all.slice(0, i).join('/'))),
+          );
+          expect(paths.filter((path) => folders.has(path))).toEqual([]);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 });

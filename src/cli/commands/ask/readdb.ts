@@ -37,6 +37,7 @@ export function addReaddb(program: Command, run: Run): void {
     .option('--domain <domain>', 'only records of this domain and the hosts below it', domainName)
     .option('--status <state>', 'only records in this state', crawlState)
     .option('--prefix <url>', 'only records whose URL begins with this', urlPrefix)
+    .option('--type <type>', 'only records of this content type: application/pdf, image/, or a part such as pdf')
     .option('--retry-min <n>', 'only records with at least this many failed visits in a row', wholeNumber(1))
     .option(
       '--where <expr>',
