@@ -121,7 +121,7 @@ async function visits(
 /** A field that parsefilter-selectors reads: a text beside the content, which no signature sees. */
 const SELECTED = { path: '/weather', field: 'calendar', selector: 'aside > h2 + p' };
 
-/** The shipped list of plugins with the URL rules that it names, and a parse filter that reads a field by a CSS selector. */
+/** The shipped list with the URL rules that it names, and a parse filter that reads a field by a CSS selector. */
 async function writePluginList(dir: string): Promise<string> {
   const shipped = join(dirname(createRequire(import.meta.url).resolve('incrawl/package.json')), 'conf');
   const { field, selector } = SELECTED;

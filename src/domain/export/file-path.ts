@@ -15,8 +15,8 @@ const SAFE_NAME = /^[a-z0-9][a-z0-9._+-]*$/;
  * contains no name reserved by a system, and differs for every URL, also on file systems that ignore case. Unless the
  * URL's own path is safe and has the ending, the name gets 48 bits of a digest (`name~0123456789ab.html`). The same URL
  * and ending give the same path, whatever other pages there are.
- * @param naming `appended`: the ending is put behind the whole name, for files that are made from pages. `/a`, `/a.html`
- * and `/a.md` are `a.md`, `a.html.md` and `a.md.md`, all without a digest.
+ * @param naming `appended`: the ending is put behind the whole name, for files that are made from pages. `/a`,
+ * `/a.html` and `/a.md` are `a.md`, `a.html.md` and `a.md.md`, all without a digest.
  */
 export function filePathOf(url: string, ending: string, naming: 'own' | 'appended' = 'own'): string {
   const { protocol, hostname, port, pathname, search } = new URL(url);

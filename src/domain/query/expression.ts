@@ -15,7 +15,7 @@ export interface Comparison<Row = CrawlDatum> {
   readonly values: readonly Literal[];
 }
 
-/** `~` contains, also written `contains`, and `!~` where it is negated; `like` with `*` for any text; both without regard to case. */
+/** `~` contains, also written `contains`, `like` with `*` for any text; both without regard to case. */
 export const OPERATORS = ['=', '!=', '<', '<=', '>', '>=', '~', 'like', 'in'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
