@@ -67,6 +67,9 @@ export {
   skippedUrls,
 } from './operations/reports/skip-report.ts';
 export { roundReports } from './operations/reports/spread-rounds.ts';
+export type { CommandAnswer, CommandName, SteeredCrawler } from './operations/steer/commands.ts';
+export type { SteerOperations } from './operations/steer/steer-operations.ts';
+export type { Steering } from './operations/steer/steering.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';

@@ -21,6 +21,8 @@ import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
 import { isInStore, openStore } from '../operations/state/open-store.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
+import { steerOperations } from '../operations/steer/steer-operations.ts';
+import { RunSteering } from '../operations/steer/steering.ts';
 import { transferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
@@ -66,6 +68,8 @@ function noStore(): Store {
 export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
   const { dir, config, runtime, plugins, web, store } = deps;
   const revisits = revisitOperations(deps);
+  const steps = stepOperations(deps);
+  const steering = new RunSteering({ clock: runtime.clock, lanes: web.lanes });
   return {
     ...crawlReader({
       dir,
@@ -77,11 +81,12 @@ export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler 
       plugins: async () => ({ ...plugins, robotsStore: web.robotsStore }),
     }),
     ...cookieOperations(deps, revisits.retry),
-    ...stepOperations(deps),
-    ...crawlOperations(deps),
+    ...steps,
+    ...crawlOperations(deps, steering),
     ...discoveryOperations(deps),
     ...reparseOperations(deps),
     ...revisits,
+    ...steerOperations(deps, steering, { ...revisits, ...steps }),
     ...segmentOperations(deps),
     ...dedupOperations(deps),
     ...exportOperations(deps, exportedStore(deps)),

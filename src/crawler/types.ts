@@ -13,6 +13,7 @@ import type { LinkOperations } from '../operations/map-reduce/link-operations.ts
 import type { PluginOperations } from '../operations/plugins/plugin-views.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ReparseOperations } from '../operations/reparse/reparse-operations.ts';
+import type { SteerOperations } from '../operations/steer/steer-operations.ts';
 import type { TransferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -51,6 +52,7 @@ export interface Crawler
   extends CrawlReader,
     StepOperations,
     CrawlOperations,
+    SteerOperations,
     DiscoveryOperations,
     ReparseOperations,
     RevisitOperations,

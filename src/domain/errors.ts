@@ -39,6 +39,7 @@ export const ERRORS = {
     text: 'The object store refuses a request: its credentials, bucket, region or permissions.',
   },
   'holder-gone': { consequence: 'refuse', text: 'The process that holds the crawl db ended before it answered.' },
+  'run-missing': { consequence: 'refuse', text: 'No crawl runs that could be steered.' },
   'db-readonly': {
     consequence: 'refuse',
     text: 'The crawl db cannot be written by this user, or on this file system.',

@@ -9,6 +9,12 @@ export interface LaneTurn {
   next(): Promise<void>;
 }
 
+/** The delay of a host, and the one below which the operator cannot go, ms. */
+export interface LengthenedDelay {
+  readonly delayMs: number;
+  readonly leastMs: number;
+}
+
 /**
  * One lane per active host: at most `connectionsPerHost` tasks of a host run at a time (1 by default), and the next one
  * starts no sooner than the host's delay after the *end* of the one before. A global limit bounds all lanes together; a
@@ -28,6 +34,16 @@ export interface HostLanes {
   ownDelayMs(host: string): number | undefined;
   /** No task of this host starts before this time (ms since the epoch). */
   pauseUntil(host: string, at: number): void;
+  /**
+   * The delay that an operator asks for while the process runs, ms; 0: none. It holds where it is longer than the one
+   * that is set: no host is asked more often than robots.txt and the configuration allow.
+   */
+  lengthenDelay(host: string, delayMs: number): LengthenedDelay;
+  /** No turn begins until {@link release}; those that have begun go on. */
+  hold(): void;
+  release(): void;
+  /** Turns that have begun and not ended, over all hosts. */
+  readonly running: number;
   /** Tasks waiting or running, per host and in all. */
   readonly size: number;
   sizeOf(host: string): number;

@@ -50,10 +50,20 @@ export interface UpdateSteps {
   applyFamilies(): Promise<void>;
 }
 
+/** What an operator has asked of the loop while it runs. */
+export interface SteeredLoop {
+  /** Whether to end before the next round. */
+  isStopping(): boolean;
+  /** Waits while no round may begin; ends at once when the signal comes, or the loop is to end. */
+  whilePaused(signal: AbortSignal | undefined): Promise<void>;
+}
+
 export interface LoopOptions {
   /** Infinity: until nothing is due. */
   readonly rounds: number;
   readonly signal?: AbortSignal | undefined;
+  /** Absent: nobody steers. */
+  readonly steering?: SteeredLoop;
   readonly onRound?: ((round: RoundSummary) => void) | undefined;
   readonly onProgress?: ((progress: CrawlProgress) => void) | undefined;
   /** Wall time and CPU time of the process so far, ms. */
@@ -77,7 +87,7 @@ export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<Cra
 }
 
 async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundSummary[]): Promise<End> {
-  const { signal, stopwatch } = options;
+  const { signal, steering, stopwatch } = options;
   for (const segment of await steps.unfinished()) {
     if (signal?.aborted) return { stoppedBy: 'signal' };
     const round = { number: rounds.length + 1, stage: 'resume', segment, generated: 0, from: stopwatch() } as const;
@@ -87,7 +97,9 @@ async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundS
   let played = 0;
   while (played < options.rounds) {
     if (rounds.length > 0) await steps.pause();
+    await steering?.whilePaused(signal);
     if (signal?.aborted) return { stoppedBy: 'signal' };
+    if (steering?.isStopping()) return { stoppedBy: 'asked' };
     const from = stopwatch();
     const number = rounds.length + 1;
     options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });

@@ -207,7 +207,15 @@ export interface ReadmitSummary {
   readonly isCutShort: boolean;
 }
 
-export type StoppedBy = 'nothing-due' | 'hosts-waiting' | 'rounds' | 'signal' | 'failure-limit' | 'disk-full';
+export type StoppedBy =
+  | 'nothing-due'
+  | 'hosts-waiting'
+  | 'rounds'
+  /** `stopAfterRound`. */
+  | 'asked'
+  | 'signal'
+  | 'failure-limit'
+  | 'disk-full';
 
 /** Given to the live view several times a second. */
 export interface CrawlProgress {

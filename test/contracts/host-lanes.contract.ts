@@ -258,6 +258,74 @@ export function hostLanesContract(name: string, create: (settings: HostLanesSett
       expect(await next).toBe(before);
     });
 
+    it.each([
+      ['longer than the one set', 20_000, 20_000],
+      ['shorter than the one set', 1_000, 5_000],
+      ['none', 0, 5_000],
+    ])(
+      'a delay that the operator asks for, %s: no request comes sooner than the one set allows',
+      async (_, asked, ms) => {
+        const { clock, lanes } = open({ defaultDelayMs: 2_000 });
+        lanes.setDelay('a', 5_000);
+        lanes.lengthenDelay('a', 60_000);
+        expect(lanes.lengthenDelay('a', asked)).toEqual({ delayMs: ms, leastMs: 5_000 });
+        await lanes.run('a', quick);
+        const end = clock.now();
+        const next = lanes.run('a', async () => clock.now());
+        await clock.runUntil(() => lanes.size === 0);
+        expect((await next) - end).toBe(ms);
+      },
+    );
+
+    it('a longer delay holds for a host that rests, and for one whose Crawl-delay comes later', async () => {
+      const { clock, lanes } = open({ defaultDelayMs: 2_000 });
+      await lanes.run('a', quick);
+      const end = clock.now();
+      lanes.lengthenDelay('a', 30_000);
+      lanes.setDelay('a', 10_000);
+      const next = lanes.run('a', async () => clock.now());
+      await clock.runUntil(() => lanes.size === 0);
+      expect((await next) - end).toBe(30_000);
+      lanes.setDelay('a', 40_000);
+      expect(lanes.lengthenDelay('a', 30_000)).toEqual({ delayMs: 40_000, leastMs: 40_000 });
+    });
+
+    it('while held no turn begins, those that have begun go on, and a task in between waits for its next one', async () => {
+      const { clock, lanes } = open({ defaultDelayMs: 1_000 });
+      const done: string[] = [];
+      let end = (): void => {};
+      const first = lanes.run('a', async (turn) => {
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        done.push('first');
+        await turn.next();
+        done.push('next');
+      });
+      await nextTurn();
+      lanes.hold();
+      const second = lanes.run('b', async () => void done.push('second'));
+      expect(lanes.running).toBe(1);
+      end();
+      await clock.runUntil(() => false);
+      expect([done, lanes.running]).toEqual([['first'], 0]);
+      lanes.release();
+      await clock.runUntil(() => lanes.size === 0);
+      await Promise.all([first, second]);
+      expect(done.toSorted()).toEqual(['first', 'next', 'second']);
+    });
+
+    it('what waits while held ends with its signal', async () => {
+      const { clock, lanes } = open();
+      lanes.hold();
+      const stop = new AbortController();
+      const ended = expect(lanes.run('a', quick, stop.signal)).rejects.toBe('stopped');
+      await clock.runUntil(() => false);
+      stop.abort('stopped');
+      await ended;
+      expect(lanes.size).toBe(0);
+    });
+
     it.each(['waits for its turn', 'waits for a global slot', 'rests'])(
       'a pause holds while the host %s',
       async (when) => {

@@ -21,6 +21,7 @@ import { addRestore } from './care/restore.ts';
 import { addSegments } from './care/segments.ts';
 import { addVerify } from './care/verify.ts';
 import { addCrawl } from './crawl/crawl.ts';
+import { addCtl } from './crawl/ctl.ts';
 import { addDedup } from './crawl/dedup.ts';
 import { addDemo } from './crawl/demo.ts';
 import { addFetch } from './crawl/fetch.ts';
@@ -67,6 +68,7 @@ const ALL_COMMANDS: readonly AddCommand[] = [
   addSitemap,
   addTop,
   addServe,
+  addCtl,
   addTouch,
   addPlan,
   addSimulate,

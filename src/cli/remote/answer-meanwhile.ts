@@ -1,6 +1,5 @@
-import type { CrawlReader } from '../../operations/questions.ts';
 import type { Log } from '../log.ts';
-import { answerQuestions, questionsPath } from './answer-questions.ts';
+import { type Answering, answerQuestions, questionsPath } from './answer-questions.ts';
 
 /**
  * Answers questions of other processes for as long as `work` runs. On a file system without sockets the work is done
@@ -8,7 +7,7 @@ import { answerQuestions, questionsPath } from './answer-questions.ts';
  */
 export async function answerMeanwhile<Value>(
   dir: string,
-  reader: CrawlReader,
+  reader: Answering,
   work: () => Promise<Value>,
   log: () => Promise<Pick<Log, 'warn'>>,
 ): Promise<Value> {

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../operations/questions.ts';
+import { COMMANDS, type CommandName, type SteeredCrawler } from '../../operations/steer/commands.ts';
+import { nothingToSteer } from '../../operations/steer/steering.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
-import { type Asked, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
+import { type Asked, type Commanded, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 
 /** A client that asks nothing is disconnected after this, ms. */
 const PATIENCE_MS = 5_000;
@@ -12,13 +14,17 @@ const GRACE_MS = 1_000;
 /** Path of the socket of the process that holds the crawl db of a state directory. */
 export const questionsPath = (dir: string): string => socketPath(dir, 'db');
 
+/** What answers; commands are refused where the process cannot crawl. */
+export type Answering = CrawlReader & Partial<SteeredCrawler>;
+
 /**
- * Answers the questions of other processes of the same user until it is closed. Closing resolves when no answer reads
- * the crawl db any more: answers that take longer than `graceMs` are cut short, and their readers get an error.
+ * Answers the questions and commands of other processes of the same user until it is closed. Closing resolves when no
+ * answer reads the crawl db any more: answers that take longer than `graceMs` are cut short, and their readers get an
+ * error.
  */
 export async function answerQuestions(
   path: string,
-  reader: CrawlReader,
+  asked: Answering,
   graceMs: number = GRACE_MS,
 ): Promise<LocalSocket> {
   const closing = new AbortController();
@@ -29,7 +35,7 @@ export async function answerQuestions(
       client.destroy();
       return;
     }
-    const answer = answerOne(client, reader, closing.signal).finally(() => answers.delete(answer));
+    const answer = answerOne(client, asked, closing.signal).finally(() => answers.delete(answer));
     answers.add(answer);
   });
   return {
@@ -44,11 +50,12 @@ export async function answerQuestions(
 }
 
 /** Never rejects. */
-async function answerOne(client: Socket, reader: CrawlReader, closing: AbortSignal): Promise<void> {
+async function answerOne(client: Socket, reader: Answering, closing: AbortSignal): Promise<void> {
   try {
     const asked = await questionOf(client, closing);
     if (asked === null) return;
-    for await (const line of linesFor(reader, asked, closing)) {
+    const lines = 'tell' in asked ? obeyed(reader, asked) : linesFor(reader, asked, closing);
+    for await (const line of lines) {
       if (client.destroyed) return;
       if (!client.write(line)) await eventOf(client, ['drain', 'close'], closing);
     }
@@ -74,7 +81,7 @@ function eventOf(client: Socket, events: readonly string[], signal: AbortSignal)
 }
 
 /** The question of a client; `null` when it asks none in time. */
-async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked | null> {
+async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked | Commanded | null> {
   let text = '';
   const read = (part: string): void => {
     text += part;
@@ -95,22 +102,32 @@ async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked |
   return end < 0 ? null : parsed(text.slice(0, end));
 }
 
-function parsed(line: string): Asked {
-  let question: Partial<Asked>;
+function parsed(line: string): Asked | Commanded {
+  let question: Partial<Asked & Commanded>;
   try {
-    question = JSON.parse(line) as Partial<Asked>;
+    question = JSON.parse(line) as Partial<Asked & Commanded>;
   } catch (cause) {
     throw new CrawlError('usage-invalid', 'the question is no JSON', { cause });
   }
-  const { incrawl, ask, args } = question ?? {};
+  const { incrawl, ask, tell, args } = question ?? {};
   if (incrawl !== PROTOCOL_VERSION) {
     throw new CrawlError('usage-invalid', `the running process answers protocol ${PROTOCOL_VERSION}, not ${incrawl}`);
   }
+  if (typeof tell === 'string' && Object.hasOwn(COMMANDS, tell) && Array.isArray(args)) return { incrawl, tell, args };
   if (typeof ask !== 'string' || !Object.hasOwn(QUESTIONS, ask) || !Array.isArray(args)) {
-    throw new CrawlError('usage-invalid', `the running process does not know the question "${String(ask)}"`);
+    const what = tell === undefined ? `question "${String(ask)}"` : `command "${String(tell)}"`;
+    throw new CrawlError('usage-invalid', `the running process does not know the ${what}`);
   }
   return { incrawl, ask, args };
 }
+
+async function* obeyed(crawler: Answering, { tell, args }: Commanded): AsyncGenerator<string> {
+  if (!isSteered(crawler)) throw nothingToSteer();
+  const command = COMMANDS[tell as CommandName] as (crawler: SteeredCrawler, ...args: unknown[]) => Promise<unknown>;
+  yield lineOf({ end: await command(crawler, ...args) });
+}
+
+const isSteered = (crawler: Answering): crawler is CrawlReader & SteeredCrawler => crawler.steering !== undefined;
 
 async function* linesFor(reader: CrawlReader, { ask, args }: Asked, closing: AbortSignal): AsyncGenerator<string> {
   const question = ask as Question;

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
-import { type CrawlReader, QUESTIONS, type Question } from '../../operations/questions.ts';
+import { type CrawlReader, QUESTIONS } from '../../operations/questions.ts';
+import type { CommandAnswer, CommandName } from '../../operations/steer/commands.ts';
 import { isAbsent } from '../process/local-socket.ts';
-import { type AnswerLine, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
+import { type AnswerLine, type Asked, type Commanded, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
 
 /** Asks the process that holds the crawl db. */
 export interface Holder {
@@ -25,10 +26,26 @@ export async function findHolder(path: string, patienceMs = 0): Promise<Holder |
     hasAnswered = true;
   };
   const methods = Object.entries(QUESTIONS).map(([name, { kind }]) => {
-    const stream = (...args: unknown[]) => answerOf({ path, patienceMs, onItem }, name as Question, args);
+    const stream = (...args: unknown[]) =>
+      answerOf({ path, patienceMs, onItem }, { incrawl: PROTOCOL_VERSION, ask: name, args });
     return [name, kind === 'stream' ? stream : (...args: unknown[]) => lastWord(stream(...args))];
   });
   return { reader: Object.fromEntries(methods) as unknown as CrawlReader, hasAnswered: () => hasAnswered };
+}
+
+/**
+ * Tells the process that holds the crawl db what to do; resolves once it is done. Rejects with `run-missing` where it
+ * does not crawl, and with `holder-gone` where none listens, or it ends meanwhile.
+ * @param patienceMs as for {@link findHolder}
+ */
+export async function tellHolder<Name extends CommandName>(
+  path: string,
+  tell: Name,
+  args: readonly unknown[],
+  patienceMs = 0,
+): Promise<CommandAnswer<Name>> {
+  const message = { incrawl: PROTOCOL_VERSION, tell, args };
+  return (await lastWord(answerOf({ path, patienceMs, onItem: () => {} }, message))) as CommandAnswer<Name>;
 }
 
 async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Promise<unknown> {
@@ -41,20 +58,19 @@ async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Pr
 /** The items of an answer as they arrive. The socket is read no faster than the items are consumed. */
 async function* answerOf(
   { path, patienceMs, onItem }: { readonly path: string; readonly patienceMs: number; readonly onItem: () => void },
-  ask: Question,
-  args: readonly unknown[],
+  message: Asked | Commanded,
 ): AsyncGenerator<unknown, unknown, undefined> {
   const socket = await open(path);
   if (socket === null) throw gone();
   socket.setTimeout(patienceMs, () => socket.destroy(silent()));
   try {
-    socket.write(lineOf({ incrawl: PROTOCOL_VERSION, ask, args }));
+    socket.write(lineOf(message));
     for await (const line of linesOf(socket)) {
-      const message = JSON.parse(line) as AnswerLine;
-      if ('error' in message) throw errorOf(message.error);
-      if ('end' in message) return message.end;
+      const answer = JSON.parse(line) as AnswerLine;
+      if ('error' in answer) throw errorOf(answer.error);
+      if ('end' in answer) return answer.end;
       onItem();
-      yield message.item;
+      yield answer.item;
     }
     throw gone();
   } finally {

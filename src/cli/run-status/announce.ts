@@ -1,6 +1,6 @@
 // cli/run-status/: the status of a running crawl, for top and serve.
 import type { Socket } from 'node:net';
-import type { CrawlProgress, RoundSummary } from '../../crawler.ts';
+import type { CrawlProgress, RoundSummary, Steering } from '../../crawler.ts';
 import type { Log } from '../log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { askRun } from './follow.ts';
@@ -24,6 +24,8 @@ export interface AnnounceOptions {
   readonly command: RunStatus['command'];
   readonly pid: number;
   readonly log: Log;
+  /** Absent: the run takes no commands. */
+  readonly steering?: () => Steering | null;
   readonly now?: () => number;
   readonly everyMs?: number;
   readonly takeOverMs?: number;
@@ -52,7 +54,13 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
     rounds: [],
     totals: NO_TOTALS,
   };
-  const line = (): string => `${JSON.stringify({ ...status, at: new Date(now()).toISOString() })}\n`;
+  const line = (): string => {
+    const steering = options.steering?.() ?? undefined;
+    // Progress is reported with each page: while none comes, it would go on showing the requests of the last one.
+    const { inFlight } = { ...status.progress, ...steering };
+    const progress = status.progress && { ...status.progress, inFlight };
+    return `${JSON.stringify({ ...status, progress, at: new Date(now()).toISOString(), steering })}\n`;
+  };
   const listen = (): Promise<LocalSocket> =>
     listenLocally(runPath(options.dir), (socket) => {
       listeners.add(socket);

@@ -11,7 +11,8 @@ export async function announcedCrawl(
   options: CrawlOptions,
 ): Promise<CrawlSummary> {
   const log = await session.log();
-  const run = await announceRun({ dir: session.options.dir, command, pid: process.pid, log });
+  const { steering } = crawler;
+  const run = await announceRun({ dir: session.options.dir, command, pid: process.pid, log, steering });
   try {
     return await crawler.crawl({
       ...options,

@@ -1,6 +1,7 @@
-import type { CrawlProgress, RoundCounts, RoundSummary } from '../../crawler.ts';
+import type { CrawlProgress, RoundCounts, RoundSummary, Steering } from '../../crawler.ts';
 import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
+import { counted } from '../render/quantities.ts';
 
 /** State of a process that crawls, sent as a line of JSON. Times in ISO 8601. */
 export interface RunStatus {
@@ -11,6 +12,8 @@ export interface RunStatus {
   readonly at: string;
   /** `null` until the first round has begun. */
   readonly progress: CrawlProgress | null;
+  /** What the operator has asked of it; absent: it takes no commands. */
+  readonly steering?: Steering;
   /** Rounds done so far. */
   readonly roundsDone: number;
   /** The last rounds, oldest first, at most {@link ROUNDS_SHOWN}. */
@@ -39,4 +42,14 @@ export const addRound = (totals: RunTotals, round: RoundCounts): RunTotals => ad
 
 export function roundCounts({ filteredBy, demotedBy, failures, layers, hosts, ...counts }: RoundSummary): RoundCounts {
   return counts;
+}
+
+/** What stands beside the activity of a run that an operator has paused or is ending; empty otherwise. */
+export function steeringText({ steering }: RunStatus): string {
+  if (steering === undefined) return '';
+  const { paused, stopping, inFlight } = steering;
+  return [
+    ...(paused ? [inFlight === 0 ? 'paused' : `pausing, ${counted(inFlight, 'request')} in flight`] : []),
+    ...(stopping ? ['stops after this round'] : []),
+  ].join(', ');
 }

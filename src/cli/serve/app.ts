@@ -7,11 +7,13 @@ import { type RoundEntry, type RoundHistory, recentHosts } from '../../crawler.t
 import { DAY_MS } from '../../domain/time.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
+import { addControlRoutes, type ControlRoutes } from './control-routes.ts';
 import { addFeedRoutes } from './feed-routes.ts';
 import { type GuardOptions, guard, headers } from './guard.ts';
 import { markup } from './markup.ts';
 import { createMetrics } from './metrics.ts';
-import { activityText, layout, type PageParts } from './pages/layout.ts';
+import { controlSection } from './pages/control.ts';
+import { activityClass, activityText, layout, type PageParts } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { roundsPage } from './pages/rounds.ts';
 import { runSection } from './pages/run.ts';
@@ -27,9 +29,15 @@ export interface RoundReports extends RoundHistory {
   last(limit: number): Promise<RoundEntry[]>;
 }
 
+/** Who may read, and who may steer. */
+export interface Guarded extends GuardOptions {
+  /** `null`: the crawl cannot be steered from here. */
+  readonly control: Omit<ControlRoutes, 'onSteered'> | null;
+}
+
 export interface ServeDeps {
   readonly dir: string;
-  readonly guarded: GuardOptions;
+  readonly guarded: Guarded;
   readonly state: StateAccess;
   readonly snapshots: Snapshots;
   readonly watch: RunWatch;
@@ -54,11 +62,14 @@ const MAX_LISTENERS = 64;
 
 export function createApp(deps: ServeDeps): Hono {
   const { dir, watch, snapshots } = deps;
+  const { control } = deps.guarded;
   const app = new Hono();
   app.use(headers);
   app.get('/healthz', async (c) => c.json(await health(deps)));
   app.use(guard(deps.guarded));
-  app.use(csrf());
+  // Commands have a stricter guard, which lets programs in that send no `Origin`.
+  const fromOwnPages = csrf();
+  app.use((c, next) => (c.req.path.startsWith('/control/') ? next() : fromOwnPages(c, next)));
   app.get('/assets/:name', asset);
 
   const page = (parts: Omit<PageParts, 'dir' | 'activity'>) => layout({ ...parts, dir, activity: watch.activity });
@@ -70,7 +81,20 @@ export function createApp(deps: ServeDeps): Hono {
     const hosts = recentHosts(await deps.rounds.hosts(), now - DAY_MS);
     const { stats = null, at = null } = snapshot ?? {};
     const budget = stats?.budget ?? null;
-    const data = { activity, speeds, rounds, hosts, last, stats, statsAt: at, budget, span: c.req.query('span'), now };
+    const isSteered = control !== null;
+    const data = {
+      activity,
+      isSteered,
+      speeds,
+      rounds,
+      hosts,
+      last,
+      stats,
+      statsAt: at,
+      budget,
+      span: c.req.query('span'),
+      now,
+    };
     const notice = rounds.length === 0 ? '' : oldFigures(at, now);
     const about = { title: 'Overview', section: '/', isLive: true, isHeadingShown: false, notice };
     return c.html(page({ ...about, content: overviewPage(data) }));
@@ -79,7 +103,12 @@ export function createApp(deps: ServeDeps): Hono {
     const content = roundsPage(await deps.rounds.last(ROUNDS_PICTURED), watch.activity.schedule);
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
-  addStateRoutes(app, { state: deps.state, canTouch: deps.guarded.token !== null, now: deps.now }, page);
+  addStateRoutes(
+    app,
+    { state: deps.state, canTouch: deps.guarded.token !== null, tell: control?.tell ?? null, now: deps.now },
+    page,
+  );
+  if (control !== null) addControlRoutes(app, { ...control, onSteered: (state) => watch.noteSteering(state) }, page);
 
   addFeedRoutes(app, { dir, state: deps.state, now: deps.now });
 
@@ -105,7 +134,7 @@ export function createApp(deps: ServeDeps): Hono {
     return streamSSE(c, async (stream) => {
       try {
         while (!stream.aborted && !stream.closed) {
-          await stream.writeSSE({ event: 'activity', data: JSON.stringify(activityEvent(watch)) });
+          await stream.writeSSE({ event: 'activity', data: JSON.stringify(activityEvent(watch, control !== null)) });
           await stream.sleep(EVENT_EVERY_MS);
         }
       } finally {
@@ -129,12 +158,13 @@ export function createApp(deps: ServeDeps): Hono {
 }
 
 /** The state of the run for an open page, as markup: so everything from the crawl is escaped in one place. */
-function activityEvent({ activity, speeds }: RunWatch): object {
+function activityEvent({ activity, speeds }: RunWatch, isSteered: boolean): object {
   const { run, state } = activity;
   return {
-    state,
+    className: activityClass(activity),
     text: activityText(activity),
     run: run === null ? null : String(runSection(run, speeds)),
+    control: run === null || !isSteered ? null : String(controlSection(run)),
     // When this changes, the rest of the page has changed too.
     mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''}`,
   };

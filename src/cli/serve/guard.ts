@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
@@ -15,7 +16,8 @@ export const headers: MiddlewareHandler = secureHeaders({
     frameAncestors: ["'none'"],
   },
   crossOriginResourcePolicy: 'same-origin',
-  referrerPolicy: 'no-referrer',
+  // Without any, a form of these pages would not say where it comes from.
+  referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
   // This server speaks plain HTTP; a TLS proxy before it sets the header itself.
   strictTransportSecurity: false,
@@ -52,6 +54,43 @@ export function guard({ token, host }: GuardOptions): MiddlewareHandler {
     return c.text('Send the token as password or as bearer token.\n', 401);
   };
 }
+
+/** For requests that steer the crawl; they come after {@link guard}, with its token. */
+export interface SteeringGuardOptions {
+  /** Names by which browsers reach this server, beside its addresses. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Lets through what the pages of this server send, and programs with the token as bearer token. A browser adds stored
+ * credentials to what any page makes it send, so the request has to come from a page of this server: `Sec-Fetch-Site`
+ * and `Origin` say so, of which a browser sends one at least. A page of another server that has pointed its own name
+ * here (DNS rebinding) is of the same origin; its name gives it away. An address cannot be pointed anywhere.
+ */
+export function steeringGuard({ names }: SteeringGuardOptions): MiddlewareHandler {
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return async (c, next) => {
+    if (c.req.method !== 'POST') return c.text('Commands are sent by POST.\n', 405, { Allow: 'POST' });
+    const host = c.req.header('host') ?? '';
+    const name = nameOf(host);
+    if (isIP(name) === 0 && name !== 'localhost' && !known.has(name)) {
+      return c.text('Unknown host name: "incrawl serve --name" lists the names that may steer.\n', 421);
+    }
+    const [site, origin] = [c.req.header('sec-fetch-site'), c.req.header('origin')];
+    const isOther =
+      (site ?? 'same-origin') !== 'same-origin' || (origin !== undefined && hostOfOrigin(origin) !== host);
+    const isProgram = site === undefined && origin === undefined;
+    if (isOther || (isProgram && !isBearer(c))) {
+      return c.text('Commands are taken from pages of this server, and with the token as bearer token.\n', 403);
+    }
+    return next();
+  };
+}
+
+/** Host and port of an `Origin` header; `null`: it has none. */
+const hostOfOrigin = (origin: string): string | null => /^https?:\/\/([^/]+)$/.exec(origin)?.[1] ?? null;
+
+const isBearer = (c: Context): boolean => /^bearer /i.test(c.req.header('authorization') ?? '');
 
 /** The host of a `Host` header, without port and brackets. */
 function nameOf(header: string): string {

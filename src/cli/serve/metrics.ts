@@ -63,6 +63,7 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
 
   const { run, schedule } = activity;
   gauge('run_active', '1 while a crawl runs', run === null ? 0 : 1);
+  gauge('run_paused', '1 while the run is paused', run === null ? 0 : Number(run.steering?.paused ?? false));
   gauge('run_round', 'Current round of the run', run?.progress?.round);
   gauge('run_round_urls', 'URLs in the round', run?.progress?.urls);
   gauge('run_round_done_urls', 'Finished URLs of the round', run?.progress?.done);

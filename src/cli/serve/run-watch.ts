@@ -1,3 +1,4 @@
+import type { Steering } from '../../crawler.ts';
 import { runPath } from '../run-status/announce.ts';
 import { followRun } from '../run-status/follow.ts';
 import type { RunStatus } from '../run-status/run-status.ts';
@@ -21,6 +22,8 @@ export interface RunWatch {
   readonly activity: Activity;
   /** Of the last minutes, oldest first. */
   readonly speeds: readonly Speed[];
+  /** The state after a command, ahead of what the run itself will say. */
+  noteSteering(steering: Steering): void;
   /** Resolves when the watch has ended. */
   close(): Promise<void>;
 }
@@ -63,6 +66,9 @@ export function watchRuns(dir: string, now: () => number): RunWatch {
       return { state, run, schedule: run === null ? schedule : null };
     },
     speeds,
+    noteSteering(steering) {
+      if (run !== null) run = { ...run, steering };
+    },
     close() {
       end.abort();
       return polling;

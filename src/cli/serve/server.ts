@@ -5,15 +5,18 @@ import { getRequestListener } from '@hono/node-server';
 import { roundReports } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isForeseen } from '../exit.ts';
+import { type Patience, tellRun } from '../remote/tell-run.ts';
 import { createApp } from './app.ts';
 import { askToGiveWay, giveWayWhenAsked } from './give-way.ts';
-import type { GuardOptions } from './guard.ts';
+import type { GuardOptions, SteeringGuardOptions } from './guard.ts';
 import { watchRuns } from './run-watch.ts';
 import { createSnapshots, type DbFigures } from './snapshot.ts';
 import { isLocked, openStateAccess, type StateAccessOptions } from './state-access.ts';
 
 export interface ListenOptions extends GuardOptions {
   readonly port: number;
+  /** Whether the crawl may be steered, and under which names of this server; `null`: not. Needs a token. */
+  readonly control: SteeringGuardOptions | null;
 }
 
 export interface LiveServer {
@@ -21,6 +24,9 @@ export interface LiveServer {
   /** Resolves when connections and the crawl db are closed. */
   close(): Promise<void>;
 }
+
+/** A page does not wait for a crawl that may begin, nor long for one that is suspended. */
+const PATIENCE: Patience = { startMs: 0, answerMs: 30_000 };
 
 /**
  * Rejects with `CrawlError('usage-invalid')` when the address cannot be listened on, or another process serves this
@@ -42,7 +48,13 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   rounds.rounds().catch(() => {});
   const app = createApp({
     dir,
-    guarded: listen,
+    guarded: {
+      ...listen,
+      control: listen.control && {
+        ...listen.control,
+        tell: (command, ...args) => tellRun(dir, command, args, PATIENCE),
+      },
+    },
     state,
     snapshots: createSnapshots(figures, Date.now, isUnreadable),
     watch,

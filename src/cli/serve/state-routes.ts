@@ -6,6 +6,7 @@ import { typedHost, typedUrlPrefix } from '../../domain/url/canonical/typed-url.
 import type { CrawlReader } from '../../operations/questions.ts';
 import { isForeseen } from '../exit.ts';
 import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../program/option-values.ts';
+import { type Tell, tellTouched } from '../remote/tell-batches.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { differencePage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage } from './pages/lists.ts';
@@ -18,6 +19,8 @@ interface StateRoutes {
   readonly state: StateAccess;
   /** Whether the routes that change records are on: with a token only. */
   readonly canTouch: boolean;
+  /** Tells the crawl that holds the crawl db; `null`: the crawl cannot be steered from here. */
+  readonly tell: Tell | null;
   /** Ms since the epoch. */
   readonly now: () => number;
 }
@@ -30,7 +33,7 @@ const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
 /** Routes whose content is read from the state directory. */
-export function addStateRoutes(app: Hono, { state, canTouch, now }: StateRoutes, page: Page): void {
+export function addStateRoutes(app: Hono, { state, canTouch, tell, now }: StateRoutes, page: Page): void {
   /** The page, or an error page with its status. */
   const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
@@ -138,7 +141,10 @@ export function addStateRoutes(app: Hono, { state, canTouch, now }: StateRoutes,
     if (form === null) return c.text('Expected a form with the field u, a URL.\n', 400);
     const url = String(form.u ?? '');
     try {
-      await state.touch(url);
+      await state.touch(url).catch((error: unknown) => {
+        if (tell === null || !isLocked(error)) throw error;
+        return tellTouched(tell, [url]);
+      });
     } catch (error) {
       if (!isLocked(error)) throw error;
       return c.text('A crawl holds the crawl db. Try again when it is done.\n', 503, { 'Retry-After': '5' });

@@ -6,6 +6,7 @@ import type { CrawlSummary, RoundSummary } from '../../steps/round-summary.ts';
 import { type CrawlProgress, type InjectSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
+import type { RunSteering } from '../steer/steering.ts';
 import { requireContact } from './contact-requirement.ts';
 import { withCrawlDb } from './following.ts';
 import { generateRound } from './generate-round.ts';
@@ -43,43 +44,54 @@ export interface CrawlOptions {
   readonly generate?: GenerateOptions;
 }
 
-export function crawlOperations(deps: CrawlDeps): CrawlOperations {
+/** @param steering the one that commands change while the crawl runs */
+export function crawlOperations(deps: CrawlDeps, steering: RunSteering): CrawlOperations {
   return {
     async prepare(seeds) {
       await prepare(deps, seeds);
     },
-    async crawl(options = {}) {
-      const { signal, maxLayers, onProgress, rounds = Number.POSITIVE_INFINITY } = options;
-      const { db } = deps.store();
-      const watch = watchSeeds();
-      let injected: InjectSummary | null = null;
-      let touched: CrawlSummary['touched'];
-      const layered = maxLayers === undefined ? {} : { maxLayers };
-      const kept = roundKeeper(deps.dir, db, deps.runtime.clock, deps.runtime.log);
-      const onRound = (round: RoundSummary): void => {
-        kept.keep(round);
-        options.onRound?.(round);
-      };
-      const steps = {
-        inject: async () => {
-          injected = await prepare(deps, options.seeds, watch.add);
-          if (options.touchAll === true) touched = await revisitOperations(deps).touchMatching({});
-        },
-        readmitLinks: () => readmitWhenWider(deps, { maxLayers, signal }),
-        admitWaiting: () => admitWaitingLinks(deps, { maxLayers, signal }),
-        readSitemaps: () => discoverSitemaps(deps, signal),
-        unfinished: () => unappliedSegments(db),
-        pause: () => roundPause(deps, () => isAnyDue(db, deps.runtime.clock.now()), signal),
-        awaitTurn: (at: number) => awaitTurn(deps, at, signal),
-        ...budgeted(deps, options),
-        ...updateSteps(deps, { ...layered, signal }),
-      };
-      const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
-      const played = await crawl(steps, { rounds, signal, onRound, onProgress, stopwatch }).finally(kept.done);
-      const summary = { ...played, ...(touched !== undefined && { touched }) };
-      return injected === null ? summary : { ...summary, seeds: await watch.outcome(db, injected) };
-    },
+    crawl: (options = {}) => steering.during(() => steeredCrawl(deps, steering, options)),
   };
+}
+
+async function steeredCrawl(deps: CrawlDeps, steering: RunSteering, options: CrawlOptions): Promise<CrawlSummary> {
+  const { signal, maxLayers, onProgress, rounds = Number.POSITIVE_INFINITY } = options;
+  const { db } = deps.store();
+  const { clock, log } = deps.runtime;
+  const watch = watchSeeds();
+  let injected: InjectSummary | null = null;
+  let touched: CrawlSummary['touched'];
+  const layered = maxLayers === undefined ? {} : { maxLayers };
+  const kept = roundKeeper(deps.dir, db, clock, log);
+  const onRound = (round: RoundSummary): void => {
+    kept.keep(round);
+    options.onRound?.(round);
+  };
+  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => steering.exclusively(work);
+  const updating = updateSteps(deps, { ...layered, signal });
+  const steps: LoopSteps = {
+    inject: () =>
+      inTurn(async () => {
+        injected = await prepare(deps, options.seeds, watch.add);
+        if (options.touchAll === true) touched = await revisitOperations(deps).touchMatching({});
+      }),
+    readmitLinks: () => inTurn(() => readmitWhenWider(deps, { maxLayers, signal })),
+    admitWaiting: () => inTurn(() => admitWaitingLinks(deps, { maxLayers, signal })),
+    readSitemaps: () => discoverSitemaps(deps, signal, inTurn),
+    unfinished: () => unappliedSegments(db),
+    pause: () => roundPause(deps, () => isAnyDue(db, clock.now()), steering.untilStop(signal)),
+    awaitTurn: (at: number) => awaitTurn(deps, at, steering.untilChange(signal)),
+    ...budgeted(deps, steering, options),
+    parse: updating.parse,
+    updatedb: (segment) => inTurn(() => updating.updatedb(segment)),
+    trimFeed: () => inTurn(updating.trimFeed),
+    sweepOrphans: () => inTurn(updating.sweepOrphans),
+    applyFamilies: () => inTurn(updating.applyFamilies),
+  };
+  const stopwatch = () => ({ ms: performance.now(), cpuMs: cpuMs() });
+  const played = await crawl(steps, { rounds, signal, steering, onRound, onProgress, stopwatch }).finally(kept.done);
+  const summary = { ...played, ...(touched !== undefined && { touched }) };
+  return injected === null ? summary : { ...summary, seeds: await watch.outcome(db, injected) };
 }
 
 /**
@@ -101,7 +113,11 @@ export async function prepare(
 }
 
 /** The steps that spend the budget of the run: generate selects URLs, and redirects lead fetch to more. */
-function budgeted(deps: CrawlDeps, options: CrawlOptions): Pick<LoopSteps, 'generate' | 'fetchAndParse'> {
+function budgeted(
+  deps: CrawlDeps,
+  steering: RunSteering,
+  options: CrawlOptions,
+): Pick<LoopSteps, 'generate' | 'fetchAndParse'> {
   const { topN, maxLayers, budget, signal } = options;
   const asked = {
     ...options.generate,
@@ -112,13 +128,21 @@ function budgeted(deps: CrawlDeps, options: CrawlOptions): Pick<LoopSteps, 'gene
   return {
     async generate() {
       if (left === 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
-      const summary = await generateRound(deps, budget === undefined ? asked : { ...asked, budget: left });
+      const within = budget === undefined ? asked : { ...asked, budget: left };
+      const summary = await steering.exclusively(() => generateRound(deps, within));
       left -= summary.selected;
       return summary;
     },
     async fetchAndParse(segment, onProgress) {
-      const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, isFollowed: true }, (each) =>
-        withCrawlDb(deps, each),
+      const working = { ...deps, runtime: { ...deps.runtime, clock: steering.workingClock } };
+      const { fetch } = await runFetchAndParse(
+        working,
+        segment,
+        { signal, onProgress, isFollowed: true },
+        async (each) => {
+          const { follow, ...rest } = await withCrawlDb(deps, each);
+          return { ...rest, follow: follow && ((found) => steering.exclusively(() => follow(found))) };
+        },
       );
       left = Math.max(0, left - fetch.followed);
       return fetch;

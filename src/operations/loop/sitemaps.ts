@@ -11,12 +11,14 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
-import { type HostSitemaps, readSitemaps } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
+import { type HostSitemaps, readSitemaps, type SitemapOptions } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
 
 export type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
+
+type SitemapsInTurn = SitemapOptions['inTurn'];
 
 export const READ_KEY = 'sitemapsReadAt:';
 
@@ -63,7 +65,11 @@ async function severalAtOnce<Item, Answer>(
  * Reads the sitemaps of the seed hosts that are due, by `sitemaps.every` and what came of them, unless `sitemaps.mode`
  * is off. What a host does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
  */
-export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | undefined): Promise<void> {
+export async function discoverSitemaps(
+  deps: SitemapDeps,
+  signal: AbortSignal | undefined,
+  inTurn?: SitemapsInTurn,
+): Promise<void> {
   const { config } = deps;
   const { clock, log } = deps.runtime;
   if (config.sitemaps.mode === 'off') return;
@@ -74,7 +80,7 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
       return;
     if ((await restReason({ db: store.db, clock }, hostOf(`${origin}/`))) !== null) return;
     const endAt = clock.now() + config.fetch.hostWaitMs;
-    const { sitemaps } = await readOne(deps, origin, () => endAt, signal, last?.files);
+    const { sitemaps } = await readOne({ ...deps, inTurn }, origin, () => endAt, signal, last?.files);
     const sum = (field: 'urls' | 'added' | 'hinted'): number =>
       sitemaps.reduce((total, each) => total + each[field], 0);
     const counts = { files: sitemaps.length, urls: sum('urls'), added: sum('added'), hinted: sum('hinted') };
@@ -83,7 +89,7 @@ export async function discoverSitemaps(deps: SitemapDeps, signal: AbortSignal | 
 }
 
 async function readOne(
-  { config, runtime, plugins, web, store }: SitemapDeps,
+  { config, runtime, plugins, web, store, inTurn }: SitemapDeps & { readonly inTurn?: SitemapsInTurn | undefined },
   origin: string,
   latest: () => number,
   signal: AbortSignal | undefined,
@@ -116,6 +122,7 @@ async function readOne(
     maxBytes,
     forwarding: admission.forwarding,
     known,
+    inTurn,
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);

@@ -11,6 +11,7 @@ const IDLE = { state: 'idle', run: null, schedule: null } as const;
 export const NO_CRAWL: OverviewData = {
   activity: IDLE,
   speeds: [],
+  isSteered: false,
   rounds: [],
   hosts: { busiest: [], failing: [] },
   last: null,

@@ -16,6 +16,7 @@ import { type StepOperations, stepOperations } from '../../../src/operations/loo
 import { openSegments } from '../../../src/operations/state/open-segments.ts';
 import { storeOn } from '../../../src/operations/state/open-store.ts';
 import { configuredFilter } from '../../../src/operations/state/seen-urls.ts';
+import { RunSteering } from '../../../src/operations/steer/steering.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../../src/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../../src/plugin-host/parsing/page-parser.ts';
 import { loadSitemapParser } from '../../../src/plugin-host/parsing/sitemap-parser.ts';
@@ -115,7 +116,7 @@ export async function openProcess(
   const saveRests = await keepRests(db, wiring);
   const deps: CrawlDeps = { ...wiring, store: () => store };
   return {
-    ...crawlOperations(deps),
+    ...crawlOperations(deps, new RunSteering({ clock, lanes })),
     ...stepOperations(deps),
     undoDedup: (dryRun) => dedupOperations(deps).undoDedup(dryRun),
     db,

@@ -91,7 +91,10 @@ const USES: Readonly<Record<string, Use>> = {
 };
 
 /** By which test the built program is run as these. */
-const ELSEWHERE = new Set(['work', 'serve', 'top', 'packages install']);
+const ELSEWHERE = new Set([
+  ...['work', 'serve', 'top', 'packages install'],
+  ...['pause', 'resume', 'stop', 'touch', 'inject', 'delay'].map((name) => `ctl ${name}`),
+]);
 
 describe('the built program', () => {
   it('is tried with every command', () => {

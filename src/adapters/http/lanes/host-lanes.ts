@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
 import { Lru } from '../../../domain/lru.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { HostLanes, LaneTurn } from '../../../ports/host-lanes.ts';
+import type { HostLanes, LaneTurn, LengthenedDelay } from '../../../ports/host-lanes.ts';
 import { createAbortWatch } from '../exchange/abort-watch.ts';
 import { HostLane } from './host-lane.ts';
 import { LaneTask, type LaneTaskDeps } from './lane-task.ts';
@@ -40,6 +40,8 @@ class QueuedHostLanes implements HostLanes {
   readonly #time: SteadyTime;
   readonly #lanes = new Map<string, HostLane>();
   readonly #delays = new Lru<number>({ entries: MAX_KEPT_DELAYS });
+  /** Delays that the operator asks for, ms. */
+  readonly #lengthened = new Map<string, number>();
   readonly #resting = new RestingHosts();
   readonly #deps: LaneTaskDeps;
   #size = 0;
@@ -67,9 +69,26 @@ class QueuedHostLanes implements HostLanes {
   setDelay(host: string, delayMs: number): void {
     if (delayMs === (this.ownDelayMs(host) ?? this.#options.defaultDelayMs)) this.#delays.delete(host);
     else this.#delays.set(host, delayMs);
-    const rest = this.#resting.get(host);
-    if (rest !== undefined) rest.delayMs = delayMs;
-    this.#lanes.get(host)?.setDelay(delayMs);
+    this.#applyDelay(host);
+  }
+
+  lengthenDelay(host: string, delayMs: number): LengthenedDelay {
+    if (delayMs > 0) this.#lengthened.set(host, delayMs);
+    else this.#lengthened.delete(host);
+    this.#applyDelay(host);
+    return { delayMs: this.#delayOf(host), leastMs: this.#leastDelayOf(host) };
+  }
+
+  hold(): void {
+    this.#deps.slots.pause();
+  }
+
+  release(): void {
+    this.#deps.slots.start();
+  }
+
+  get running(): number {
+    return this.#deps.slots.pending;
   }
 
   ownDelayMs(host: string): number | undefined {
@@ -119,12 +138,26 @@ class QueuedHostLanes implements HostLanes {
   #laneOf(host: string): HostLane {
     let lane = this.#lanes.get(host);
     if (lane !== undefined) return lane;
-    const { connectionsPerHost, defaultDelayMs, ownSettings } = this.#options;
-    const own = ownSettings?.(host);
-    const delayMs = this.#delays.get(host) ?? own?.delayMs ?? defaultDelayMs;
-    lane = new HostLane(host, own?.connections ?? connectionsPerHost, delayMs, this.#resting.take(host), this.#time);
+    const { connectionsPerHost, ownSettings } = this.#options;
+    const connections = ownSettings?.(host)?.connections ?? connectionsPerHost;
+    lane = new HostLane(host, connections, this.#delayOf(host), this.#resting.take(host), this.#time);
     this.#lanes.set(host, lane);
     return lane;
+  }
+
+  #leastDelayOf(host: string): number {
+    return this.#delays.get(host) ?? this.ownDelayMs(host) ?? this.#options.defaultDelayMs;
+  }
+
+  #delayOf(host: string): number {
+    return Math.max(this.#leastDelayOf(host), this.#lengthened.get(host) ?? 0);
+  }
+
+  #applyDelay(host: string): void {
+    const delayMs = this.#delayOf(host);
+    const rest = this.#resting.get(host);
+    if (rest !== undefined) rest.delayMs = delayMs;
+    this.#lanes.get(host)?.setDelay(delayMs);
   }
 
   #leave(lane: HostLane): void {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CrawlError } from '../../../domain/errors.ts';
 import { EXIT } from '../../exit.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
-import { wholeNumber } from '../../program/option-values.ts';
+import { collect, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -13,7 +13,12 @@ interface ServeFlags {
   readonly port: number;
   readonly host: string;
   readonly tokenFile?: string;
+  readonly control?: true;
+  readonly name?: readonly string[];
 }
+
+/** The token, where no file has it. */
+const TOKEN_VARIABLE = 'INCRAWL_SERVE_TOKEN';
 
 export function addServe(program: Command, run: Run): void {
   const command = program
@@ -25,16 +30,20 @@ export function addServe(program: Command, run: Run): void {
     .option('--port <n>', 'port; 0 takes a free one', port, 7380)
     .option('--host <address>', 'address to listen on; any but loopback needs --token-file', '127.0.0.1')
     .option('--token-file <file>', 'file with a token of at least 16 characters, which every request must carry')
+    .option('--control', 'steer the crawl from its pages: pause, resume, stop, touch, seeds, delays; needs a token')
+    .option('--name <name>', 'with --control: a name by which browsers reach this server; repeatable', collect)
     .addHelpText(
       'after',
       `
 Examples:
   incrawl serve
+  incrawl serve --control --token-file token
   incrawl serve --port 8080 --dir /var/lib/incrawl
   incrawl serve --host 0.0.0.0 --token-file /etc/incrawl/token
 
 It reads only, and gives the crawl db up at once when a crawl or another command
-needs it. With a token, a page can be marked for the next round.`,
+needs it. With a token, a page can be marked for the next round. The token may
+also stand in the environment, as ${TOKEN_VARIABLE}.`,
     );
   command.action((flags: ServeFlags) => run(command, (session) => serve(session, flags)));
 }
@@ -45,9 +54,20 @@ function port(text: string): number {
   return value;
 }
 
-async function serve(session: Session, { port, host, tokenFile }: ServeFlags): Promise<number> {
+async function serve(session: Session, flags: ServeFlags): Promise<number> {
+  const { port, host, tokenFile } = flags;
   const { isLoopback } = await import('../../serve/guard.ts');
-  const token = tokenFile === undefined ? null : await tokenOf(tokenFile);
+  const inEnvironment = session.surroundings.env[TOKEN_VARIABLE] || undefined;
+  const token =
+    tokenFile !== undefined
+      ? await tokenOf(tokenFile, flags.control === true)
+      : inEnvironment === undefined
+        ? null
+        : checkedToken(inEnvironment, TOKEN_VARIABLE);
+  if (flags.control && token === null)
+    session.refuse(`--control needs a token: --token-file FILE, or the environment variable ${TOKEN_VARIABLE}`);
+  if (flags.name !== undefined && !flags.control) session.refuse('--name goes with --control only');
+  const control = flags.control ? { names: flags.name ?? [] } : null;
   if (token === null && !isLoopback(host))
     session.refuse(`--host ${host} can be reached from other machines: it needs --token-file`);
   const { dir } = session.options;
@@ -63,7 +83,7 @@ async function serve(session: Session, { port, host, tokenFile }: ServeFlags): P
     () => {},
     async (signal) => {
       const options = await session.stateOptions({ baseDir: session.loaded.baseDir, withChecker: session.withChecker });
-      const server = await openServer({ port, host, token }, options);
+      const server = await openServer({ port, host, token, control }, options);
       try {
         await writeAnswer(session, { url: server.url, pid: process.pid }, () => `${server.url}\n`);
         await session.out.flush();
@@ -77,8 +97,19 @@ async function serve(session: Session, { port, host, tokenFile }: ServeFlags): P
   );
 }
 
-async function tokenOf(file: string): Promise<string> {
-  const token = (await readFile(file, 'utf8')).trim();
+/** @param mustBePrivate whether other users must not be able to read the file */
+async function tokenOf(file: string, mustBePrivate: boolean): Promise<string> {
+  const others = process.platform === 'win32' ? 0 : (await stat(file)).mode & 0o077;
+  if (mustBePrivate && others !== 0) {
+    throw new CrawlError(
+      'usage-invalid',
+      `${file}: other users may read the token; expected mode 600: chmod 600 ${file}`,
+    );
+  }
+  return checkedToken((await readFile(file, 'utf8')).trim(), file);
+}
+
+function checkedToken(token: string, source: string): string {
   if (token.length >= 16) return token;
-  throw new CrawlError('usage-invalid', `${file}: expected a token of at least 16 characters`);
+  throw new CrawlError('usage-invalid', `${source}: expected a token of at least 16 characters`);
 }

@@ -21,11 +21,10 @@ import {
 import { failureLines } from '../../render/text/failures-text.ts';
 import { readmittedText } from '../../render/text/readmitted-text.ts';
 import { rejectionLines } from '../../render/text/rejections-text.ts';
-import { seedLines } from '../../render/text/seeds-text.ts';
+import { injectText, seedLines } from '../../render/text/seeds-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import type { Session } from '../../session.ts';
 import { generateText } from './generate.ts';
-import { injectText } from './inject.ts';
 import { touchedText } from './touch.ts';
 
 interface CrawlOptions {

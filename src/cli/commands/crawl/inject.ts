@@ -1,14 +1,13 @@
 import { type Command, Option } from 'commander';
-import type { InjectSummary, SeedSource } from '../../../crawler.ts';
+import type { SeedSource } from '../../../crawler.ts';
 import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count, counted } from '../../render/quantities.ts';
-import { rejectionLines } from '../../render/text/rejections-text.ts';
-import { badLines } from '../../render/text/seeds-text.ts';
+import { counted } from '../../render/quantities.ts';
+import { badLines, injectText } from '../../render/text/seeds-text.ts';
 import type { Session } from '../../session.ts';
 
 interface InjectOptions {
@@ -80,21 +79,4 @@ async function send(session: Session, sources: readonly SeedSource[]): Promise<n
   const text = `${counted(urls, 'URL')} sent to their partitions, for "incrawl work" to inject${lines}`;
   await writeSummary(session, summary, () => `${text}\n`, false);
   return urls === 0 && refused > 0 ? EXIT.error : EXIT.done;
-}
-
-export function injectText(summary: InjectSummary): string {
-  const parts = [
-    [summary.injected, 'new'],
-    [summary.updated, 'updated'],
-    [summary.overwritten, 'overwritten'],
-    [summary.kept, 'kept unchanged'],
-    [summary.filtered, 'filtered out'],
-  ] as const;
-  const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
-  const lines = summary.urls + summary.errors.length;
-  const refused =
-    summary.errors.length === 0 ? '' : `\n${count(summary.errors.length)} of ${count(lines)} lines were refused`;
-  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  filtered out: ${line}`);
-  const result = `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}`;
-  return `${result}${kept.join('')}${refused}`;
 }

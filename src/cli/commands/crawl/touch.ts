@@ -8,7 +8,7 @@ import { hostName, moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
+import { touchText, untouchedLines } from '../../render/text/steering-text.ts';
 import type { Session } from '../../session.ts';
 
 interface TouchFlags {
@@ -69,7 +69,8 @@ function queryOf({ all, host, where }: TouchFlags): TouchQuery | null {
   return { ...(host !== undefined && { host }), ...(where !== undefined && { where }) };
 }
 
-async function namedUrls(session: Session, words: readonly string[], reads: boolean): Promise<string[]> {
+/** @param reads whether stdin is read, too */
+export async function namedUrls(session: Session, words: readonly string[], reads: boolean): Promise<string[]> {
   const urls = words.filter((word) => word !== '-');
   if (!reads) return urls;
   for await (const url of listedUrls(linesOf(session.surroundings.stdin()))) urls.push(url);
@@ -101,13 +102,10 @@ async function touchUrls(session: Session, flags: TouchFlags, urls: readonly str
   const mustExist = flags.add !== true;
   const { summary, added } = await asAsked(session, dryRun, touch, { mustExist });
   const answer = { ...summary, added };
-  const { touched, unmoved, unknown } = summary;
-  const rest = flags.add ? `${count(added)} added` : `${count(unknown.length)} unknown`;
-  const text = `${count(touched)} made due, ${count(unmoved)} due by then already, ${rest}.\n`;
-  await writeSummary(session, answer, () => text, dryRun);
-  if (!session.json) {
-    for (const { url, error } of summary.invalid) session.note(`${safeText(url)}: ${safeText(error)}`);
-    if (!flags.add) for (const url of unknown.slice(0, 20)) session.note(`Not in the crawl db: ${safeText(url)}`);
-  }
+  const { touched, unmoved } = summary;
+  const rest = flags.add ? `${count(added)} added` : undefined;
+  await writeSummary(session, answer, () => `${touchText(summary, rest)}\n`, dryRun);
+  const left = flags.add ? { ...summary, unknown: [] } : summary;
+  if (!session.json) for (const line of untouchedLines(left)) session.note(line);
   return touched + unmoved + added === 0 ? EXIT.error : EXIT.done;
 }

@@ -100,6 +100,7 @@ const REASONS: Readonly<Record<StoppedBy, string>> = {
   'nothing-due': 'Nothing is due any more.',
   'hosts-waiting': 'Nothing else is due: all that is left is of hosts that must not be asked yet (crawl.hostWait).',
   rounds: 'Stopped after the number of rounds asked for.',
+  asked: 'Stopped after this round, as asked (incrawl ctl stop).',
   signal: 'Stopped by a signal.',
   'failure-limit': 'Stopped: too many fetches failed in a row (fetch.failureLimit). Is the network down?',
   'disk-full': 'Stopped: the disk is full. Free some space and run the command again; stored data is not lost.',

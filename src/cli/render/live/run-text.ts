@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../run-status/run-status.ts';
+import { type RunStatus, steeringText } from '../../run-status/run-status.ts';
 import { packedLines } from '../fit.ts';
 import { bytes, count, counted, span } from '../quantities.ts';
 import { progressLines } from './progress.ts';
@@ -16,6 +16,7 @@ export function topLines(status: RunStatus, width: number, bold: (text: string) 
     `process ${status.pid}`,
     `running for ${span(seconds)}`,
     `${counted(status.roundsDone, 'round')} done`,
+    ...(steeringText(status) === '' ? [] : [steeringText(status)]),
   ];
   const sums = [
     `  total: ${counted(totals.requests, 'request')}`,

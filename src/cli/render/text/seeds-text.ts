@@ -1,7 +1,8 @@
-import type { SeedError, SeedsSummary } from '../../../crawler.ts';
+import type { InjectSummary, SeedError, SeedsSummary } from '../../../crawler.ts';
 import { SKIP_REASONS, type SkipReason } from '../../../domain/crawl/states/skip-reasons.ts';
-import { count } from '../quantities.ts';
+import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
+import { rejectionLines } from './rejections-text.ts';
 
 /** Longest message of one seed, characters. */
 const LONGEST_MESSAGE = 300;
@@ -44,4 +45,22 @@ function adviceOn(code: string): string {
   const remedy = SKIP_REASONS[code as SkipReason]?.remedy ?? '';
   const again = 'the same command tries again';
   return remedy === '' || remedy.includes('incrawl retry') ? again : `${again}; what changes it: ${remedy}`;
+}
+
+/** What became of seeds, without an end of line. */
+export function injectText(summary: InjectSummary): string {
+  const parts = [
+    [summary.injected, 'new'],
+    [summary.updated, 'updated'],
+    [summary.overwritten, 'overwritten'],
+    [summary.kept, 'kept unchanged'],
+    [summary.filtered, 'filtered out'],
+  ] as const;
+  const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
+  const lines = summary.urls + summary.errors.length;
+  const refused =
+    summary.errors.length === 0 ? '' : `\n${count(summary.errors.length)} of ${count(lines)} lines were refused`;
+  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  filtered out: ${line}`);
+  const result = `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}`;
+  return `${result}${kept.join('')}${refused}`;
 }

@@ -21,12 +21,19 @@ function follow() {
   const activity = document.querySelector('[data-live="activity"]');
   const events = new EventSource('/events');
   let mark = null;
+  let control = null;
   events.addEventListener('activity', (event) => {
     const now = JSON.parse(event.data);
     if (activity.textContent !== now.text) activity.textContent = now.text;
-    activity.className = `activity ${now.state}`;
+    activity.className = now.className;
     const section = document.querySelector('[data-live="run"]');
     if (section && now.run) section.replaceWith(document.adoptNode(parsed(now.run).body.firstElementChild));
+    // Buttons are replaced where they differ: a button that was replaced under the pointer would not be pressed.
+    const buttons = document.querySelector('[data-live="control"]');
+    if (buttons && now.control && control !== now.control) {
+      if (control !== null) buttons.replaceWith(document.adoptNode(parsed(now.control).body.firstElementChild));
+      control = now.control;
+    }
     if (mark !== null && mark !== now.mark && isRenewed()) renew().catch(() => {});
     mark = now.mark;
   });

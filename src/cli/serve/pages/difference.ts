@@ -1,4 +1,3 @@
-// cli/serve/pages/: pages of the live view.
 import type { PageDiff, PageVersion } from '../../../crawler.ts';
 import { shortTime } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';

@@ -1,4 +1,5 @@
 import { count, counted } from '../../render/quantities.ts';
+import { steeringText } from '../../run-status/run-status.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
 import type { Activity } from '../run-watch.ts';
 
@@ -51,7 +52,7 @@ ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>`
 <nav aria-label="Sections"><ul>${menu}</ul></nav>
 <form role="search" action="/url" method="get"><label class="unseen" for="u">URL</label><input id="u" name="u" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="Explain a URL"><button>Explain</button></form>
 </header>
-<p class="${`activity ${activity.state}`}" data-live="activity">${activityText(activity)}</p>
+<p class="${activityClass(activity)}" data-live="activity">${activityText(activity)}</p>
 <main id="content" tabindex="-1">
 <h1${isHeadingShown ? null : markup` class="unseen"`}><bdi>${title}</bdi></h1>
 ${notice === undefined || notice === '' ? null : markup`<p class="notice">${notice}</p>`}
@@ -62,6 +63,9 @@ ${content}
 `;
 }
 
+export const activityClass = ({ state, run }: Activity): string =>
+  `activity ${state}${run?.steering?.paused ? ' paused' : ''}`;
+
 /** The activity in one sentence. */
 export function activityText({ state, run, schedule }: Activity): string {
   if (run !== null) {
@@ -70,7 +74,8 @@ export function activityText({ state, run, schedule }: Activity): string {
       progress === null
         ? 'starting'
         : `round ${progress.round}, ${progress.stage}, ${count(progress.done)} of ${counted(progress.urls, 'URL')}`;
-    return `A crawl runs (${run.command}, process ${run.pid}): ${where}.`;
+    const steered = steeringText(run);
+    return `A crawl runs (${run.command}, process ${run.pid}${steered === '' ? '' : `; ${steered}`}): ${where}.`;
   }
   if (state === 'waiting') {
     const next = schedule?.nextRunAt ?? null;

@@ -2,10 +2,12 @@ import type { BudgetView, DbStats, PastRound, RoundEntry, RoundHosts } from '../
 import { shortTime } from '../../render/columns.ts';
 import { span } from '../../render/quantities.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
+import type { RunStatus } from '../../run-status/run-status.ts';
 import type { RunReport } from '../../schedule/health.ts';
 import { chosenSpan, clockText, SPANS, type Span } from '../charts/time-buckets.ts';
 import { type Markup, markup } from '../markup.ts';
 import type { Activity, Speed } from '../run-watch.ts';
+import { controlForms, controlSection } from './control.ts';
 import { keyFigures } from './key-figures.ts';
 import { nothing } from './panel.ts';
 import { pastPanels } from './past-panels.ts';
@@ -15,6 +17,8 @@ import { lastRoundSection, runSection } from './run.ts';
 export interface OverviewData {
   readonly activity: Activity;
   readonly speeds: readonly Speed[];
+  /** Whether the crawl can be steered from here. */
+  readonly isSteered: boolean;
   /** `null` before the first round. */
   readonly last: RoundEntry | null;
   readonly rounds: readonly PastRound[];
@@ -33,13 +37,13 @@ export interface OverviewData {
 
 /** What an operator looks for each morning, on one screen. */
 export function overviewPage(data: OverviewData): Markup {
-  const { activity, speeds, last, rounds, hosts, stats, budget, now } = data;
+  const { activity, speeds, isSteered, last, rounds, hosts, stats, budget, now } = data;
   const shown = chosenSpan(data.span, rounds[0]?.at, now);
   if (stats === null && last === null)
     return activity.run === null
       ? firstSteps
-      : markup`${runSection(activity.run, speeds)}${nothing('The first round goes on.')}`;
-  const run = activity.run === null ? last && lastRoundSection(last, now) : runSection(activity.run, speeds);
+      : markup`${runParts(activity.run, speeds, isSteered)}${nothing('The first round goes on.')}`;
+  const run = activity.run === null ? last && lastRoundSection(last, now) : runParts(activity.run, speeds, isSteered);
   const past = pastPanels(rounds, shown, now);
   const failed = activity.schedule?.lastRun?.ok === false ? activity.schedule.lastRun : null;
   return markup`${spanChoice(shown)}${failed === null ? null : markup`<p class="notice">The last scheduled run failed at ${shortTime(failed.at)}: ${faultOf(failed)}</p>`}
@@ -59,6 +63,11 @@ ${hostsPanel(hosts, 'last 24 h')}
 /** Why a run has failed: its error, or else the reasons of its visits. */
 function faultOf({ error, stoppedBy, failures = [] }: RunReport): string {
   return error ?? (failures.length === 0 ? (stoppedBy ?? '') : failureLines(failures).join('; '));
+}
+
+function runParts(run: RunStatus, speeds: readonly Speed[], isSteered: boolean): Markup {
+  const section = runSection(run, speeds);
+  return isSteered ? markup`${section}${controlSection(run)}${controlForms}` : section;
 }
 
 /** How old the figures are: none of them is counted for a page. */

@@ -44,6 +44,12 @@ export function heldLanes(lanes: HostLanes, { isOwn, hold, clock, rest, onLost }
     setDelay: (host, delayMs) => lanes.setDelay(host, delayMs),
     ownDelayMs: (host) => lanes.ownDelayMs(host),
     pauseUntil: (host, at) => lanes.pauseUntil(host, at),
+    lengthenDelay: (host, delayMs) => lanes.lengthenDelay(host, delayMs),
+    hold: () => lanes.hold(),
+    release: () => lanes.release(),
+    get running() {
+      return lanes.running;
+    },
     get size() {
       return lanes.size;
     },

@@ -35,6 +35,8 @@ export interface SitemapOptions extends SitemapFetchOptions {
   readonly forwarding: LinkForwarding | null;
   /** Validators of files that need not be read again while they are as they were. */
   readonly known: Readonly<Record<string, FileValidators>>;
+  /** Runs what reads records and writes them back, with no other such work at the same time. Absent: there is none. */
+  readonly inTurn?: (<Value>(work: () => Promise<Value>) => Promise<Value>) | undefined;
 }
 
 export interface SitemapReport {
@@ -125,7 +127,9 @@ export async function readSitemaps(
     }
     const { sitemaps } = read.read;
     if (next.depth < MAX_DEPTH) for (const { loc } of sitemaps) queue.push({ url: loc, depth: next.depth + 1 });
-    const report = await apply(deps, url, read.read, options);
+    const listed = read.read;
+    const { inTurn = (work) => work() } = options;
+    const report = await inTurn(() => apply(deps, url, listed, options));
     // An index is read for its files, and other rules may admit what was filtered.
     const isWhole = sitemaps.length === 0 && report.filtered === 0 && report.faults === 0;
     reports.push(isWhole && hasAny(validators) ? { ...report, validators } : report);
