@@ -87,6 +87,7 @@ export type { SeedSource } from './steps/inject.ts';
 export type { Explanation } from './steps/inspect/explain.ts';
 export type { QueryReport, RecordQuery } from './steps/inspect/find-records.ts';
 export type { Grouping, GroupView } from './steps/inspect/host-groups.ts';
+export type { StatsView } from './steps/inspect/like-urls-waiting.ts';
 export type { NearPage } from './steps/inspect/near-pages.ts';
 export type { PlanSummary } from './steps/inspect/plan.ts';
 export type { RecordRow } from './steps/inspect/record-columns.ts';

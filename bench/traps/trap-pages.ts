@@ -4,7 +4,7 @@
  */
 import { seeded } from '../seeded.ts';
 
-export const TRAPS = ['random', 'chain', 'facets', 'calendar', 'mirror', 'sessions'] as const;
+export const TRAPS = ['random', 'chain', 'facets', 'calendar', 'mirror', 'sessions', 'days', 'notices'] as const;
 export type Trap = (typeof TRAPS)[number];
 
 /** Ordinary pages: an index, sections, and the pages of each. */
@@ -87,6 +87,14 @@ const KINDS: Readonly<Record<Trap, (path: string) => TrapPage>> = {
   },
   facets: facetPage,
   calendar: calendarPage,
+  /** A calendar of seven links a day, with sixty characters that no other day has. */
+  days: (path) => dayPage(path, ({ name }) => prose(name, 12).slice(0, 60)),
+  /** The same, with nine hundred characters that all days have, and dates among them. */
+  notices: (path) =>
+    dayPage(path, ({ day, next }) => {
+      const parts = ['open', 'closed', 'enquiries'].map((name) => prose(name, 50).slice(0, 300));
+      return `${parts[0]} ${day} ${parts[1]} ${next} ${parts[2]}`;
+    }),
   /** The ordinary pages once more, under as many roots as one asks for. */
   mirror: (path) => {
     const [, number = '0', rest = ''] = /^\/mirror\/(?:(\d+)(\/.*))?$/.exec(path) ?? [];
@@ -143,6 +151,23 @@ function calendarPage(path: string): TrapPage {
     title: date,
     text: `${date}. ${events} Choose another day.`,
     links: [...range(42).map((i) => to(i - 21)), to(-365), to(365)],
+  };
+}
+
+/** A day of any year as `/days/2025/137.html`, with links to seven others. */
+function dayPage(path: string, textOf: (day: { name: string; day: string; next: string }) => string): TrapPage {
+  const [, root = '', year = 2025, number = 1] = /^\/(\w+)\/(?:(-?\d+)\/(\d+)\.html)?$/.exec(path) ?? [];
+  const at = Date.UTC(Number(year), 0, Number(number));
+  const to = (days: number): string => {
+    const day = new Date(at + days * DAY_MS);
+    const ofYear = 1 + Math.round((day.getTime() - Date.UTC(day.getUTCFullYear(), 0, 1)) / DAY_MS);
+    return `/${root}/${day.getUTCFullYear()}/${ofYear}.html`;
+  };
+  const dated = (days: number): string => new Date(at + days * DAY_MS).toUTCString().slice(0, 16);
+  return {
+    title: dated(0),
+    text: textOf({ name: `${root} ${at}`, day: dated(0), next: dated(1) }),
+    links: [1, -1, 7, -7, 30, 365, -365].map(to),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Explanation } from '../steps/inspect/explain.ts';
 import { findHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
 import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
+import { likeUrlsWaiting, type StatsView } from '../steps/inspect/like-urls-waiting.ts';
 import type { NearOptions, NearPage } from '../steps/inspect/near-pages.ts';
 import { planAhead } from '../steps/inspect/plan.ts';
 import { type RecordRow, rowMaker } from '../steps/inspect/record-columns.ts';
@@ -60,9 +61,11 @@ const stream = <Args extends unknown[], Item, End = void>(
  */
 export const QUESTIONS = {
   /** `full`: read the due index, however large it is, for the counts that no counter holds. */
-  stats: value(async (deps, options: { readonly full?: boolean } = {}) =>
-    statsOf(await deps.db(), deps.clock.now(), { ...options, settings: await newSettings(deps), onWork: deps.onWork }),
-  ),
+  stats: value(async (deps, options: { readonly full?: boolean } = {}): Promise<StatsView> => {
+    const db = await deps.db();
+    const more = { ...options, settings: await newSettings(deps), onWork: deps.onWork };
+    return { ...(await statsOf(db, deps.clock.now(), more)), likeUrls: await likeUrlsWaiting(db) };
+  }),
   /** The fetch budget of the last round; `null` where it had none. */
   budget: value(async (deps): Promise<BudgetView | null> => {
     const db = await deps.db();

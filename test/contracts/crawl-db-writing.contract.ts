@@ -82,6 +82,8 @@ export function writingContract(exam: CrawlDbExam): void {
   });
 
   describe('counts of like URLs', () => {
+    /** A print, then the sketch of a text. */
+    const SKETCHED = `1111111111111111${'00002a'}${'0123456789abcdef'.repeat(4)}`;
     const counts = { entered: 7, visits: 3, worthwhile: 1.5, lastAt: 1_700_000_000_123, trialsLeft: 2 };
     const ofHost = (host: string) => ({
       host,
@@ -125,7 +127,7 @@ export function writingContract(exam: CrawlDbExam): void {
             part: 1,
             urls: 9,
             families: [more, changed],
-            prints: [{ family: a, prints: ['1111111111111111'] }],
+            prints: [{ family: a, prints: [SKETCHED] }],
             emptied: [''],
             waiting: [{ family: { name: a, quota: 100 }, pages: [`https://${a}/2`] }],
           },
@@ -139,7 +141,7 @@ export function writingContract(exam: CrawlDbExam): void {
         urls: 10,
         sample: ofHost(a).sample,
         families: [changed, more],
-        prints: [{ family: a, prints: ['00000000ffffffff', '0123456789abcdef', '1111111111111111'] }],
+        prints: [{ family: a, prints: ['00000000ffffffff', '0123456789abcdef', SKETCHED] }],
         waiting: [{ family: { name: a, quota: 100 }, pages: [`https://${a}/list`, `https://${a}/2`] }],
       };
       expect(await exam.db.hostShares([a, b])).toEqual([joined, ofHost(b)]);

@@ -139,7 +139,8 @@ function shareSentence({ by: filter, verdict: { verdict, by } }: NonNullable<Out
     ? `If a link to it were found, it could enter with a lower score: its family of like URLs is full${family}, and ` +
         `${filter} lets a few of a day in.`
     : `If a link to it were found, it would wait: its family of like URLs has used its share${family}. It enters when ` +
-        `visits to the family bring something new, or as one of a few a day (${filter}).`;
+        `visits to the family bring something new, or as one of a few a day (${filter}). ` +
+        '"incrawl inject" lets it in now.';
 }
 
 /** What would happen if a link to a URL that is not in the crawl db were found now. */

@@ -275,6 +275,7 @@ function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string 
 const THINNESS: Readonly<Record<Thinness, string>> = {
   'link-list':
     'It has hardly a word of its own and many links to URLs like it: its family got no further share for it.',
+  index: 'It has hardly a word of its own and is an index of others: its family is not judged by it.',
   'little-text': 'It has hardly a word of its own: its family got half a share for it.',
 };
 

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { MANY_LINKS, THIN_KEY, thinnessOf } from '../../domain/url/families/visit-worth.ts';
+import { THIN_KEY, thinnessOf } from '../../domain/url/families/visit-worth.ts';
 import type { Found, LinkDeps } from './found-links.ts';
 import type { JoinedRecord } from './joined-records.ts';
 
@@ -12,6 +12,6 @@ export function withThinness(
 ): CrawlDatum {
   if (books === null || parsed?.outcome.kind !== 'parsed') return datum;
   const content = (): readonly string[] => targets.filter((target) => (found.get(target)?.noise ?? null) === null);
-  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content(), MANY_LINKS));
+  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content()));
   return thin === null ? datum : { ...datum, metadata: { ...datum.metadata, [THIN_KEY]: thin } };
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OrdinarySite } from '../../../bench/traps/ordinary-pages.ts';
-import { PAGES_PER_SECTION, TRAPS, type TrapPage, trapPage } from '../../../bench/traps/trap-pages.ts';
+import { PAGES_PER_SECTION, prose, TRAPS, type TrapPage, trapPage } from '../../../bench/traps/trap-pages.ts';
 import { startTrapServer, type TrapServer } from '../../../bench/traps/trap-server.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
@@ -76,6 +76,49 @@ describe('like URLs', () => {
     // Another process finds the same shares used up.
     const again = await crawlOf(trapsAndFewPages, cwd, ['--rounds', '5']);
     expect(again.summary.totals.newUrls).toBeLessThanOrEqual(5);
+  });
+
+  it('of calendars without an end take at most 200 pages at defaults, and --stats says what links wait for', async () => {
+    const cwd = workDir();
+    const calendars = ['days', 'notices'];
+    const start = { title: 'Start', text: '', links: calendars.map((name) => `/${name}/`) };
+    const { server: site } = await crawlOf((path) => (path === '/' ? start : trapPage(path)), cwd, ['--rounds', '12']);
+    for (const calendar of calendars) {
+      expect(site.requests.get(calendar), calendar).toBeGreaterThanOrEqual(100);
+      expect(site.requests.get(calendar), calendar).toBeLessThanOrEqual(200);
+    }
+    const { stdout } = await run(['readdb', '--stats'], { cwd });
+    expect(stdout).toMatch(/links wait {2,}on one host: like URLs have a share\n/);
+    for (const calendar of calendars) {
+      expect(stdout).toMatch(
+        new RegExp(
+          `of \\d+ pages for [\\d.:]+\\|${calendar}/#\\|#\\.html: it has 1\\d\\d URLs, \\d+ of its 1\\d\\d visits`,
+        ),
+      );
+    }
+    const [waiting] = await json<readonly { readonly url: string }[]>(
+      ['skipped', '--reason', 'like-urls-wait', '--limit', '1'],
+      { cwd },
+    );
+    const why = await run(['explain', waiting?.url ?? ''], { cwd });
+    expect(why.stdout.replace(/\s+/g, ' ')).toContain('"incrawl inject" lets it in now.');
+  });
+
+  it('of an archive by months and days, some with few words, are all fetched', async () => {
+    const two = (number: number): string => String(number).padStart(2, '0');
+    const months = Array.from({ length: 18 }, (_, i) => `/${2024 + Math.floor(i / 12)}/${two(1 + (i % 12))}/`);
+    const days = months.flatMap((month) => Array.from({ length: 20 }, (_, i) => `${month}${two(1 + i)}.html`));
+    const archive = (path: string): TrapPage | null => {
+      if (path === '/') return { title: 'Log', text: '', links: months };
+      if (months.includes(path)) return { title: path, text: '', links: days.filter((day) => day.startsWith(path)) };
+      const at = days.indexOf(path);
+      if (at < 0) return null;
+      const beside = days.filter((_, i) => Math.abs(i - at) === 1);
+      return { title: path, text: prose(path, at % 4 === 0 ? 6 : 80), links: [path.slice(0, 9), ...beside] };
+    };
+    const { server: site, summary } = await crawlOf(archive, folder(`{ quota: ${QUOTA} }`));
+    expect(days.filter((day) => !site.answered.has(day))).toEqual([]);
+    expect(summary.rounds.length).toBeLessThanOrEqual(12);
   });
 
   it('enter without room as a few of a day', async () => {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createTextSketcher } from '../../../src/domain/page/near/text-sketch.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { FamilyShares, figuresOf, type UrlFamily } from '../../../src/domain/url/families/family-shares.ts';
 import { RecentPrints } from '../../../src/domain/url/families/recent-prints.ts';
+import { thinnessOf } from '../../../src/domain/url/families/visit-worth.ts';
 
 const OPTIONS = { growth: 4, trial: 10, maxFamilies: 1_000 };
 const QUOTA = 100;
@@ -108,7 +110,43 @@ describe('the share of a family', () => {
   });
 });
 
+describe('what a page has beside its links', () => {
+  it.each([
+    [undefined, 50, 0, null],
+    [100, 50, 0, null],
+    [99, 7, 0, 'link-list'],
+    [73, 7, 0, 'link-list'],
+    [73, 5, 0, 'link-list'],
+    [73, 4, 0, 'little-text'],
+    [73, 2, 5, 'index'],
+    [20, 1, 30, 'index'],
+    [20, 0, 1, 'little-text'],
+    [0, 0, 0, 'little-text'],
+  ] as const)('%d characters, %d links beside it and %d elsewhere', (chars, beside, elsewhere, thin) => {
+    expect(thinnessOf(chars, () => ({ beside, elsewhere }))).toBe(thin);
+  });
+});
+
 describe('prints of the last visits', () => {
+  const sketchOf = createTextSketcher();
+  const sketched = (text: string) => sketchOf({ mainText: text, text });
+  const words = (from: number, count: number) => Array.from({ length: count }, (_, i) => `word${from + i}`).join(' ');
+  const far = (n: number) => mixed(n).repeat(4);
+  const mixed = (n: number): string => (Math.imul(n + 1, 0x9e3779b1) >>> 16).toString(16).padStart(4, '0');
+
+  it('find a text that differs in a date, and none that shares half its words', () => {
+    const prints = new RecentPrints();
+    const dated = (date: string) => sketched(`${words(0, 80)} ${date} ${words(80, 80)}`);
+    expect(prints.isNear(far(1), dated('Sun 17 May 2026'))).toBe(false);
+    expect(prints.isNear(far(2), dated('Mon 18 May 2026'))).toBe(true);
+    expect(prints.isNear(far(3), sketched(`${words(0, 80)} ${words(900, 80)}`))).toBe(false);
+    // Pages without a sketch are not alike for that.
+    expect(prints.isNear(far(4))).toBe(false);
+    expect(prints.isNear(far(5))).toBe(false);
+    // So it goes on where a process ends.
+    expect(new RecentPrints(prints.prints()).isNear(far(6), dated('Tue 19 May 2026'))).toBe(true);
+  });
+
   it('find those within three bits, and forget the oldest of more than 32', () => {
     const prints = new RecentPrints();
     expect(prints.isNear('00000000000000ff')).toBe(false);

@@ -1,4 +1,5 @@
 import { CrawlError } from '../../../domain/errors.ts';
+import { SKETCH_DIGITS } from '../../../domain/page/near/text-sketch.ts';
 import { hostPrefix } from '../../../domain/url/canonical/url-key.ts';
 import { type HostShares, joinedShares } from '../../../domain/url/families/host-shares.ts';
 import type { Rows } from '../rows.ts';
@@ -14,12 +15,14 @@ type CountsTuple = readonly [
   lastAt: number,
   trialsLeft: number,
 ];
+/** Sketches as many as prints, zeros for none; rows of older versions, and of visits without any, end before them. */
+type PrintsTuple = readonly [family: string, prints: Uint8Array, sketches?: Uint8Array];
 type SharesTuple = readonly [
   urls: number,
   unfetched: number,
   sample: readonly [url: string, ...families: string[]] | null,
   families: readonly CountsTuple[],
-  prints: readonly (readonly [family: string, prints: Uint8Array])[],
+  prints: readonly PrintsTuple[],
   waiting: readonly (readonly [name: string | null, quota: number, ...pages: string[]])[],
   emptied: readonly string[],
   isCut: boolean,
@@ -27,6 +30,7 @@ type SharesTuple = readonly [
 
 /** Hexadecimal digits of a print. */
 const PRINT_DIGITS = 16;
+const NO_SKETCH = '0'.repeat(SKETCH_DIGITS);
 
 /** Digits of the number of a part in its key. */
 const PART_DIGITS = 8;
@@ -50,7 +54,7 @@ export function encodeShares(shares: HostShares): Buffer {
     families.map(({ name, entered, visits, worthwhile, lastAt, trialsLeft }): CountsTuple => {
       return [name, entered, visits, worthwhile, lastAt, trialsLeft];
     }),
-    prints.map((each) => [each.family, Buffer.from(each.prints.join(''), 'hex')]),
+    prints.map(printsTuple),
     waiting.map(({ family, pages }) => [family?.name ?? null, family?.quota ?? 0, ...pages]),
     emptied,
     isCut,
@@ -75,7 +79,7 @@ export function decodeShares(key: string, bytes: Uint8Array): HostShares {
       families: families.map(([name, entered, visits, worthwhile, lastAt, trialsLeft]) => {
         return { name, entered, visits, worthwhile, lastAt, trialsLeft };
       }),
-      prints: prints.map(([family, words]) => ({ family, prints: printsOf(Buffer.from(words).toString('hex')) })),
+      prints: prints.map(([family, prints, sketches]) => ({ family, prints: printsOf(prints, sketches) })),
       waiting: waiting.map(([name, quota, ...pages]) => ({ family: name === null ? null : { name, quota }, pages })),
       emptied,
       isCut,
@@ -86,7 +90,25 @@ export function decodeShares(key: string, bytes: Uint8Array): HostShares {
   }
 }
 
-const printsOf = (digits: string): string[] => digits.match(new RegExp(`.{${PRINT_DIGITS}}`, 'g')) ?? [];
+function printsTuple({ family, prints }: HostShares['prints'][number]): PrintsTuple {
+  const bytes = Buffer.from(prints.map((each) => each.slice(0, PRINT_DIGITS)).join(''), 'hex');
+  if (prints.every((each) => each.length === PRINT_DIGITS)) return [family, bytes];
+  return [family, bytes, Buffer.from(prints.map((each) => each.slice(PRINT_DIGITS) || NO_SKETCH).join(''), 'hex')];
+}
+
+function printsOf(prints: Uint8Array, sketches: Uint8Array = new Uint8Array()): string[] {
+  const texts = groupsOf(sketches, SKETCH_DIGITS);
+  return groupsOf(prints, PRINT_DIGITS).map((print, i) => {
+    const sketch = texts[i] ?? NO_SKETCH;
+    return sketch === NO_SKETCH ? print : print + sketch;
+  });
+}
+
+/** The bytes in hexadecimal, so many digits each. */
+const groupsOf = (bytes: Uint8Array, digits: number): string[] =>
+  Buffer.from(bytes)
+    .toString('hex')
+    .match(new RegExp(`.{${digits}}`, 'g')) ?? [];
 
 /** Keys of what a batch makes void: changes that a whole one has in it, and all parts of a host without records. */
 export async function voidShares(

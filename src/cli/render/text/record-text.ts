@@ -1,4 +1,4 @@
-import type { DbStats, RecordView } from '../../../crawler.ts';
+import type { DbStats, RecordView, StatsView } from '../../../crawler.ts';
 import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 import { fieldLines, type TextStyle, table } from '../table.ts';
@@ -74,7 +74,7 @@ export function visitsText(record: RecordView, style: TextStyle): string {
   return `\n${visits}`;
 }
 
-export function statsText(stats: DbStats): string {
+export function statsText(stats: StatsView): string {
   const { interval } = stats;
   const spread =
     interval === null
@@ -93,6 +93,7 @@ export function statsText(stats: DbStats): string {
     ['types', countsInLine(stats.byType)],
     ['failures', countsInLine(stats.byFailures)],
     ...freshnessFields(stats),
+    ...likeUrlsFields(stats),
     ...(stats.estimated ? [['not shown', 'freshness and exact times: --full reads the whole due index'] as const] : []),
   ])}\n`;
 }
@@ -140,6 +141,26 @@ function freshnessFields({ freshness, waiting, dueByDay }: DbStats): [string, st
   );
   return fields;
 }
+
+function likeUrlsFields({ likeUrls }: StatsView): [string, string][] {
+  if (likeUrls === null) return [];
+  const lines = likeUrls.families.map(({ family, entered, visits, worthwhile, pages }): [string, string] => [
+    '',
+    `of ${pagesOf(pages)} for ${family}: it has ${count(entered)} URLs, ` +
+      `${count(worthwhile)} of its ${count(visits)} visits brought something new`,
+  ]);
+  return [
+    [
+      'links wait',
+      `on ${likeUrls.hosts === 1 ? 'one host' : `${count(likeUrls.hosts)} hosts`}: like URLs have a share`,
+    ],
+    ...lines,
+    ['', 'They enter as visits bring something new, a few a day in any case, or now as seeds;'],
+    ['', '"incrawl skipped --reason like-urls-wait" names some.'],
+  ];
+}
+
+const pagesOf = (pages: number): string => (pages === 1 ? 'one page' : `${count(pages)} pages`);
 
 const timeOrNull = (iso: string | null): string | null => (iso === null ? null : `${shortTime(iso)} UTC`);
 

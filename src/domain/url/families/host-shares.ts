@@ -16,7 +16,7 @@ export interface HostShares {
   readonly sample: { readonly url: string; readonly families: readonly string[] } | null;
   /** As they are now. */
   readonly families: readonly FamilyCounts[];
-  /** Prints of the last visits by the name of their family, 16 hex digits each, the oldest first. */
+  /** The last visits by the name of their family, as `RecentPrints.prints` gives them, the oldest first. */
   readonly prints: readonly { readonly family: string; readonly prints: readonly string[] }[];
   /** Pages with waiting links, by the family that decided. */
   readonly waiting: readonly WaitingOfFamily[];

@@ -6,33 +6,48 @@ import type { RecentPrints } from './recent-prints.ts';
 export const THIN_KEY = 'thin';
 
 /**
- * `link-list`: hardly a word of its own, and many links to its own family, as the pages of a calendar or of a trap that
- * makes up addresses; `little-text`: hardly a word of its own.
+ * `link-list`: hardly a word of its own, and many links to URLs of its own family beside it, as the pages of a calendar
+ * or of a trap that makes up addresses; `index`: the same, but the links lead to other levels, as those of a month of
+ * an archive do to its days; `little-text`: hardly a word of its own.
  */
-export type Thinness = 'link-list' | 'little-text';
+export type Thinness = 'link-list' | 'index' | 'little-text';
 
 /** Characters of content outside links, below which a page has little text. */
 export const LITTLE_TEXT = 100;
-/** Links to its own family, noise aside, from which such a page is a list of links. */
-export const MANY_LINKS = 10;
+/**
+ * Such a page with fewer characters than this for each link to its own family, noise aside, is a list of links. A name
+ * and a date have so many.
+ */
+const LITTLE_A_LINK = 15;
+/** Links from which any page of little text is one: no more have to be counted. */
+export const MANY_LINKS = Math.ceil(LITTLE_TEXT / LITTLE_A_LINK);
 
-/** @param ownLinks links to the family of the page, noise aside; asked for pages of little text alone */
-export function thinnessOf(ownChars: number | undefined, ownLinks: () => number): Thinness | null {
+/** Links of a page to its own family, noise aside, each counted up to {@link MANY_LINKS}. */
+export interface OwnLinks {
+  /** To URLs of as many directories as its own has. */
+  readonly beside: number;
+  readonly elsewhere: number;
+}
+
+/** @param ownLinks asked for pages of little text alone */
+export function thinnessOf(ownChars: number | undefined, ownLinks: () => OwnLinks): Thinness | null {
   if (ownChars === undefined || ownChars >= LITTLE_TEXT) return null;
-  return ownLinks() >= MANY_LINKS ? 'link-list' : 'little-text';
+  const { beside, elsewhere } = ownLinks();
+  if (ownChars < LITTLE_A_LINK * beside) return 'link-list';
+  return ownChars < LITTLE_A_LINK * (beside + elsewhere) ? 'index' : 'little-text';
 }
 
 /**
  * What the first answered visit of a page brought, by its record: 0 nothing that its family did not have, 1 something
- * new; `null` without an answer so far.
+ * new; `null` without an answer so far, and of an index, whose worth is that of the pages that it leads to.
  * @param prints those of the visits to its family, to which that of the page is added
  */
 export function worthOfVisit(datum: CrawlDatum, prints: RecentPrints): number | null {
   const { lastFetchAt, state, metadata } = datum;
-  if (lastFetchAt === null) return null;
+  if (lastFetchAt === null || metadata[THIN_KEY] === 'index') return null;
   if (state === 'gone' || state === 'duplicate' || metadata[THIN_KEY] === 'link-list') return 0;
   const print = printOf(datum);
-  if (print !== null && prints.isNear(print)) return 0;
+  if (print !== null && prints.isNear(print, datum.sketch)) return 0;
   return metadata[THIN_KEY] === 'little-text' ? 0.5 : 1;
 }
 

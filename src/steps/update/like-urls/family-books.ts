@@ -1,6 +1,8 @@
 // steps/update/like-urls/: families of like URLs of a host, and links that wait for a share.
 import { Lru } from '../../../domain/lru.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import { urlSegments } from '../../../domain/url/families/url-features.ts';
+import { MANY_LINKS, type OwnLinks } from '../../../domain/url/families/visit-worth.ts';
 import type { CrawlDb, CrawlDbBatch } from '../../../ports/crawl-db.ts';
 import { type FamilySharing, HostBook, kinOf } from './host-book.ts';
 
@@ -11,6 +13,11 @@ const MAX_FAMILIES = 200_000;
 const MAX_WAITING_HOSTS = 10_000;
 /** Fact of a crawl db: hosts with waiting links, and when these were last judged again, ms since the epoch. */
 const WAITING_HOSTS_KEY = 'likeUrls.waiting';
+
+/** Hosts with waiting links as the crawl db names them, and when these were last judged again, ms since the epoch. */
+export async function readWaitingHosts(db: Pick<CrawlDb, 'meta'>): Promise<Map<string, number>> {
+  return new Map(Object.entries<number>(JSON.parse((await db.meta(WAITING_HOSTS_KEY)) ?? '{}')));
+}
 
 /** What the books are read from. */
 export type BooksDb = Pick<CrawlDb, 'scan' | 'hostRows' | 'hostShares' | 'meta' | 'forwarding'>;
@@ -83,7 +90,7 @@ export class FamilyBooks {
 
   /** Hosts with waiting links, and when these were last judged again, ms since the epoch. */
   async waitingHosts(): Promise<ReadonlyMap<string, number>> {
-    this.#waitingHosts ??= new Map(Object.entries(JSON.parse((await this.#db.meta(WAITING_HOSTS_KEY)) ?? '{}')));
+    this.#waitingHosts ??= await readWaitingHosts(this.#db);
     return this.#waitingHosts;
   }
 
@@ -114,15 +121,18 @@ export class FamilyBooks {
     };
   }
 
-  /** How many of the targets are of the family of the page, counted up to `most`. */
-  ownLinks(url: string, targets: readonly string[], most: number): number {
+  /** How many of the targets are of the family of the page, each number counted up to {@link MANY_LINKS}. */
+  ownLinks(url: string, targets: readonly string[]): OwnLinks {
     const kin = this.#kinOf(url);
-    let count = 0;
+    const level = urlSegments(url).length;
+    let [beside, elsewhere] = [0, 0];
     for (const target of targets) {
-      if (count >= most) break;
-      if (this.#kinOf(target) === kin) count++;
+      if (beside >= MANY_LINKS) break;
+      if (this.#kinOf(target) !== kin) continue;
+      if (urlSegments(target).length === level) beside++;
+      else if (elsewhere < MANY_LINKS) elsewhere++;
     }
-    return count;
+    return { beside, elsewhere };
   }
 
   #kinOf(url: string): string {
