@@ -7,7 +7,6 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes/changes.ts';
-import { benchCluster } from './cluster/cluster.ts';
 import { benchPostgres } from './cluster/postgres.ts';
 import { benchWorkers } from './cluster/workers.ts';
 import { benchDocuments } from './content/documents.ts';
@@ -139,7 +138,6 @@ if (values.only === 'revisions') {
   const labelled = values.labelled.split(',').filter(Boolean);
   await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });
 }
-if (values.only === 'cluster') await benchCluster(say);
 if (values.only === 'workers') await benchWorkers(say, { store: values.store, pages, rounds });
 if (values.only === 'postgres') await benchPostgres(say, values.store, values.sizes.split(',').map(Number));
 if (values.only === 'rendering') await benchRendering(say, verdict, { pages, rounds, crawlee: values.crawlee });

@@ -55,7 +55,7 @@ const sources = [
   'bench',
   'test/system/torture',
   'test/simulation',
-  'test/system/adapters/redis',
+  'test/system/adapters/postgres',
   'test/system/adapters/s3',
 ]
   .flatMap(filesBelow)

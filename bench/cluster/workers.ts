@@ -26,7 +26,7 @@ interface Run {
   readonly args: readonly string[];
 }
 
-/** @param store URL of a PostgreSQL or a Redis */
+/** @param store URL of a PostgreSQL */
 export async function benchWorkers(
   say: (text: string) => void,
   { store, pages, rounds }: { readonly store: string; readonly pages: number; readonly rounds: number },

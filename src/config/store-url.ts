@@ -5,13 +5,11 @@ const DATABASE = String.raw`(?:/\d{0,9})?(?:\?[^\s,#]*)?`;
 const ONE = `rediss?://${USER}${HOST}${PORT}${DATABASE}`;
 
 export const REDIS_URL = new RegExp(`^${ONE}$`);
-/** With commas between them, or nothing. */
-export const REDIS_URLS = new RegExp(`^(?:${ONE}(?:,${ONE})*)?$`);
 
 /** For one server, as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html */
 const POSTGRES = `postgres(?:ql)?://${USER}(?:${HOST}${PORT})?(?:/[^\\s,?#/]*)?(?:\\?[^\\s#]*)?`;
-/** A PostgreSQL, a Redis, the nodes of a Redis Cluster with commas between them, or nothing. */
-export const STORE_URL = new RegExp(`^(?:${POSTGRES}|${ONE}(?:,${ONE})*)?$`);
+/** A PostgreSQL, or nothing. */
+export const STORE_URL = new RegExp(`^(?:${POSTGRES})?$`);
 
 /**
  * What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left
@@ -19,7 +17,7 @@ export const STORE_URL = new RegExp(`^(?:${POSTGRES}|${ONE}(?:,${ONE})*)?$`);
  */
 export function withoutPassword(text: string): string {
   return text
-    .replace(/((?:rediss?|postgres(?:ql)?):\/\/[^\s,/?#@:]*:)(?:(?!,rediss?:)\S)*@/g, '$1***@')
+    .replace(/((?:rediss?|postgres(?:ql)?):\/\/[^\s,/?#@:]*:)\S*@/g, '$1***@')
     .replace(/([?&](?:ssl)?password=)[^&\s]*/g, '$1***')
     .replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@');
 }

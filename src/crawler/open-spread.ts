@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { openPostgresStore } from '../adapters/postgres/shared-store.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { readClusterMark, refuseSpread } from '../operations/cluster/cluster-mark.ts';
-import { connectStore } from '../operations/cluster/connect-store.ts';
 import { requireServer } from '../operations/cluster/open-shared-db.ts';
 import { openSpreadDb } from '../operations/cluster/partitions/open-spread-db.ts';
 import { putSeeds, type SentSeeds } from '../operations/cluster/partitions/put-seeds.ts';
@@ -61,10 +61,10 @@ export async function injectSpread(options: CrawlerOptions, sources: readonly Se
   const dir = resolve(options.dir);
   const partitions = readClusterMark(dir)?.partitions ?? 1;
   const { name, leaseMs } = config.cluster;
-  const { url, key } = requireServer(config, dir);
-  const store = await connectStore(url);
+  const url = requireServer(config, dir);
+  const store = openPostgresStore(url);
   try {
-    const place = { store, dir, name, partitions, key, segments: segmentsPlace(config) };
+    const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
     await requireSpread(place);
     const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, env });
     try {

@@ -1,23 +1,22 @@
 import { resolve } from 'node:path';
-import { loadBullMq } from '../adapters/bullmq/bullmq.ts';
+import { openPostgresStore } from '../adapters/postgres/shared-store.ts';
 import { cpuMs, systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
-import { connectStore } from '../operations/cluster/connect-store.ts';
-import { openJobEngine } from '../operations/cluster/job-engine.ts';
 import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../operations/cluster/open-shared-db.ts';
 import { keptSegments } from '../operations/cluster/partitions/kept-segments.ts';
 import {
+  partitionNames,
   requireSpread,
   type SpreadPlace,
   sharedPartitions,
 } from '../operations/cluster/partitions/shared-partitions.ts';
 import { spreadWork } from '../operations/cluster/partitions/spread-work.ts';
 import { serverClock } from '../operations/cluster/server-clock.ts';
-import { crawlDbServer, jobsServer } from '../operations/cluster/store-urls.ts';
 import type { Worker } from '../operations/cluster/work-off.ts';
 import { segmentsPlace } from '../operations/state/segments-mark.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
+import type { Turns } from '../ports/cluster/turns.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
@@ -36,19 +35,16 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log, clock: own = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
   const { name, leaseMs, partitions, partitionsAtOnce } = config.cluster;
-  const server = crawlDbServer(config.cluster);
-  const jobs = jobsServer(config.cluster);
-  if (server === null || jobs === null) throw noServer();
-  loadBullMq();
+  if (config.cluster.store === '') throw noServer();
+  const store = openPostgresStore(config.cluster.store);
   await makeStateFolder(dir);
-  const store = await connectStore(server.url);
   const clock = serverClock(own, { store, name, log });
   const wired = wire({ config, dir, baseDir, log, clock, random, env });
   // The program would not end while it is connected.
   wired.catch(() => store.close());
   const { close, segments: _, ...wiring } = await wired;
-  const place: SpreadPlace = { store, dir, name, partitions, key: server.key, segments: segmentsPlace(config) };
-  const engine = await openJobEngine({ url: jobs.url, name, leaseMs, log });
+  const place: SpreadPlace = { store, dir, name, partitions, segments: segmentsPlace(config) };
+  let turns: Turns | null = null;
   let comparing: NodeJS.Timeout | undefined;
   return {
     async work(work = {}) {
@@ -57,10 +53,11 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await warnOfDanger(place, log);
       await clock.compare();
       comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
+      turns ??= store.turns(partitionNames(begun), leaseMs);
       return spreadWork(
         {
           partitions: { wiring, stores: sharedPartitions(begun, leaseMs), segmentsIn: keptSegments(config, log) },
-          engine,
+          turns,
           cpuMs,
           atOnce: partitionsAtOnce,
           turnMs: TURN_MS,
@@ -73,7 +70,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
     },
     async close() {
       clearInterval(comparing);
-      await engine.close();
+      await turns?.close();
       await store.close();
       await close();
     },
@@ -95,6 +92,6 @@ function noServer(): CrawlError {
   const how = 'such as -D cluster.store=postgres://127.0.0.1/crawl; "incrawl crawl" needs none';
   return new CrawlError(
     'config-invalid',
-    `workers share a crawl through a server: cluster.store or cluster.redis must name the server, ${how}`,
+    `workers share a crawl through a server: cluster.store must name the server, ${how}`,
   );
 }

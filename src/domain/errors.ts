@@ -25,7 +25,10 @@ export const ERRORS = {
     consequence: 'stop-crawl',
     text: 'Another process has taken over the write lease; this one has written nothing more.',
   },
-  'redis-unreachable': { consequence: 'stop-crawl', text: 'The Redis server that holds the crawl does not answer.' },
+  'redis-unreachable': {
+    consequence: 'stop-crawl',
+    text: 'The Redis server of the filter of seen URLs does not answer.',
+  },
   'postgres-unreachable': {
     consequence: 'stop-crawl',
     text: 'The PostgreSQL server that holds the crawl does not answer.',

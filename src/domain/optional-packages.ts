@@ -7,8 +7,6 @@ export interface OptionalPackage {
   /** The oldest version that works; later ones of the same major version do as well. */
   readonly since: string;
   readonly purpose: string;
-  /** Packages without which it is of no use. */
-  readonly with: readonly OptionalPackageId[];
   /**
    * For a package of ES modules: one of them, by its path in the package, that loads wherever the package works. Who
    * needs the package imports its modules from its folder.
@@ -18,31 +16,28 @@ export interface OptionalPackage {
   readonly isBare?: true;
 }
 
-export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'bullmq' | 'ioredis' | 'pg' | 'pdfjs' | 'playwright';
+export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'ioredis' | 'pg' | 'pdfjs' | 'playwright';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
-  { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet', with: [] },
+  { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet' },
   {
     id: 'sqlite',
     name: 'node-sqlite3-wasm',
     since: '0.8.50',
     purpose: 'export --format sqlite before Node 22.13',
-    with: [],
   },
-  { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'segmenter: jieba', with: [] },
-  { id: 'bullmq', name: 'bullmq', since: '6.7.0', purpose: 'incrawl work', with: ['ioredis'] },
-  { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'cluster.redis, seen.filter: redis', with: [] },
-  { id: 'pg', name: 'pg', since: '8.16.0', purpose: 'cluster.store: postgres://..', with: [] },
+  { id: 'jieba', name: '@node-rs/jieba', since: '2.0.1', purpose: 'segmenter: jieba' },
+  { id: 'ioredis', name: 'ioredis', since: '5.4.0', purpose: 'seen.filter: redis' },
+  { id: 'pg', name: 'pg', since: '8.16.0', purpose: 'cluster.store: postgres://..' },
   {
     id: 'pdfjs',
     name: 'pdfjs-dist',
     since: '5.4.296',
     purpose: 'parse-pdf',
-    with: [],
     module: 'legacy/build/pdf.worker.mjs',
     isBare: true,
   },
-  { id: 'playwright', name: 'playwright-core', since: '1.60.0', purpose: 'render', with: [] },
+  { id: 'playwright', name: 'playwright-core', since: '1.60.0', purpose: 'render' },
 ];
 
 export function optionalPackage(id: OptionalPackageId): OptionalPackage {

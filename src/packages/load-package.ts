@@ -22,7 +22,7 @@ export type LoadPackage = (id: OptionalPackageId, what: string) => LoadedPackage
  * @param what needs the package, as the beginning of that sentence
  */
 export function loadPackage(id: OptionalPackageId, what: string, places?: PackagePlaces): LoadedPackage {
-  const { name, with: others } = optionalPackage(id);
+  const { name } = optionalPackage(id);
   const found = places === undefined ? findPackage(id) : findPackage(id, places);
   const faults: string[] = [];
   for (const copy of found) {
@@ -30,7 +30,7 @@ export function loadPackage(id: OptionalPackageId, what: string, places?: Packag
     if ('module' in tried) return tried;
     faults.push(tried.fault);
   }
-  const how = `To install it: incrawl packages install ${[id, ...others].join(' ')}`;
+  const how = `To install it: incrawl packages install ${id}`;
   const message =
     faults.length === 0
       ? `${what} needs the package ${name}, which is not installed. ${how}`

@@ -1,13 +1,13 @@
+import { openPostgresStore } from '../../src/adapters/postgres/shared-store.ts';
 import { openCrawlDbOn } from '../../src/adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../src/adapters/rows/rows-crawl-db.ts';
-import { connectStore } from '../../src/operations/cluster/connect-store.ts';
 import { WriteLease } from '../../src/operations/cluster/write-lease.ts';
 import type { StoredRows } from '../../src/ports/cluster/shared-store.ts';
 import { SILENT } from './leveldb/temporary-db.ts';
 
 /** Rows in a shared store that may be written; closing them ends lease and connection. */
 export async function openRows(url: string, name: string, leaseMs = 30_000, waitMs = 0): Promise<StoredRows> {
-  const store = await connectStore(url);
+  const store = openPostgresStore(url);
   try {
     const lease = await WriteLease.take({ store, name, leaseMs, waitMs });
     const rows = store.rows(name, lease.token);

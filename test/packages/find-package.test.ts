@@ -10,11 +10,11 @@ import { packagesFolder, pinnedVersion } from '../../src/packages/package-places
 const root = mkdtempSync(join(tmpdir(), 'incrawl-packages-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Puts a copy of bullmq into `node_modules` of a folder; what it exports says where it is from. */
+/** Puts a copy of ioredis into `node_modules` of a folder; what it exports says where it is from. */
 function put(base: string, version: string, code = `module.exports = ${JSON.stringify(base)};`): string {
-  const folder = join(base, 'node_modules/bullmq');
+  const folder = join(base, 'node_modules/ioredis');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'bullmq', version, main: 'dist/main.js' }));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'ioredis', version, main: 'dist/main.js' }));
   mkdirSync(join(folder, 'dist'), { recursive: true });
   // Another manifest between the module and that of the package, as packages of two module systems have it.
   writeFileSync(join(folder, 'dist/package.json'), '{ "type": "commonjs" }');
@@ -29,22 +29,22 @@ function places() {
   mkdirSync(project, { recursive: true });
   return { own: join(own, 'own'), project, folder };
 }
-const versions = (at: ReturnType<typeof places>): string[] => findPackage('bullmq', at).map(({ version }) => version);
+const versions = (at: ReturnType<typeof places>): string[] => findPackage('ioredis', at).map(({ version }) => version);
 
 describe('findPackage', () => {
   it('looks from this package, from the working directory, then in the folder, where the pinned version is first', () => {
     const at = places();
-    for (const version of ['6.8.0', '6.10.0', pinnedVersion('bullmq')]) {
-      put(installFolder(at.folder, 'bullmq', version), version);
+    for (const version of ['5.12.0', '5.20.0', pinnedVersion('ioredis')]) {
+      put(installFolder(at.folder, 'ioredis', version), version);
     }
-    expect(versions(at)[0]).toBe('6.7.0');
-    expect(versions(at).sort()).toEqual(['6.10.0', '6.7.0', '6.8.0']);
-    put(join(at.project, '..'), '6.7.2');
-    put(at.own, '6.7.1');
-    expect(findPackage('bullmq', at).map(({ version, place }) => [version, place])).toEqual([
-      ['6.7.1', 'own'],
-      ['6.7.2', 'project'],
-      ['6.7.0', 'folder'],
+    expect(versions(at)[0]).toBe('5.11.1');
+    expect(versions(at).sort()).toEqual(['5.11.1', '5.12.0', '5.20.0']);
+    put(join(at.project, '..'), '5.11.3');
+    put(at.own, '5.11.2');
+    expect(findPackage('ioredis', at).map(({ version, place }) => [version, place])).toEqual([
+      ['5.11.2', 'own'],
+      ['5.11.3', 'project'],
+      ['5.11.1', 'folder'],
       expect.anything(),
       expect.anything(),
     ]);
@@ -52,40 +52,40 @@ describe('findPackage', () => {
 
   it('names a copy once that is reached from several places, and none that lies above the folder', () => {
     const at = places();
-    put(at.project, '6.7.0');
-    expect(versions({ ...at, own: at.project })).toEqual(['6.7.0']);
+    put(at.project, '5.11.1');
+    expect(versions({ ...at, own: at.project })).toEqual(['5.11.1']);
     const above = places();
-    put(join(above.folder, '..'), '6.7.9');
-    mkdirSync(installFolder(above.folder, 'bullmq', '6.7.0'), { recursive: true });
+    put(join(above.folder, '..'), '5.11.9');
+    mkdirSync(installFolder(above.folder, 'ioredis', '5.11.1'), { recursive: true });
     expect(versions(above)).toEqual([]);
     expect(versions({ ...above, folder: join(above.own, 'file') })).toEqual([]);
   });
 });
 
 describe('loadPackage', () => {
-  const load = (at: ReturnType<typeof places>) => loadPackage('bullmq', 'This', at);
+  const load = (at: ReturnType<typeof places>) => loadPackage('ioredis', 'This', at);
 
   it('takes the first copy that fits and can be loaded', () => {
     const at = places();
-    const installed = installFolder(at.folder, 'bullmq', '6.7.0');
-    put(at.own, '6.7.0', 'require("a-part-for-another-platform")');
-    put(at.project, '5.99.0');
-    put(installed, '6.7.0');
-    expect(load(at)).toMatchObject({ module: installed, version: '6.7.0' });
+    const installed = installFolder(at.folder, 'ioredis', '5.11.1');
+    put(at.own, '5.11.1', 'require("a-part-for-another-platform")');
+    put(at.project, '4.99.0');
+    put(installed, '5.11.1');
+    expect(load(at)).toMatchObject({ module: installed, version: '5.11.1' });
   });
 
-  it('names each copy that is of no use, why, and the command that installs it with what it needs', () => {
+  it('names each copy that is of no use, why, and the command that installs it', () => {
     const at = places();
-    const own = put(at.own, '6.7.0', 'throw new Error("no part for this platform\\nstack")');
-    const project = put(at.project, '5.99.0');
+    const own = put(at.own, '5.11.1', 'throw new Error("no part for this platform\\nstack")');
+    const project = put(at.project, '4.99.0');
     expect(() => load(at)).toThrow(
       expect.objectContaining({
         code: 'package-missing',
         message: [
-          'This needs the package bullmq, but',
+          'This needs the package ioredis, but',
           `${own} cannot be loaded: no part for this platform`,
-          `${project} has version 5.99.0; 6.7.0 or a later 6.x is needed`,
-          'To install it: incrawl packages install bullmq ioredis',
+          `${project} has version 4.99.0; 5.4.0 or a later 5.x is needed`,
+          'To install it: incrawl packages install ioredis',
         ].join('\n'),
       }),
     );
@@ -138,6 +138,6 @@ describe('optional-packages', () => {
     const manifest = JSON.parse(readFileSync(join(folder, '../package.json'), 'utf8'));
     expect(manifest.optionalDependencies.ioredis).toBe(pinnedVersion('ioredis'));
     expect(manifest.files).toContain('optional-packages');
-    expect(existsSync(join(folder, 'bullmq/package.json'))).toBe(true);
+    expect(existsSync(join(folder, 'ioredis/package.json'))).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-// adapters/postgres/: a crawl db, leases and jobs in PostgreSQL.
+// adapters/postgres/: crawl dbs, leases and turns in PostgreSQL.
 /** Object identifier of the type `bytea` (pg_type.dat of PostgreSQL). */
 const BYTEA_OID = 17;
 

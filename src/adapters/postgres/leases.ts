@@ -1,6 +1,6 @@
 import type { StoreLeases } from '../../ports/cluster/shared-store.ts';
 import type { Database } from './database.ts';
-import { ensurePart } from './schema.ts';
+import { ensurePart, withPart } from './schema.ts';
 
 const FREE = `holder IS NULL OR until < clock_timestamp()`;
 const END = `clock_timestamp() + $3 * interval '1 millisecond'`;
@@ -17,18 +17,18 @@ const DROP = `UPDATE incrawl.leases SET holder = NULL WHERE part = $1 AND holder
 /** Leases as rows, by the clock of the server. */
 export function postgresLeases(db: Database): StoreLeases {
   return {
-    async take(name, holder, leaseMs) {
-      const part = await ensurePart(db, name);
-      const taken = await db.query({ text: TAKE, values: [part, holder, leaseMs] });
-      const token = taken.rows[0]?.[0];
-      if (token !== undefined) return { token: String(token) };
-      const { rows } = await db.query({ text: HOLDER, values: [part] });
-      const other = String(rows[0]?.[0] ?? '');
-      if (other !== holder) return { holder: other };
-      // The server has taken the lease for this holder, and the answer was lost with the connection.
-      const again = await db.query({ text: 'SELECT token::text FROM incrawl.names WHERE part = $1', values: [part] });
-      return { token: String(again.rows[0]?.[0]) };
-    },
+    take: (name, holder, leaseMs) =>
+      withPart(db, name, async (part) => {
+        const taken = await db.query({ text: TAKE, values: [part, holder, leaseMs] });
+        const token = taken.rows[0]?.[0];
+        if (token !== undefined) return { token: String(token) };
+        const { rows } = await db.query({ text: HOLDER, values: [part] });
+        const other = String(rows[0]?.[0] ?? '');
+        if (other !== holder) return { holder: other };
+        // The server has taken the lease for this holder, and the answer was lost with the connection.
+        const again = await db.query({ text: 'SELECT token::text FROM incrawl.names WHERE part = $1', values: [part] });
+        return { token: String(again.rows[0]?.[0]) };
+      }),
     async keep(name, holder, leaseMs) {
       const part = await ensurePart(db, name);
       return (await db.query({ text: KEEP, values: [part, holder, leaseMs] })).rowCount === 1;

@@ -18,6 +18,8 @@ export interface PgResult {
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (message: { readonly payload?: string }) => void): unknown;
 }
 
 export interface PgPoolClient extends PgClient {

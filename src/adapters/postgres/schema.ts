@@ -11,7 +11,9 @@ const LOCK = '29672313846620268';
 /**
  * The steps from each version to the next one. `batch` is the id of the last batch of a name, by which a writer whose
  * connection broke learns whether it was committed. The lease is in a table of its own, so that a heartbeat waits for
- * no batch. Both tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
+ * no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null where nobody wants one;
+ * `asked` counts who wanted one; `failures` and `fault` tell of attempts since the last that went well. Both tables are
+ * updated in place all the time, so their pages keep space for it (heap-only tuples).
  */
 const STEPS: readonly (readonly string[])[] = [
   [
@@ -25,6 +27,12 @@ const STEPS: readonly (readonly string[])[] = [
   ],
   // The first version leased each host to a worker. Now a host belongs to the worker that holds its partition.
   ['DROP TABLE IF EXISTS incrawl.hosts'],
+  // The turns of workers were jobs of another schema before.
+  [
+    `ALTER TABLE incrawl.leases ADD COLUMN IF NOT EXISTS wanted timestamptz,
+       ADD COLUMN IF NOT EXISTS asked bigint NOT NULL DEFAULT 0,
+       ADD COLUMN IF NOT EXISTS failures integer NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS fault text`,
+  ],
 ];
 
 /** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
@@ -103,6 +111,24 @@ const partsOf = new WeakMap<Database, Map<string, number>>();
 /** As {@link partOf}, from memory where the name has been asked for before. */
 export async function knownPart(db: Database, name: string): Promise<number | null> {
   return partsOf.get(db)?.get(name) ?? partOf(db, name);
+}
+
+/**
+ * Uses the part of a name. Where tables that this process remembers were removed since, they are made anew.
+ */
+export async function withPart<Value>(
+  db: Database,
+  name: string,
+  use: (part: number) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await use(await ensurePart(db, name));
+  } catch (error) {
+    if (!isNoTable(error)) throw error;
+    upToDate.delete(db);
+    partsOf.delete(db);
+    return use(await ensurePart(db, name));
+  }
 }
 
 /** `null`: nothing has been stored under the name. */

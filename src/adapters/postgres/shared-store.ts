@@ -6,6 +6,7 @@ import { encodeKey } from './key-code.ts';
 import { postgresLeases } from './leases.ts';
 import { PostgresRows } from './rows.ts';
 import { ensurePart, partOf, tableOf } from './schema.ts';
+import { PostgresTurns } from './turns.ts';
 
 /**
  * A store in one database. Connects on first use; its tables are made by the first writer. Throws
@@ -50,6 +51,7 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
       const values = [byteaArray(rows.map(({ key }) => encodeKey(key))), byteaArray(rows.map(({ value }) => value))];
       await db.query({ text: `INSERT INTO ${table} ${put} ON CONFLICT (key) DO NOTHING`, values });
     },
+    turns: (names, leaseMs) => new PostgresTurns({ db, url, names, leaseMs, load }),
     close: () => db.close(),
   };
 }

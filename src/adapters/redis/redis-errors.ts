@@ -3,9 +3,8 @@ import { CrawlError } from '../../domain/errors.ts';
 const FULL = /^(?:OOM|MISCONF) /;
 const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM) /;
 const AWAY =
-  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EPIPE|Connection is closed|max retries per request|Command timed out|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Cluster is ended|^(?:LOADING|CLUSTERDOWN|READONLY|MASTERDOWN|TRYAGAIN)\b/;
-const GAVE_UP =
-  /Connection is closed|max retries per request|None of startup nodes|Failed to refresh slots|Cluster is ended/;
+  /ECONN|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EPIPE|Connection is closed|max retries per request|Command timed out|^(?:LOADING|CLUSTERDOWN|READONLY|MASTERDOWN)\b/;
+const GAVE_UP = /Connection is closed|max retries per request/;
 const NO_DATABASE = /DB index/;
 
 /** Whether the server has no database of the number asked for. */
@@ -38,14 +37,8 @@ export function redisError(error: unknown, fault?: Error): Error {
     });
   }
   if (/^MOVED /.test(text)) {
-    const node =
-      `this Redis is a node of a Redis Cluster; name several of its nodes, with commas between their URLs ` +
-      `(${text})`;
+    const node = `this Redis is a node of a Redis Cluster, and the filter lies in one server: ${text}`;
     return new CrawlError('config-invalid', node, { cause: error });
-  }
-  if (/cluster support disabled/.test(text)) {
-    const alone = `several URLs are nodes of one Redis Cluster, and a server among them is none: ${text}`;
-    return new CrawlError('config-invalid', alone, { cause: error });
   }
   if (text !== said || AWAY.test(`${(error as { code?: string }).code ?? ''} ${text}`) || AWAY.test(text)) {
     return new CrawlError('redis-unreachable', `Redis does not answer: ${text}`, { cause: error });

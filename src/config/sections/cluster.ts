@@ -2,33 +2,23 @@
 /** Section of the configuration: a crawl by several processes. */
 import { z } from 'zod';
 import { duration, integer, text } from '../fields.ts';
-import { REDIS_URLS, STORE_URL } from '../store-url.ts';
+import { STORE_URL } from '../store-url.ts';
 
 export const cluster = z.strictObject({
   store: text({
     default: '',
     pattern: STORE_URL,
     wanted:
-      'a URL such as postgres://user@127.0.0.1/crawl or redis://127.0.0.1:6379 (/ ? # % , in a password are written ' +
-      '%2F %3F %23 %25 %2C), or nothing',
+      'a URL such as postgres://user@127.0.0.1/crawl (/ ? # % in a password are written %2F %3F %23 %25), or nothing',
     prose:
-      'Server that holds the crawl db, and the jobs of "incrawl work": a PostgreSQL (14 or newer; needs the package ' +
-      'pg) or a Redis, as in cluster.redis. Empty: cluster.redis, or the state directory.',
-  }),
-  redis: text({
-    default: '',
-    pattern: REDIS_URLS,
-    wanted: 'URLs such as redis://127.0.0.1:6379 (/ ? # % , in a password are written %2F %3F %23 %25 %2C), or nothing',
-    prose:
-      'Redis server that holds the crawl db and the jobs of "incrawl work"; needs the packages ioredis and bullmq. ' +
-      'Several URLs, separated by commas, are nodes of one Redis Cluster. Beside cluster.store it holds only the jobs. ' +
-      'Both empty: the crawl db is in the state directory, for one process at a time.',
+      'PostgreSQL server (14 or newer; needs the package pg) that holds the crawl dbs of the partitions, and whose turn ' +
+      'it is. Empty: the crawl db is in the state directory, for one process at a time.',
   }),
   name: text({
     default: 'incrawl',
     pattern: /^[^{}\s]{1,100}$/,
     wanted: 'a name without braces and blanks',
-    prose: 'Name of the crawl in the store; in Redis, prefix of its keys. Each crawl needs its own.',
+    prose: 'Name of the crawl in the store. Each crawl needs its own.',
   }),
   leaseMs: duration({
     default: '30s',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
 import { keepIn, type RepairedDb } from '../../adapters/leveldb/db-care.ts';
+import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
 import { repairRows } from '../../adapters/rows/care/repair-rows.ts';
 import { checkFormat, hasFormat, migrate } from '../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
@@ -9,7 +10,6 @@ import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import type { FindingKind } from '../../domain/findings.ts';
 import type { RowCounts } from '../../ports/state-care.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
-import { connectStore } from '../cluster/connect-store.ts';
 import { requireServer } from '../cluster/open-shared-db.ts';
 import type { PartitionHold, PartitionStores } from '../cluster/partitions/partition-stores.ts';
 import { requireSpread, sharedPartitions } from '../cluster/partitions/shared-partitions.ts';
@@ -54,10 +54,10 @@ async function withStores<Value>(
   use: (stores: PartitionStores) => Promise<Value>,
 ): Promise<Value> {
   const { name, leaseMs } = config.cluster;
-  const { url, key } = requireServer(config, dir);
-  const store = await connectStore(url);
+  const url = requireServer(config, dir);
+  const store = openPostgresStore(url);
   try {
-    const asked = { store, dir, name, key, segments: segmentsPlace(config) };
+    const asked = { store, dir, name, segments: segmentsPlace(config) };
     const partitions = await requireSpread({ ...asked, partitions: readClusterMark(dir)?.partitions ?? 1 });
     return await use(sharedPartitions({ ...asked, partitions }, leaseMs));
   } finally {

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { crawlDbServer } from './store-urls.ts';
 
 /**
  * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
@@ -29,11 +28,12 @@ export function readClusterMark(dir: string): ClusterMark | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
   try {
-    // Earlier versions knew only Redis, and did not say so.
     const mark = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
-    const { id, name, product = 'Redis', partitions } = mark;
+    const { id, name, product, partitions } = mark;
     const spread = typeof partitions === 'number' ? { partitions } : {};
-    if (typeof id === 'string' && typeof name === 'string') return { id, name, product, ...spread };
+    if (typeof id === 'string' && typeof name === 'string' && typeof product === 'string') {
+      return { id, name, product, ...spread };
+    }
   } catch (cause) {
     throw new CrawlError('db-corrupt', `${file} cannot be read`, { cause });
   }
@@ -117,7 +117,7 @@ export function isForPartitions(dir: string, { cluster }: Pick<Config, 'cluster'
   const folder = resolve(dir);
   const mark = readClusterMark(folder);
   if (mark !== null) return mark.partitions !== undefined;
-  return crawlDbServer(cluster) !== null && cluster.partitions > 1 && !existsSync(join(folder, 'db'));
+  return cluster.store !== '' && cluster.partitions > 1 && !existsSync(join(folder, 'db'));
 }
 
 /** Whether a state directory is that of a whole spread crawl. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
+import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
@@ -17,8 +18,6 @@ import {
   refuseSpread,
   writeClusterMark,
 } from './cluster-mark.ts';
-import { connectStore } from './connect-store.ts';
-import { crawlDbServer, type NamedServer } from './store-urls.ts';
 import { WriteLease } from './write-lease.ts';
 
 export interface SharedDbOptions {
@@ -41,19 +40,19 @@ export interface SharedDbOptions {
 export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlDb> {
   const { config, dir, log, signal } = options;
   const { name, leaseMs } = config.cluster;
-  const server = requireServer(config, dir);
+  const url = requireServer(config, dir);
   refuseSpread(dir);
   if (existsSync(join(dir, 'db'))) {
     throw new CrawlError(
       'config-invalid',
-      `${dir} holds a crawl db of its own, and ${server.key} names another one; use a new --dir, or move it with ` +
+      `${dir} holds a crawl db of its own, and cluster.store names another one; use a new --dir, or move it with ` +
         '"incrawl export-db" and "incrawl import-db"',
     );
   }
-  const store = await connectStore(server.url);
+  const store = openPostgresStore(url);
   let lease: WriteLease | null = null;
   try {
-    const place: SharedPlace = { store, dir, name, key: server.key };
+    const place: SharedPlace = { store, dir, name };
     const isNew = !(await requireSharedDb(place));
     const mayWrite = options.access === 'write' || isNew;
     if (mayWrite) await warnOfDanger(place, log);
@@ -93,11 +92,11 @@ export async function copySharedDb(
   to: string,
 ): Promise<void> {
   const { name } = config.cluster;
-  const { url, key } = requireServer(config, dir);
+  const url = requireServer(config, dir);
   refuseSpread(dir);
-  const store = await connectStore(url);
+  const store = openPostgresStore(url);
   try {
-    await requireSharedDb({ store, dir, name, key });
+    await requireSharedDb({ store, dir, name });
     await copyRows(store.rows(name, null), to);
   } finally {
     await store.close();
@@ -109,17 +108,15 @@ export interface SharedPlace {
   readonly store: SharedStore;
   readonly dir: string;
   readonly name: string;
-  /** The key of the configuration that names the store. */
-  readonly key: NamedServer['key'];
 }
 
-/** The server of a directory whose crawl db is in a shared store. Throws `config-invalid` where none is named. */
-export function requireServer(config: Config, dir: string): NamedServer {
-  const server = crawlDbServer(config.cluster);
-  if (server !== null) return server;
+/** The URL of the server of a directory whose crawl db is in one. Throws `config-invalid` where none is named. */
+export function requireServer(config: Config, dir: string): string {
+  const { store } = config.cluster;
+  if (store !== '') return store;
   throw new CrawlError(
     'config-invalid',
-    `the crawl db of ${dir} is in a shared store: cluster.store or cluster.redis must name the server`,
+    `the crawl db of ${dir} is in a shared store: cluster.store must name the server`,
   );
 }
 
@@ -135,10 +132,10 @@ export async function warnOfDanger({ store, name }: Pick<SharedPlace, 'store' | 
   log.warn(danger);
 }
 
-function lostData({ store: { product }, dir, name, key }: SharedPlace): CrawlError {
+function lostData({ store: { product }, dir, name }: SharedPlace): CrawlError {
   return new CrawlError(
     'config-invalid',
-    `${dir} belongs to the crawl "${name}", which is not in ${product}: ${key} names another server, or the server ` +
+    `${dir} belongs to the crawl "${name}", which is not in ${product}: cluster.store names another server, or the server ` +
       'has lost its data',
   );
 }
@@ -156,9 +153,8 @@ export async function requireSharedDb(place: SharedPlace): Promise<boolean> {
   const id = await store.id(name);
   if (mark !== null) requireSame(mark, place, id);
   if (id !== null && !(await store.isWhole(name))) {
-    const how =
-      store.product === 'Redis' ? 'keys were evicted (set maxmemory-policy to noeviction)' : 'tables were emptied';
-    throw new CrawlError('config-invalid', `${store.product} has lost rows of the crawl "${name}": ${how} or deleted`);
+    const what = `${store.product} has lost rows of the crawl "${name}": its tables were emptied or deleted`;
+    throw new CrawlError('config-invalid', what);
   }
   return id !== null || mark !== null;
 }

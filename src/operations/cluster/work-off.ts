@@ -1,7 +1,6 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { STORE_AWAY } from '../../ports/cluster/shared-store.ts';
-import type { Job, JobEnd, JobEngine, JobState } from '../../ports/job-engine.ts';
+import type { TakenTurn, TurnResult, Turns, TurnsState } from '../../ports/cluster/turns.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
@@ -27,103 +26,204 @@ export interface WorkSummary extends CrawlSummary {
 }
 
 export interface WorkOffDeps {
-  readonly engine: JobEngine;
-  readonly clock: Clock;
+  readonly turns: Turns;
+  /** Turns that are played at a time. */
   readonly atOnce: number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
-  /** Puts the jobs that are needed where none is left; false: the crawl is done. */
+  /** Asks for the turns that are needed where none is left; false: the crawl is done. */
   wake(): Promise<boolean>;
 }
 
-/** Pause between two looks at the queue of jobs, ms. */
-const LOOK_MS = 250;
-/** Looks in a row that must find an empty queue. */
-const QUIET_LOOKS = 2;
-/** Faults of the configuration of one worker: it ends, and others take its jobs. */
-const OWN_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['contact-missing']);
+type Play = (partition: number, signal: AbortSignal) => Promise<TurnResult>;
+
+/** Longest pause between two looks at the turns, ms. */
+const LOOK_MS = 1_000;
+/** Pause before the second look that must find no turn, ms. */
+const QUIET_MS = 250;
+const SOON_MS = 20;
+/** Faults of one worker, its configuration and its machine: it ends, and others take its turns. */
+const OWN_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(['contact-missing', 'package-missing', 'plugin-broken'] as const),
+  ...(['disk-full', 'db-readonly', 'system-limit'] as const),
+]);
+/** The same as errors of system calls. */
+const OWN_SYSTEM_FAULTS: ReadonlySet<string> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'],
+]);
+
+function isOwnFault(error: unknown): error is Error {
+  if (error instanceof CrawlError) return OWN_FAULTS.has(error.code);
+  return error instanceof Error && OWN_SYSTEM_FAULTS.has(String((error as NodeJS.ErrnoException).code));
+}
 
 /**
- * Takes jobs until none is left and none is needed, or the signal comes. Resolves with the rounds played; rejects with
- * the error of a job that has failed for good.
+ * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played; rejects with
+ * the error of a turn that has failed for good.
  */
 export async function workOff(
   deps: WorkOffDeps,
   { signal, onRound }: Pick<WorkOptions, 'signal' | 'onRound'>,
-  performing: (onRound: (round: RoundSummary) => void) => (job: Job, signal: AbortSignal) => Promise<JobEnd>,
+  playing: (onRound: (round: RoundSummary) => void) => Play,
 ): Promise<CrawlSummary> {
-  const { engine, atOnce } = deps;
   const rounds: RoundSummary[] = [];
-  const perform = performing((round) => {
+  const play = playing((round) => {
     rounds.push(round);
     onRound?.(round);
   });
   const over = new AbortController();
   const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-  let fault: CrawlError | null = null;
-  const named = async (job: Job, wanted: AbortSignal): Promise<JobEnd> => {
-    try {
-      return await perform(job, wanted);
-    } catch (error) {
-      if (error instanceof CrawlError && OWN_FAULTS.has(error.code)) {
-        fault = error;
-        over.abort();
-        return { laterMs: 0 };
-      }
-      throw new Error(`${error instanceof CrawlError ? error.code : 'internal'}: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
-  };
-  if ((await engine.state()).open === 0) await engine.forgetEnded();
-  const working = engine.work(named, { atOnce, signal: ended });
-  let state: JobState;
+  const shift = new Shift(deps.turns, play, { atOnce: deps.atOnce, ended, over: () => over.abort() });
+  if ((await deps.turns.state()).open === 0) await deps.turns.forgetFailed();
+  let state: TurnsState;
   try {
-    state = await untilQuiet(deps, ended);
+    state = await untilQuiet(deps, shift, ended);
   } finally {
     over.abort();
-    await working;
+    await shift.finished();
   }
-  if (fault !== null) throw fault;
+  if (shift.fault !== null) throw shift.fault;
   if (signal?.aborted !== true) refuseFailed(state);
   return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
 }
 
-async function untilQuiet(
-  { engine, clock, requireCrawlDb, wake }: WorkOffDeps,
-  signal: AbortSignal,
-): Promise<JobState> {
-  let quiet = 0;
-  let state: JobState = { open: 0, failed: [] };
-  while (!signal.aborted) {
-    await clock.sleep(LOOK_MS, signal).catch(() => {});
-    try {
-      state = await engine.state();
-      quiet = state.open === 0 ? quiet + 1 : 0;
-      if (quiet < QUIET_LOOKS) continue;
-      // Without jobs the crawl is done, or the store has lost its data.
-      if (state.failed.length === 0) {
-        await requireCrawlDb();
-        if (await wake()) {
-          quiet = 0;
-          continue;
-        }
-      }
-      return state;
-    } catch (error) {
-      // An unreachable server is waited for.
-      if (!(error instanceof CrawlError && STORE_AWAY.has(error.code))) throw error;
-      quiet = 0;
+interface ShiftOptions {
+  readonly atOnce: number;
+  readonly ended: AbortSignal;
+  /** Ends the work of this worker. */
+  readonly over: () => void;
+}
+
+/** The turns that this worker plays at the moment. */
+class Shift {
+  fault: Error | null = null;
+  readonly #turns: Turns;
+  readonly #play: Play;
+  readonly #options: ShiftOptions;
+  readonly #playing = new Set<Promise<void>>();
+  #onEnd: () => void = () => {};
+
+  constructor(turns: Turns, play: Play, options: ShiftOptions) {
+    this.#turns = turns;
+    this.#play = play;
+    this.#options = options;
+  }
+
+  get isIdle(): boolean {
+    return this.#playing.size === 0;
+  }
+
+  /** Turns that it can play beside these. */
+  get places(): number {
+    return this.#options.atOnce - this.#playing.size;
+  }
+
+  /** Takes as many turns as there are places; resolves with their number. */
+  async fill(): Promise<number> {
+    const taken = await this.#turns.take(this.places);
+    for (const turn of taken) {
+      const run = this.#run(turn);
+      this.#playing.add(run);
+      void run.finally(() => {
+        this.#playing.delete(run);
+        this.#onEnd();
+      });
     }
+    return taken.length;
+  }
+
+  /** Resolves after so many ms, or as soon as a turn is wanted or one of this worker has ended. */
+  async pause(ms: number): Promise<void> {
+    const woken = new AbortController();
+    this.#onEnd = () => woken.abort();
+    await this.#turns.wait(ms, AbortSignal.any([this.#options.ended, woken.signal]));
+    this.#onEnd = () => {};
+  }
+
+  async finished(): Promise<void> {
+    while (this.#playing.size > 0) await Promise.all(this.#playing);
+  }
+
+  async #run(turn: TakenTurn): Promise<void> {
+    try {
+      const result = await this.#played(turn);
+      if (result !== null) await this.#turns.end(turn, result);
+    } catch (error) {
+      // A turn whose end the server does not learn is taken again once its lease is over.
+      if (isAway(error)) return;
+      this.fault = error as Error;
+      this.#options.over();
+    }
+  }
+
+  /** `null`: the turn has failed, which is noted. */
+  async #played(turn: TakenTurn): Promise<TurnResult | null> {
+    try {
+      return await this.#play(turn.partition, this.#options.ended);
+    } catch (error) {
+      if (isOwnFault(error)) {
+        this.fault = error;
+        this.#options.over();
+        return { laterMs: 0 };
+      }
+      const code = error instanceof CrawlError ? error.code : 'internal';
+      await this.#turns.fail(turn, `${code}: ${(error as Error).message}`);
+      return null;
+    }
+  }
+}
+
+const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE_AWAY.has(error.code);
+
+async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal: AbortSignal): Promise<TurnsState> {
+  let isQuiet = false;
+  let state: TurnsState = { open: 0, nextMs: null, failed: [] };
+  while (!signal.aborted) {
+    try {
+      state = await looked(turns, deps.requireCrawlDb);
+      if (state.nextMs === 0 && shift.places > 0 && (await shift.fill()) > 0) continue;
+      const wasQuiet = isQuiet;
+      isQuiet = state.open === 0 && shift.isIdle;
+      if (isQuiet && wasQuiet) {
+        // Without turns the crawl is done, or the store has lost its data.
+        if (state.failed.length > 0) return state;
+        await deps.requireCrawlDb();
+        if (!(await deps.wake())) return state;
+        isQuiet = false;
+        continue;
+      }
+    } catch (error) {
+      // A server that does not answer is waited for.
+      if (!isAway(error)) throw error;
+      isQuiet = false;
+    }
+    await shift.pause(isQuiet ? QUIET_MS : pauseOf(state, shift));
   }
   return state;
 }
 
-/** A job that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
-function refuseFailed({ failed }: JobState): void {
-  const known = failed.map(({ id, reason }) => ({ id, parts: /^([a-z-]+): (.*)$/s.exec(reason) }));
-  const cause = known.find(({ parts }) => parts !== null && Object.hasOwn(ERRORS, parts[1] as string));
-  if (cause?.parts) throw new CrawlError(cause.parts[1] as ErrorCode, `job ${cause.id}: ${cause.parts[2]}`);
-  const [first] = failed;
-  if (first !== undefined) throw new CrawlError('internal', `job ${first.id}: ${first.reason}`);
+/** A turn that others took in the meantime is looked for again after a moment. */
+const pauseOf = ({ nextMs }: TurnsState, { places }: Shift): number =>
+  places === 0 || nextMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(SOON_MS, nextMs));
+
+/** Where the turns cannot be asked for as their tables are gone, the reason is that of the crawl db. */
+async function looked(turns: Turns, requireCrawlDb: () => Promise<void>): Promise<TurnsState> {
+  try {
+    return await turns.state();
+  } catch (error) {
+    if (!isAway(error)) await requireCrawlDb();
+    throw error;
+  }
 }
+
+/** A turn that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
+function refuseFailed({ failed }: TurnsState): void {
+  const [first] = failed;
+  if (first === undefined) return;
+  const known = failed.map(({ partition, reason }) => ({ partition, parts: /^([a-z-]+): (.*)$/s.exec(reason) }));
+  const cause = known.find(({ parts }) => parts !== null && Object.hasOwn(ERRORS, parts[1] as string));
+  if (cause?.parts) throw new CrawlError(cause.parts[1] as ErrorCode, `${named(cause.partition)}: ${cause.parts[2]}`);
+  throw new CrawlError('internal', `${named(first.partition)}: ${first.reason}`);
+}
+
+const named = (partition: number): string => `partition ${String(partition).padStart(3, '0')}`;

@@ -9,7 +9,6 @@ import type { Config } from '../../config/schema.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ObjectStore } from '../../ports/objects/object-store.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
-import { crawlDbServer } from '../cluster/store-urls.ts';
 import { checkOwner, readSegmentsMark, segmentsPlace, takeOwnership } from './segments-mark.ts';
 
 /** Time without a heartbeat after which a writer loses a segment, where no lease says it, ms. */
@@ -49,7 +48,7 @@ export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore
   const { store: place, partBytes, sealEveryMs } = config.segments;
   const owned = openObjects(config, place);
   const objects = part === '' ? owned : openObjects(config, `${segmentsPlace(config)}/${part}`);
-  const isShared = crawlDbServer(config.cluster) !== null;
+  const isShared = config.cluster.store !== '';
   return createObjectSegmentStore({
     objects,
     spoolDir: join(dir, part, 'spool'),

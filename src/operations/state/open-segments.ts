@@ -7,7 +7,6 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
 import { wholeOf } from '../cluster/cluster-mark.ts';
-import { crawlDbServer } from '../cluster/store-urls.ts';
 import { readSegmentsMark } from './segments-mark.ts';
 
 export interface SegmentsOptions {
@@ -45,7 +44,7 @@ export function openSegments({ config, dir, log, token }: SegmentsOptions): Segm
     log,
     warc,
     // Workers share the folder: one whose lease has ended lets go of its segments by then.
-    ...(crawlDbServer(config.cluster) === null ? {} : { lockPatienceMs: config.cluster.leaseMs }),
+    ...(config.cluster.store === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });
 }
 

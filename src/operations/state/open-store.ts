@@ -10,7 +10,6 @@ import { LinkForwarding, type LinkForwardingDeps } from '../../steps/update/link
 import { QueryVariants } from '../../steps/update/query-variants.ts';
 import { recover } from '../care/recover.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
-import { crawlDbServer } from '../cluster/store-urls.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { openOwnDb } from './open-own-db.ts';
 import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
@@ -81,5 +80,5 @@ export async function storeOn(
 
 /** Whether the crawl db of a state directory is in a shared store, by configuration or by its mark. */
 export function isInStore({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
-  return crawlDbServer(cluster) !== null || readClusterMark(dir) !== null;
+  return cluster.store !== '' || readClusterMark(dir) !== null;
 }

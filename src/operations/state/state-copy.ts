@@ -76,7 +76,7 @@ export function errorAboutOriginal(state: string, copy: TemporaryState, error: u
  * shows which URLs are known.
  */
 export function withoutShared(config: Config): Config {
-  const alone: Config = { ...config, cluster: { ...config.cluster, store: '', redis: '' } };
+  const alone: Config = { ...config, cluster: { ...config.cluster, store: '' } };
   return config.seen.filter === 'redis' ? { ...alone, seen: { ...config.seen, filter: 'off' } } : alone;
 }
 

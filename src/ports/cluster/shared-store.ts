@@ -1,9 +1,10 @@
 // ports/cluster/: what several processes share.
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { OrderedRows } from '../ordered-rows.ts';
+import type { Turns } from './turns.ts';
 
 /**
- * A server, or a cluster of them, that holds rows under names, for several processes. A name is that of a crawl db: the
+ * A server that holds rows under names, for several processes. A name is that of a crawl db: the
  * rows, an id, and one write lease with its fencing token. Names know nothing of each other, so they may lie on
  * different nodes. Calls reject with `CrawlError`: one of {@link STORE_AWAY} while the server does not answer,
  * `config-invalid` where it does not let this process in, `disk-full`, `db-readonly`.
@@ -28,6 +29,12 @@ export interface SharedStore {
   rows(name: string, token: string | null): StoredRows;
   /** Puts rows without a lease, beside the holder of the name: whole or not at all. */
   append(name: string, rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
+  /**
+   * The turns of the partitions of a crawl, to be closed before the store.
+   * @param names of the crawl dbs of the partitions, by number
+   * @param leaseMs of the write leases on them
+   */
+  turns(names: readonly string[], leaseMs: number): Turns;
   /** Ends the connections. Rows are to be closed before. */
   close(): Promise<void>;
 }

@@ -77,9 +77,9 @@ describe('the command that resumes', () => {
     [['crawl', 'https://a/', '--rounds', '3'], ['https://a/'], 'incrawl crawl --rounds 3'],
     [['crawl', '-D', 'agent.contact=a b', 'x.txt'], ['x.txt'], "incrawl crawl -D 'agent.contact=a b'"],
     [
-      ['work', '-D', 'cluster.redis=redis://me:secret@h:1,redis://me:secret@h:2'],
+      ['work', '-D', 'cluster.store=postgres://me:secret@h:1/crawl'],
       [],
-      "incrawl work -D 'cluster.redis=redis://me:***@h:1,redis://me:***@h:2'",
+      "incrawl work -D 'cluster.store=postgres://me:***@h:1/crawl'",
     ],
     [['crawl', '--all', '--rounds', '3'], ['--all'], 'incrawl crawl --rounds 3'],
     [['--dir', "it's", 'crawl'], [], "incrawl --dir 'it'\\''s' crawl"],

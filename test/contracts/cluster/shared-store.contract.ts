@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { openPostgresStore } from '../../../src/adapters/postgres/shared-store.ts';
 import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
-import { connectStore } from '../../../src/operations/cluster/connect-store.ts';
 import { WriteLease } from '../../../src/operations/cluster/write-lease.ts';
 import type { RowIterator } from '../../../src/ports/ordered-rows.ts';
 import { SILENT } from '../../adapters/leveldb/temporary-db.ts';
@@ -46,7 +46,7 @@ export function sharedStoreContract(product: string, url: () => string): void {
     let names = 0;
 
     it('has a time, which goes on', async () => {
-      const store = await connectStore(url());
+      const store = openPostgresStore(url());
       const times = [await store.now('time'), await store.now('time')];
       await store.close();
       expect(Math.abs((times[0] ?? 0) - Date.now())).toBeLessThan(60_000);
@@ -164,7 +164,7 @@ export function sharedStoreContract(product: string, url: () => string): void {
     it('without a lease rows are for reading', async () => {
       const writer = await openInStore(url(), 'read');
       await writer.write(put('https://a.example/'));
-      const store = await connectStore(url());
+      const store = openPostgresStore(url());
       const rows = store.rows('read', null);
       expect(await rows.isEmpty()).toBe(false);
       const reader = await openCrawlDbOn(rows, { name: 'read', log: SILENT });
@@ -176,7 +176,7 @@ export function sharedStoreContract(product: string, url: () => string): void {
     });
 
     it('a name has the id that was proposed first, and is whole while it has rows', async () => {
-      const store = await connectStore(url());
+      const store = openPostgresStore(url());
       expect(await store.id('ids')).toBe(null);
       expect(await store.isWhole('ids')).toBe(false);
       const rows = await openRows(url(), 'ids');
@@ -192,7 +192,7 @@ export function sharedStoreContract(product: string, url: () => string): void {
     });
 
     it('a lease ends with its time, by the clock of the server, and is kept by heartbeats', async () => {
-      const store = await connectStore(url());
+      const store = openPostgresStore(url());
       const held = await WriteLease.take({ store, name: 'beats', leaseMs: 600, waitMs: 0 });
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect([held.isHeld(), held.lost.aborted]).toEqual([true, false]);

@@ -20,8 +20,8 @@ import { loadProgram, openProcess, STATE_DIR } from '../crawl/process.ts';
 import { SimulatedRows } from '../crawl/rows.ts';
 import { VirtualClock } from '../crawl/virtual-clock.ts';
 import { SimulatedWorld } from '../crawl/world.ts';
-import { SimulatedJobs } from './simulated-jobs.ts';
 import { LEASE_MS, SimulatedStores } from './simulated-stores.ts';
+import { SimulatedTurns } from './simulated-turns.ts';
 import { WorkerLife } from './worker-life.ts';
 import { runWorker, type SharedWorld } from './worker-process.ts';
 
@@ -112,13 +112,13 @@ async function crawlSpread(
   const { config, clock, fate, random, world, network, politeness } = place;
   const partitions = choice([2, 4, 8, 16], seed, 'partitions');
   const stores = new SimulatedStores(partitions, clock, random);
-  const jobs = new SimulatedJobs(clock, () => random() < 0.02);
+  const turns = new SimulatedTurns(clock, stores, () => random() < 0.02);
   const shared: SharedWorld = {
     config,
     network,
     random,
     stores,
-    jobs,
+    turns,
     robotsStore: createMemoryRobotsStore(),
     segments: new Map(),
   };

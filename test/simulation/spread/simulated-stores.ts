@@ -38,6 +38,11 @@ export class SimulatedStores {
     return (this.#rows[partition] as SimulatedRows).open();
   }
 
+  /** When the lease on a partition ends unless it is kept, ms since the epoch. */
+  heldUntil(partition: number): number {
+    return (this.#leases[partition] as Lease).until;
+  }
+
   /** As one worker uses it. */
   of(life: WorkerLife): PartitionStores {
     return {

@@ -10,9 +10,9 @@ import type { RobotsStore } from '../../../src/ports/robots.ts';
 import { UNOBSERVED } from '../../../src/ports/work-progress.ts';
 import type { SimulatedNetwork } from '../crawl/network.ts';
 import { type LoadedProgram, STATE_DIR } from '../crawl/process.ts';
-import type { SimulatedJobs } from './simulated-jobs.ts';
 import { SimulatedSegments } from './simulated-segments.ts';
 import type { SimulatedStores } from './simulated-stores.ts';
+import type { SimulatedTurns } from './simulated-turns.ts';
 import type { WorkerLife } from './worker-life.ts';
 
 /** What all workers share. */
@@ -21,7 +21,7 @@ export interface SharedWorld {
   readonly network: SimulatedNetwork;
   readonly random: () => number;
   readonly stores: SimulatedStores;
-  readonly jobs: SimulatedJobs;
+  readonly turns: SimulatedTurns;
   readonly robotsStore: RobotsStore;
   /** By the folder of the partition. */
   readonly segments: Map<string, SimulatedSegments>;
@@ -34,7 +34,7 @@ export function runWorker(
   world: SharedWorld,
   seeds: readonly string[],
 ): Promise<WorkSummary> {
-  const { config, network, random, stores, jobs, robotsStore } = world;
+  const { config, network, random, stores, turns, robotsStore } = world;
   const clock = life.clock();
   const protocol = gatedProtocol(network.protocol(), life);
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
@@ -78,7 +78,7 @@ export function runWorker(
   return spreadWork(
     {
       partitions: { wiring, stores: stores.of(life), segmentsIn },
-      engine: jobs.of(life),
+      turns: turns.of(life),
       cpuMs: () => 0,
       atOnce: 1 + Math.floor(random() * 3),
       turnMs: 1_000 * 2 ** Math.floor(random() * 7),

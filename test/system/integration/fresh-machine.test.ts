@@ -63,18 +63,12 @@ const USES: readonly Use[] = [
   {
     id: 'ioredis',
     command: 'inject seeds.txt --dir other',
-    config: 'cluster: { redis: "redis://127.0.0.1:1" }\nseen: { filter: redis }\n',
-    result: NO_SERVER,
-  },
-  {
-    id: 'bullmq',
-    command: 'work seeds.txt --dir shared',
-    config: 'cluster: { redis: "redis://127.0.0.1:1" }\n',
+    config: 'seen: { filter: redis, redis: "redis://127.0.0.1:1" }\n',
     result: NO_SERVER,
   },
   {
     id: 'pg',
-    command: 'inject seeds.txt --dir shared',
+    command: 'work seeds.txt --dir shared',
     config: 'cluster: { store: "postgres://me@127.0.0.1:1/crawl" }\n',
     result: NO_SERVER,
   },

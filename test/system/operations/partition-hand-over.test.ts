@@ -1,19 +1,19 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { Database } from '../../../src/adapters/postgres/database.ts';
+import { openPostgresStore } from '../../../src/adapters/postgres/shared-store.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import { wire } from '../../../src/crawler/wiring.ts';
 import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
-import { connectStore } from '../../../src/operations/cluster/connect-store.ts';
 import { type OpenPartition, openPartition } from '../../../src/operations/cluster/partitions/open-partition.ts';
 import { requireSpread, sharedPartitions } from '../../../src/operations/cluster/partitions/shared-partitions.ts';
 import { openSegments } from '../../../src/operations/state/open-segments.ts';
 import { keptCache } from '../../../src/operations/state/seen-urls.ts';
 import type { HostLanes } from '../../../src/ports/host-lanes.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { NO_REDIS, type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../adapters/postgres/postgres-server.ts';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -30,14 +30,14 @@ interface Holder {
   close(): Promise<void>;
 }
 
-describe.skipIf(NO_REDIS !== null)(
-  `a partition that goes from one process to another${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`,
+describe.skipIf(NO_POSTGRES !== null)(
+  `a partition that goes from one process to another${NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`}`,
   () => {
-    let server: RedisServer;
+    let server: PostgresServer;
     const holders: Holder[] = [];
     let names = 0;
     beforeAll(async () => {
-      server = await startRedis();
+      server = await startPostgres();
     });
     afterAll(async () => {
       for (const holder of holders) await holder.close();
@@ -53,11 +53,11 @@ describe.skipIf(NO_REDIS !== null)(
         'fetch.maxCrawlDelay=2s',
         'http.allowAddresses=127.0.0.1',
       ]);
-      const place = { dir, name, key: 'cluster.redis', partitions: 1, segments: '' } as const;
+      const place = { dir, name, partitions: 1, segments: '' } as const;
       const opened = aheadMs.map(async (ms, i): Promise<Holder> => {
         const clock = { ...systemClock, now: () => systemClock.now() + ms };
         const { close, ...wiring } = await wire({ config, dir, baseDir: '.', log, clock, random: Math.random });
-        const store = await connectStore(server.url);
+        const store = openPostgresStore(server.url);
         const own = { ...place, store };
         const stores = sharedPartitions({ ...own, partitions: await requireSpread(own) }, LEASE_MS);
         const memory = { holder: `process ${i}`, recent: new HotUrls(10), cacheOf: keptCache(config) };
@@ -196,11 +196,15 @@ describe.skipIf(NO_REDIS !== null)(
     it('rows that the store has lost are missed by the next process', async () => {
       const [one, other] = (await processes([0, 0])) as [Holder, Holder];
       await (await one.open()).close();
-      const redis = await connectRedis(server.url);
-      await redis.del(`{handed-${names - 1}}:db:order`);
+      const db = new Database(server.url);
+      const { rows } = await db.query({
+        text: 'SELECT part FROM incrawl.names WHERE name = $1',
+        values: [`handed-${names - 1}`],
+      });
+      await db.query({ text: `TRUNCATE incrawl.rows_${rows[0]?.[0]}` });
       await expect(other.open()).rejects.toMatchObject({ code: 'config-invalid' });
-      await redis.flushall();
-      redis.disconnect();
+      await db.query({ text: 'DROP SCHEMA incrawl CASCADE' });
+      await db.close();
       await expect(other.open()).rejects.toMatchObject({
         code: 'config-invalid',
         message: expect.stringContaining('has lost its data'),

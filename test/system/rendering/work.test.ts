@@ -3,20 +3,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run as runHere } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
-import { NO_BULLMQ } from '../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis } from '../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../adapters/postgres/postgres-server.ts';
 import { start } from '../support/binary.ts';
 import { type Shop, serving, shop } from './apps.ts';
 import { noBrowser } from './browser.ts';
 
 const PAGES = 6;
-const missing = noBrowser ?? NO_BULLMQ;
+const missing = noBrowser ?? NO_POSTGRES;
 
 describe.skipIf(missing !== null)(`rendering by workers of one crawl${missing === null ? '' : ` (${missing})`}`, () => {
-  let server: RedisServer;
+  let server: PostgresServer;
   const closers: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    server = await startRedis();
+    server = await startPostgres();
   });
   afterAll(async () => {
     for (const close of closers) await close();
@@ -34,7 +33,7 @@ describe.skipIf(missing !== null)(`rendering by workers of one crawl${missing ==
       closers.push(close);
     }
     const dir = join(workDir(), 'shared');
-    const cluster = { redis: server.url, name: 'rendered', lease: '2s', partitions: '2', partitionsAtOnce: '1' };
+    const cluster = { store: server.url, name: 'rendered', lease: '2s', partitions: '2', partitionsAtOnce: '1' };
     const keys = Object.entries(cluster).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`]);
     const where = ['--dir', dir, ...keys];
     const settings = ['--allow', '127.0.0.1', '--delay', '0', '--quiet', '-D', 'render.mode=auto', '--json'];

@@ -12,8 +12,8 @@ export interface Bench {
   readonly preloaded: Preloaded;
   /** Attempts lie beneath it; removed after each. */
   readonly folder: string;
-  /** Starts a Redis without content, and gives its URL; absent: shared crawls are left out. */
-  readonly emptyRedis?: () => Promise<string>;
+  /** Makes a database without content, and gives its URL; absent: shared crawls are left out. */
+  readonly emptyStore?: () => Promise<string>;
 }
 
 export interface Attempt {
@@ -35,11 +35,11 @@ export async function attempt<Result>(
   const folder = join(bench.folder, 'attempt');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const redis = (task.isShared && (await bench.emptyRedis?.())) || '';
-  const places = { folder, dir: join(folder, 'crawldb'), out: join(folder, 'out'), made: bench.made, redis };
+  const store = (task.isShared && (await bench.emptyStore?.())) || '';
+  const places = { folder, dir: join(folder, 'crawldb'), out: join(folder, 'out'), made: bench.made, store };
   if (task.from !== undefined) await cp(bench.made[task.from], places.dir, { recursive: true });
   const env = bench.preloaded.environment(folder, fault);
-  const port = redis === '' ? {} : { INCRAWL_FAULT_PORT: new URL(redis).port };
+  const port = store === '' ? {} : { INCRAWL_FAULT_PORT: new URL(store).port };
   const ended = await program(task.args(places), { env: { ...env, ...port } });
   const calls = bench.preloaded.calls();
   try {

@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { NO_BULLMQ } from '../adapters/redis/bullmq-here.ts';
-import { NO_REDIS, startRedis } from '../adapters/redis/redis-server.ts';
+import { Database } from '../../../src/adapters/postgres/database.ts';
+import { NO_POSTGRES, startPostgres } from '../adapters/postgres/postgres-server.ts';
 import type { Bench } from './attempts.ts';
 import { startChangingSite } from './changing-site.ts';
 import { buildPreloaded } from './faults/preloaded.ts';
@@ -14,26 +13,28 @@ export function noBench(folder: string): string | null {
   return typeof built === 'string' ? built : null;
 }
 
-/** Makes the site, the states and, where there is one, a Redis; all of them end with the use. */
+/** Makes the site, the states and, where there is one, a PostgreSQL; all of them end with the use. */
 export async function withBench<Result>(parent: string, use: (bench: Bench) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(parent, 'bench-'));
   const preloaded = buildPreloaded(folder);
   if (typeof preloaded === 'string') throw new Error(preloaded);
   const site = await startChangingSite();
-  const redis = NO_REDIS === null && NO_BULLMQ === null ? await startRedis() : null;
-  const client = redis === null ? null : new Redis(redis.url);
+  const server = NO_POSTGRES === null ? await startPostgres() : null;
+  const databases = server === null ? null : new Database(server.url);
   try {
     const states = join(folder, 'states');
     await mkdir(states, { recursive: true });
     const made = await makeStates(site, states);
-    const emptyRedis = async (): Promise<string> => {
-      await client?.flushall();
-      return redis?.url ?? '';
+    let count = 0;
+    const emptyStore = async (): Promise<string> => {
+      const name = `attempt_${++count}`;
+      await databases?.query({ text: `CREATE DATABASE ${name}` });
+      return server?.url.replace(/[^/]*$/, name) ?? '';
     };
-    return await use({ made, preloaded, folder, ...(redis === null ? {} : { emptyRedis }) });
+    return await use({ made, preloaded, folder, ...(server !== null && { emptyStore }) });
   } finally {
-    client?.disconnect();
-    await redis?.stop();
+    await databases?.close();
+    await server?.stop();
     await site.close();
   }
 }

@@ -10,8 +10,8 @@ export interface Places {
   /** What the command makes beside it. */
   readonly out: string;
   readonly made: MadeStates;
-  /** URL of an empty Redis, for `work`. */
-  readonly redis: string;
+  /** URL of an empty database, for `work`. */
+  readonly store: string;
 }
 
 /** A command that writes. Run again after it was interrupted, it must come to the end that it comes to at once. */
@@ -28,13 +28,13 @@ export interface Task {
   readonly refusesToRepeat?: boolean;
   /** The state directory is damaged until the command has ended. */
   readonly isDamaged?: boolean;
-  /** Its records lie in Redis. */
+  /** Its records lie in the database. */
   readonly isShared?: boolean;
 }
 
 const dir = (places: Places): string[] => ['--dir', places.dir];
-const redis = (places: Places): string[] =>
-  Object.entries({ redis: places.redis, lease: '1s', partitions: '1' }).flatMap(([key, value]) => [
+const store = (places: Places): string[] =>
+  Object.entries({ store: places.store, lease: '1s', partitions: '1' }).flatMap(([key, value]) => [
     '-D',
     `cluster.${key}=${value}`,
   ]);
@@ -69,8 +69,8 @@ export const TASKS: readonly Task[] = [
   },
   {
     name: 'work',
-    args: (at) => ['work', `${at.made.origin}/`, ...dir(at), ...NETWORK, ...redis(at)],
-    states: (at) => [[...dir(at), ...redis(at)]],
+    args: (at) => ['work', `${at.made.origin}/`, ...dir(at), ...NETWORK, ...store(at)],
+    states: (at) => [[...dir(at), ...store(at)]],
     isShared: true,
   },
 ];

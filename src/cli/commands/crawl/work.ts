@@ -21,13 +21,13 @@ export function addWork(program: Command, run: Run): void {
       .argument('[seed...]', 'seeds as for crawl')
       .description(
         'Work on a crawl that several processes share, on one or more machines, until nothing is due. Any worker ' +
-          'may die. Needs cluster.store or cluster.redis.',
+          'may die. Needs cluster.store.',
       ),
   ).addHelpText(
     'after',
     `
 Examples:
-  incrawl work seeds/ -D cluster.redis=redis://10.0.0.5:6379 --dir /mnt/shared/crawl --contact me@example.org
+  incrawl work seeds/ -D cluster.store=postgres://10.0.0.5/crawl --dir /mnt/shared/crawl --contact me@example.org
   incrawl work -D cluster.store=postgres://crawler@10.0.0.7/crawl --dir /mnt/shared/crawl --contact me@example.org`,
   );
   command.action((seeds: string[]) =>

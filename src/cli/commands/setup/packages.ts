@@ -56,7 +56,7 @@ export function addPackages(program: Command, run: Run): void {
         '(INCRAWL_PACKAGES, or incrawl/packages in XDG_DATA_HOME or ~/.local/share).',
     )
     .option('--dry-run', 'only say what would be installed')
-    .addHelpText('after', '\nExamples:\n  incrawl packages install duckdb\n  incrawl packages install bullmq ioredis');
+    .addHelpText('after', '\nExamples:\n  incrawl packages install duckdb\n  incrawl packages install pg ioredis');
   install.action((names: readonly PackageView['id'][], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(
       install,

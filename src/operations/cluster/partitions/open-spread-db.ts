@@ -1,3 +1,4 @@
+import { openPostgresStore } from '../../../adapters/postgres/shared-store.ts';
 import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../../config/schema.ts';
@@ -7,7 +8,6 @@ import type { OrderedRows } from '../../../ports/ordered-rows.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { PartOfCrawl } from '../../deps.ts';
 import { segmentsPlace } from '../../state/segments-mark.ts';
-import { connectStore } from '../connect-store.ts';
 import { requireServer, requireSharedDb } from '../open-shared-db.ts';
 import { partitionDir } from './partition-dir.ts';
 import { partitionName, requireSpread } from './shared-partitions.ts';
@@ -35,14 +35,14 @@ export type OpenSpreadDb = SpreadCrawlDb & {
  */
 export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
   const { config, dir, partitions, log, withIndexes = false } = options;
-  const server = requireServer(config, dir);
+  const url = requireServer(config, dir);
   const { name } = config.cluster;
-  const store = await connectStore(server.url);
+  const store = openPostgresStore(url);
   try {
-    await requireSpread({ store, dir, name, partitions, key: server.key, segments: segmentsPlace(config) });
+    await requireSpread({ store, dir, name, partitions, segments: segmentsPlace(config) });
     const rowsOf = async (partition: number): Promise<OrderedRows> => {
       const own = partitionName(name, partition);
-      await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own, key: server.key });
+      await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own });
       return store.rows(own, null);
     };
     const near = withIndexes ? nearPlan(config) : null;

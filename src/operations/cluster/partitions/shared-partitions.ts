@@ -30,8 +30,12 @@ export const DEFAULT_PARTITIONS = 16;
 /** Wait for another worker that changes what all partitions share, ms. */
 const SHARED_WAIT_MS = 5_000;
 
-/** Name of the crawl db of a partition; in a Redis Cluster each may lie on another node. */
+/** Name of the crawl db of a partition. */
 export const partitionName = (name: string, partition: number): string => `${name}:${senderOf(partition)}`;
+
+/** Names of the crawl dbs of all partitions; that of a crawl of one partition has the name of the crawl. */
+export const partitionNames = ({ name, partitions }: Pick<SpreadPlace, 'name' | 'partitions'>): string[] =>
+  partitions === 1 ? [name] : Array.from({ length: partitions }, (_, partition) => partitionName(name, partition));
 
 /**
  * Checks that the state directory and the store belong together, and begins the crawl where neither has it: one of a
@@ -44,7 +48,7 @@ export async function requireSpread(place: SpreadPlace): Promise<number> {
   }
   const move = 'or move it: "incrawl export-db" there, and "incrawl import-db" into a new --dir';
   if (existsSync(join(dir, 'db'))) {
-    const what = `${dir} holds a crawl db of its own, and ${place.key} names one that workers share`;
+    const what = `${dir} holds a crawl db of its own, and cluster.store names one that workers share`;
     throw new CrawlError('config-invalid', `${what}; use a new --dir, ${move}`);
   }
   const mark = readClusterMark(dir);

@@ -8,7 +8,7 @@ import { Lru } from '../../../domain/lru.ts';
 import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
 import { elapsedOf } from '../../../ports/clock.ts';
 import { STORE_AWAY } from '../../../ports/cluster/shared-store.ts';
-import type { Job, JobEnd, JobEngine } from '../../../ports/job-engine.ts';
+import type { TurnResult, Turns } from '../../../ports/cluster/turns.ts';
 import type { RoundSummary } from '../../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../../steps/summaries.ts';
 import { keptCache } from '../../state/seen-urls.ts';
@@ -21,7 +21,7 @@ import { playTurn } from './turn.ts';
 
 export interface SpreadWorkDeps {
   readonly partitions: Omit<PartitionDeps, 'memoryOf'>;
-  readonly engine: JobEngine;
+  readonly turns: Turns;
   readonly cpuMs: () => number;
   /** Turns that this worker plays at a time. */
   readonly atOnce: number;
@@ -36,36 +36,26 @@ const REMEMBERED = 16;
 /** URLs forwarded lately that it remembers of each. */
 const RECENT_URLS = 32_768;
 
-/** Pause before a turn is tried again that another worker, or a server that is away, holds up, ms. */
+/** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
 const LATER_MS = 500;
 const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_AWAY]);
 /** Turns of a partition in a row that lose its lease before there is a warning. */
 const LOST_TURNS = 5;
-/**
- * Longest pause of a job whose hosts may not be asked yet, ms: it takes up a place of the worker, and other partitions
- * may have something to do.
- */
-const WAIT_MS = 100;
 /** Between two turns: commands that write get the crawl db, and look for it more often than that. */
 const GIVE_WAY_MS = 250;
-/** A partition with nothing but due URLs gets a job from the same worker no sooner than this, ms: they may stay due. */
+/** A worker asks for a turn of a partition with nothing but due URLs no sooner than this, ms: they may stay due. */
 const DUE_AGAIN_MS = 60_000;
 
-export const turnJob = (partition: number): Job => ({ id: `turn-${senderOf(partition)}`, partition });
-
 /**
- * Plays turns of partitions until there is nothing to do in any, or the signal comes. Jobs may be lost, and a link may
- * arrive while a turn ends: so when no job is left, each partition is asked whether it has something to do.
+ * Plays turns of partitions until there is nothing to do in any, or the signal comes. A link may arrive from a process
+ * that dies before it asks for a turn: so when no turn is left, each partition is asked whether it has something to do.
  */
 export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options }: WorkOptions): Promise<WorkSummary> {
-  const { engine, partitions, requireCrawlDb, atOnce } = deps;
+  const { turns, partitions, requireCrawlDb, atOnce } = deps;
   const { wiring, stores } = partitions;
   const { clock } = wiring.runtime;
-  const wake = async (woken: Iterable<number>): Promise<void> => {
-    for (const partition of woken) await engine.put(turnJob(partition));
-  };
   const seedDeps: PutSeedsDeps = { ...wiring, stores };
-  await wake((await putSeeds(seedDeps, seeds)).partitions);
+  await turns.want((await putSeeds(seedDeps, seeds)).partitions);
   const due = new Map<number, number>();
   const wakeAll = async (): Promise<boolean> => {
     const now = elapsedOf(clock);
@@ -76,13 +66,13 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
       if (work === 'due') due.set(partition, now);
       if (work !== null) woken.push(partition);
     }
-    await wake(woken);
+    await turns.want(woken);
     return woken.length > 0;
   };
-  let turns = 0;
-  const perform = turnsOf(deps, options, { wake, onTurn: () => turns++ });
-  const summary = await workOff({ engine, clock, atOnce, requireCrawlDb, wake: wakeAll }, options, perform);
-  return { ...summary, turns };
+  let played = 0;
+  const playing = turnsOf(deps, options, () => played++);
+  const summary = await workOff({ turns, atOnce, requireCrawlDb, wake: wakeAll }, options, playing);
+  return { ...summary, turns: played };
 }
 
 /** What was seen of the partitions holds for so long, ms. */
@@ -117,16 +107,11 @@ async function lookInto(
   }
 }
 
-interface TurnCalls {
-  readonly wake: (woken: Iterable<number>) => Promise<void>;
-  readonly onTurn: () => void;
-}
-
-/** Performs the jobs of a worker. */
+/** Plays the turns of a worker. */
 function turnsOf(
-  { partitions, cpuMs, turnMs }: SpreadWorkDeps,
+  { partitions, turns, cpuMs, turnMs }: SpreadWorkDeps,
   { onProgress = () => {} }: WorkOptions,
-  { wake, onTurn }: TurnCalls,
+  onTurn: () => void,
 ) {
   const { wiring, stores } = partitions;
   const { clock, log } = wiring.runtime;
@@ -145,14 +130,8 @@ function turnsOf(
       error: message,
     });
   };
-  /** Partitions all of whose hosts rest, until when, ms since the epoch: as this worker saw them last. */
-  const resting = new Map<number, number>();
-  const waitOf = (notBefore: number): JobEnd => ({ laterMs: Math.min(WAIT_MS, Math.max(0, notBefore - clock.now())) });
   return (onRound: (round: RoundSummary) => void) =>
-    async ({ partition }: Job, signal: AbortSignal): Promise<JobEnd> => {
-      const rests = resting.get(partition) ?? Number.NEGATIVE_INFINITY;
-      if (rests > clock.now() && (await onlyDue(stores.look(partition), clock.now()))) return waitOf(rests);
-      resting.delete(partition);
+    async (partition: number, signal: AbortSignal): Promise<TurnResult> => {
       try {
         const open = await openPartition({ ...partitions, memoryOf }, partition, signal);
         try {
@@ -160,7 +139,7 @@ function turnsOf(
             nextRound: () => ++rounds,
             onRound,
             onProgress: (of: CrawlProgress) => progress.show(partition, of),
-            onHandedOver: wake,
+            onHandedOver: (to: Iterable<number>) => turns.want(to),
           };
           const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
           const end = await playTurn(open, {
@@ -173,8 +152,8 @@ function turnsOf(
           if (end === 'idle') return 'done';
           if (end === 'more') return { laterMs: GIVE_WAY_MS };
           if (end === 'cut') return { laterMs: 0 };
-          resting.set(partition, end.notBefore);
-          return waitOf(end.notBefore);
+          // No place is taken while its hosts rest; links that come for others of its hosts ask for a turn anew.
+          return { laterMs: Math.max(0, end.notBefore - clock.now()) };
         } finally {
           progress.end(partition);
           await open.close();
@@ -202,14 +181,4 @@ function memories(config: Config, partitions: number): (partition: number) => Pa
     known.set(key, memory);
     return memory;
   };
-}
-
-/** Whether due URLs are all that a partition has to do. */
-async function onlyDue(rows: Parameters<typeof workOn>[0], now: number): Promise<boolean> {
-  try {
-    const work = await workOn(rows, now);
-    return work === 'due' || work === null;
-  } finally {
-    await rows.close();
-  }
 }

@@ -15,7 +15,7 @@ const EXAMPLE = planBloom({ urls: 40, bitsPerLeaf: 64, falsePositiveRate: 0.1 })
 describe('Redis without its package', () => {
   it('names the command that installs it', async () => {
     const missing: LoadPackage = (id, what) => loadPackage(id, what, { own: '/', project: '/', folder: null });
-    await expect(connectRedis('redis://127.0.0.1:1', 'seconds', missing)).rejects.toMatchObject({
+    await expect(connectRedis('redis://127.0.0.1:1', missing)).rejects.toMatchObject({
       code: 'package-missing',
       message: expect.stringContaining('incrawl packages install ioredis'),
     });

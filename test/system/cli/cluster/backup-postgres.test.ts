@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { json, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 
-const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 
 function program(name: string, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(programOf(name), args, { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -17,7 +16,7 @@ function program(name: string, ...args: readonly string[]): string {
   return stdout;
 }
 
-describe.skipIf(NO_JOBS !== null)(`a dump of PostgreSQL, taken beside the workers of a crawl${SKIPPED}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`a dump of PostgreSQL, taken beside the workers of a crawl${SKIPPED}`, () => {
   const place = spreadPlace(startPostgres);
   const within = (dir: string, url: string): string[] => spreadAt(dir, url, 'dumped');
   const pagesOf = async (where: readonly string[]): Promise<readonly unknown[]> =>

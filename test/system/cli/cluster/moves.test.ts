@@ -4,32 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
-import { NO_REDIS, startRedisCluster } from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { json, run, start } from '../../support/binary.ts';
 import { startHosts, type WatchedHosts } from './watched-hosts.ts';
 
-const MISSING = NO_JOBS ?? NO_REDIS;
-const SKIPPED = MISSING === null ? '' : ` (skipped: ${MISSING})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 const HOSTS = 6;
 const URLS = HOSTS * 14;
 
-interface Server {
-  readonly url: string;
-  stop(): Promise<unknown>;
-}
-
-describe.skipIf(MISSING !== null)(`a crawl db that moves${SKIPPED}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
   let postgres: PostgresServer;
-  let redis: Server;
   let hosts: WatchedHosts;
   let own: readonly string[];
   /** Lines of its export. */
   let crawl: string;
   beforeAll(async () => {
     postgres = await startPostgres();
-    redis = await startRedisCluster();
     hosts = await startHosts(HOSTS, 0);
     own = ['--dir', join(workDir(), 'own')];
     const seeds = join(workDir(), 'seeds.txt');
@@ -39,11 +29,10 @@ describe.skipIf(MISSING !== null)(`a crawl db that moves${SKIPPED}`, () => {
   }, 120_000);
   afterAll(async () => {
     await hosts?.close();
-    await redis?.stop();
     await postgres?.stop();
   });
 
-  const within = (server: Server, name: string, partitions: number, dir = join(workDir(), name)): string[] => [
+  const within = (server: PostgresServer, name: string, partitions: number, dir = join(workDir(), name)): string[] => [
     ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', `cluster.name=${name}`],
     ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${partitions}`],
   ];
@@ -57,14 +46,13 @@ describe.skipIf(MISSING !== null)(`a crawl db that moves${SKIPPED}`, () => {
       .map((line) => line.replace(/"seq":\d+/, ''))
       .sort();
 
-  it('has the same export after each stop: LevelDB, PostgreSQL, a Redis Cluster, LevelDB', {
+  it('has the same export after each stop: LevelDB, PostgreSQL in several numbers of partitions, LevelDB', {
     timeout: 180_000,
   }, async () => {
     const stops = [
       within(postgres, 'four', 4),
-      within(redis, 'eight', 8),
+      within(postgres, 'eight', 8),
       within(postgres, 'one', 1),
-      within(redis, 'alone', 1),
       within(postgres, 'sixteen', 16),
       ['--dir', join(workDir(), 'back')],
     ];
@@ -77,9 +65,9 @@ describe.skipIf(MISSING !== null)(`a crawl db that moves${SKIPPED}`, () => {
       expect(rowsOf(dump), stop.join(' ')).toEqual(rowsOf(crawl));
       expect(await json(['verify', ...stop])).toMatchObject({ sound: true });
     }
-    const [, cluster = []] = stops;
+    const [, eight = []] = stops;
     const [url = ''] = hosts.origins;
-    expect(await json(['readdb', '--url', `${url}/`, ...cluster])).toEqual(
+    expect(await json(['readdb', '--url', `${url}/`, ...eight])).toEqual(
       await json(['readdb', '--url', `${url}/`, ...own]),
     );
   });

@@ -11,14 +11,13 @@ import { partitionAmong } from '../../../../src/domain/url/hash/partition.ts';
 import { WriteLease } from '../../../../src/operations/cluster/write-lease.ts';
 import { json as jsonHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 
-const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 const PER_DAY = 1_500;
 const PAGES = 30;
 
-describe.skipIf(NO_JOBS !== null)(`a budget by the day in two partitions${SKIPPED}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`a budget by the day in two partitions${SKIPPED}`, () => {
   let store: PostgresServer;
   let site: Server;
   const asked = new Map<string, number>();

@@ -1,21 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectStore } from '../../../../src/operations/cluster/connect-store.ts';
+import { openPostgresStore } from '../../../../src/adapters/postgres/shared-store.ts';
 import { prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import { type RedisServer, startRedis } from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { run } from '../../support/binary.ts';
 
-const SKIPPED = NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 const PAGE = 'https://a.test/';
 
-describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in it${SKIPPED}`, () => {
-  let server: RedisServer;
+describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing in it${SKIPPED}`, () => {
+  let server: PostgresServer;
   let dir = '';
   beforeAll(async () => {
-    server = await startRedis();
+    server = await startPostgres();
     dir = join(workDir(), 'spread');
     await prepare(['work', '--quiet', ...where()]);
   }, 60_000);
@@ -118,7 +117,7 @@ describe.skipIf(NO_BULLMQ !== null)(`commands on a spread crawl with nothing in 
   });
 
   it('questions do not wait for the holder of a partition, and seeds reach it', async () => {
-    const store = await connectStore(server.url);
+    const store = openPostgresStore(server.url);
     const held: string[] = [];
     for (let partition = 0; partition < 4; partition++) {
       const name = `empty:00${partition}`;

@@ -5,12 +5,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import { startRedis } from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { json, type Running, run, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 
-const SKIPPED = NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 
 interface Change {
   readonly url: string;
@@ -18,8 +17,8 @@ interface Change {
   readonly partition: string;
 }
 
-describe.skipIf(NO_BULLMQ !== null)(`a spread crawl in Redis, while its workers run${SKIPPED}`, () => {
-  const place = spreadPlace(startRedis);
+describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SKIPPED}`, () => {
+  const place = spreadPlace(() => startPostgres());
   const within = (dir: string): string[] => spreadAt(dir, place.url, 'live');
 
   function linesOf({ child }: Running): { readonly lines: readonly string[] } {

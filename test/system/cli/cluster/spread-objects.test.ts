@@ -7,15 +7,14 @@ import { parseCursor } from '../../../../src/domain/crawl/change/feed-cursor.ts'
 import { all } from '../../../contracts/segment-records.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { type Fault, type FaultyS3, startFaultyS3 } from '../../adapters/s3/faulty-s3.ts';
 import { BUCKET, NO_S3, S3_ENV, type S3Server, startS3, storeAt } from '../../adapters/s3/s3-server.ts';
 import { type Running, run, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 import { writerAmong } from './writer-among.ts';
 
-const MISSING = NO_JOBS ?? NO_S3;
+const MISSING = NO_POSTGRES ?? NO_S3;
 const SKIPPED = MISSING === null ? '' : ` (skipped: ${MISSING})`;
 const DELAY_MS = 40;
 const PARTITIONS = 4;

@@ -5,13 +5,12 @@ import { domainOf } from '../../../../src/adapters/system/domain-of.ts';
 import { partitionAmong } from '../../../../src/domain/url/hash/partition.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { type Running, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 import { writerAmong } from './writer-among.ts';
 
-const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 const DELAY_MS = 40;
 const PARTITIONS = 4;
 const HOSTS = 8;
@@ -23,7 +22,7 @@ interface Page {
   readonly url: string;
 }
 
-describe.skipIf(NO_JOBS !== null)(`a crawl in partitions on PostgreSQL alone${SKIPPED}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`a crawl in partitions on PostgreSQL alone${SKIPPED}`, () => {
   let server: PostgresServer;
   let hosts: WatchedHosts;
   beforeAll(async () => {

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
-import { NO_REDIS, startRedis } from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { type Running, run, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 import { writerAmong } from './writer-among.ts';
 
-const SKIPPED = NO_JOBS === null ? '' : ` (skipped: ${NO_JOBS})`;
+const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
 const DELAY_MS = 40;
 /** Of each host its first page, six others, six that the host before links to, and one that is gone. */
 const URLS = 6 * 14;
 
-describe.skipIf(NO_JOBS !== null)(`workers of one crawl db on PostgreSQL${SKIPPED}`, () => {
+describe.skipIf(NO_POSTGRES !== null)(`workers of one crawl db on PostgreSQL${SKIPPED}`, () => {
   let server: PostgresServer;
   let hosts: WatchedHosts;
   beforeAll(async () => {
@@ -98,7 +96,7 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl db on PostgreSQL${SKIPPE
     expect(hosts.asked.length - before).toBeLessThan(own.end.length + 40);
   }, 240_000);
 
-  it('the crawl db moves from a directory to PostgreSQL and on to Redis, and back, equal at each stop', async () => {
+  it('the crawl db moves from a directory to PostgreSQL and back, equal at each stop', async () => {
     const own = await ownCrawl(seeds());
     const dump = async (where: readonly string[], to: string): Promise<string> => {
       const file = join(workDir(), to);
@@ -111,12 +109,7 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl db on PostgreSQL${SKIPPE
       return lines.filter((line) => !line.startsWith('{"segment"'));
     };
     const first = await dump(['--dir', own.dir], 'first.jsonl');
-    const redis = NO_REDIS === null ? await startRedis() : null;
-    const stops = [
-      within(join(workDir(), 'second'), 'moved'),
-      ...(redis === null ? [] : [within(join(workDir(), 'third'), 'moved', { store: redis.url })]),
-      ['--dir', join(workDir(), 'fourth')],
-    ];
+    const stops = [within(join(workDir(), 'second'), 'moved'), ['--dir', join(workDir(), 'fourth')]];
     let from = first;
     for (const [i, where] of stops.entries()) {
       await prepare(['import-db', from, ...where]);
@@ -124,17 +117,7 @@ describe.skipIf(NO_JOBS !== null)(`workers of one crawl db on PostgreSQL${SKIPPE
       expect(recordsOf(from)).toEqual(recordsOf(first));
       expect(await endOf(where)).toEqual(own.end);
     }
-    await redis?.stop();
   }, 120_000);
-
-  it('jobs may be in a Redis beside it', async () => {
-    if (NO_REDIS !== null) return;
-    const redis = await startRedis();
-    const where = within(join(workDir(), 'beside'), 'beside', { redis: redis.url });
-    await requireDone([start(['work', seeds(), '--json', ...where, ...network])]);
-    expect(await endOf(where)).toHaveLength(URLS);
-    await redis.stop();
-  }, 60_000);
 
   it('a server that is away is an error, and passwords are not shown', async () => {
     const away = ['-D', 'cluster.store=postgres://me:secret@127.0.0.1:1/crawl'];

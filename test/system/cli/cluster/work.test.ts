@@ -4,20 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../../../../src/adapters/redis/connect.ts';
-import { hashTag } from '../../../../src/adapters/redis/hash-tag.ts';
+import { Database } from '../../../../src/adapters/postgres/database.ts';
 import type { SeenView } from '../../../../src/crawler.ts';
 import { json as jsonHere, prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
-import {
-  type RedisServer,
-  startRedis,
-  startRedisCluster,
-  startReplicatedCluster,
-} from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { type Running, run, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
+import { writerAmong } from './writer-among.ts';
 
 const DELAY_MS = 40;
 const PARTITIONS = 4;
@@ -29,13 +23,13 @@ interface Work {
   readonly turns: number;
 }
 
-describe.skipIf(NO_BULLMQ !== null)(
-  `workers of one crawl${NO_BULLMQ === null ? '' : ` (skipped: ${NO_BULLMQ})`}`,
+describe.skipIf(NO_POSTGRES !== null)(
+  `workers of one crawl${NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`}`,
   () => {
-    let server: RedisServer;
+    let server: PostgresServer;
     let hosts: WatchedHosts;
     beforeAll(async () => {
-      server = await startRedis();
+      server = await startPostgres([]);
       hosts = await startHosts(6, 20);
     });
     afterAll(async () => {
@@ -46,7 +40,7 @@ describe.skipIf(NO_BULLMQ !== null)(
     // A host of a worker that died rests for the longest delay, so that one is short here.
     const network = ['--allow', '127.0.0.1', '--delay', `${DELAY_MS}ms`, '-D', 'fetch.maxCrawlDelay=1s', '--quiet'];
     const within = (dir: string, name: string, partitions = PARTITIONS): string[] => {
-      const keys = { redis: server.url, name, lease: '1s', partitions: `${partitions}`, partitionsAtOnce: '2' };
+      const keys = { store: server.url, name, lease: '1s', partitions: `${partitions}`, partitionsAtOnce: '2' };
       return ['--dir', dir, ...Object.entries(keys).flatMap(([key, value]) => ['-D', `cluster.${key}=${value}`])];
     };
     const seeds = (): string => {
@@ -76,28 +70,6 @@ describe.skipIf(NO_BULLMQ !== null)(
     /** Names of the crawl dbs of a crawl. */
     const namesOf = (name: string, partitions: number): readonly string[] =>
       partitions === 1 ? [name] : Array.from({ length: partitions }, (_, i) => `${name}:${String(i).padStart(3, '0')}`);
-
-    /** The process that holds one of the crawl dbs once it is one of these. */
-    async function writerAmong(
-      names: readonly string[],
-      workers: readonly Running[],
-      url = server.url,
-    ): Promise<Running> {
-      const redis = await connectRedis(url);
-      try {
-        for (;;) {
-          for (const name of names) {
-            const lease = await redis.get(`${hashTag(name)}:db:lease`);
-            const pid = lease === null ? null : (JSON.parse(lease) as { pid: number }).pid;
-            const writer = workers.find(({ child }) => child.pid === pid);
-            if (writer !== undefined) return writer;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 2));
-        }
-      } finally {
-        redis.disconnect();
-      }
-    }
 
     /** The first one brings the seeds; one that came before them would find nothing to do. */
     async function startWorkers(count: number, where: readonly string[], file: string): Promise<readonly Running[]> {
@@ -144,12 +116,12 @@ describe.skipIf(NO_BULLMQ !== null)(
         };
         const names = namesOf(name, partitions);
         // A worker that holds a crawl db.
-        await kill(await writerAmong(names, alive));
+        await kill(await writerAmong(server.url, names, alive));
         // In the midst of fetching.
         await hosts.seen(before + 10);
         await kill(alive[0] as Running);
         // The worker that writes next.
-        await kill(await writerAmong(names, alive));
+        await kill(await writerAmong(server.url, names, alive));
         await requireDone(alive);
         expect(await endOf(where)).toEqual(expected);
         requirePolite(before);
@@ -167,7 +139,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       await hosts.seen(before + 10);
       fetching?.child.kill('SIGSTOP');
       const others = workers.filter((each) => each !== fetching);
-      const writing = await writerAmong(namesOf('paused', PARTITIONS), others);
+      const writing = await writerAmong(server.url, namesOf('paused', PARTITIONS), others);
       writing.child.kill('SIGSTOP');
       await requireDone(others.filter((each) => each !== writing));
       const end = await endOf(where);
@@ -178,7 +150,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       requirePolite(before);
     }, 180_000);
 
-    it('one that is asked to stop gives its jobs back, and another one goes on', async () => {
+    it('one that is asked to stop gives its turns back, and another one goes on', async () => {
       const where = within(join(workDir(), 'stopped'), 'stopped');
       const before = hosts.asked.length;
       const first = start(['work', seeds(), '--json', ...where, ...network]);
@@ -193,16 +165,16 @@ describe.skipIf(NO_BULLMQ !== null)(
       requirePolite(before);
     }, 60_000);
 
-    it('all say so, and none that the crawl is done, when Redis has lost its data while they work', async () => {
-      const losing = await startRedis();
+    it('all say so, and none that the crawl is done, when the server has lost its data while they work', async () => {
+      const losing = await startPostgres();
       const dir = join(workDir(), 'losing');
-      const where = [...within(dir, 'losing'), '-D', `cluster.redis=${losing.url}`];
+      const where = [...within(dir, 'losing'), '-D', `cluster.store=${losing.url}`];
       const before = hosts.asked.length;
       const workers = await startWorkers(2, where, seeds());
       await hosts.seen(before + 20);
-      const redis = await connectRedis(losing.url);
-      await redis.flushall();
-      redis.disconnect();
+      const db = new Database(losing.url);
+      await db.query({ text: 'DROP SCHEMA incrawl CASCADE' });
+      await db.close();
       for (const { code, stderr } of await Promise.all(workers.map(({ finished }) => finished))) {
         expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);
       }
@@ -216,33 +188,19 @@ describe.skipIf(NO_BULLMQ !== null)(
       await losing.stop();
     }, 60_000);
 
-    it('wait for a Redis Cluster that is away, and go on when it is back', async () => {
-      const cluster = await startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']);
-      const where = [...within(join(workDir(), 'waiting'), 'waiting'), '-D', `cluster.redis=${cluster.url}`];
+    it('wait for a server that is away, and go on when it is back', async () => {
+      const where = within(join(workDir(), 'waiting'), 'waiting');
       const before = hosts.asked.length;
       const workers = await startWorkers(2, where, seeds());
-      for (const each of workers) await writerAmong(namesOf('waiting', PARTITIONS), [each], cluster.url);
-      await cluster.kill();
-      // Longer than a command waits.
+      for (const each of workers) await writerAmong(server.url, namesOf('waiting', PARTITIONS), [each]);
+      await server.kill();
+      // Longer than a statement waits.
       await new Promise((resolve) => setTimeout(resolve, 12_000));
-      await cluster.again();
+      await server.again();
       await requireDone(workers);
       expect(await endOf(where)).toHaveLength(URLS);
       requirePolite(before);
-      await cluster.stop();
     }, 90_000);
-
-    it('all of them end the crawl when the master of their Redis Cluster dies and a replica takes its place', async () => {
-      const cluster = await startReplicatedCluster();
-      const where = [...within(join(workDir(), 'failing-over'), 'failing-over'), '-D', `cluster.redis=${cluster.url}`];
-      const before = hosts.asked.length;
-      const workers = await startWorkers(4, where, seeds());
-      await hosts.seen(before + 20);
-      await cluster.failOver(`${hashTag('failing-over:001')}:db:id`);
-      await requireDone(workers);
-      expect(await endOf(where)).toHaveLength(URLS);
-      await cluster.stop();
-    }, 120_000);
 
     it('a worker knows in a later round what it has met in an earlier one, and readdb --seen counts it', async () => {
       // A row of pages, one a round; each links to the next one, and to the same five as all others.
@@ -268,7 +226,7 @@ describe.skipIf(NO_BULLMQ !== null)(
       expect(text).toMatch(/^filter +on \(memory\); open in the process that writes, not here$/m);
     }, 60_000);
 
-    it('one without a contact says so and ends, and fails no job: others go on', async () => {
+    it('one without a contact says so and ends, and fails no turn: others go on', async () => {
       const where = within(join(workDir(), 'contact'), 'contact');
       const file = seeds();
       appendFileSync(file, 'http://host.invalid/\n');
@@ -286,7 +244,7 @@ describe.skipIf(NO_BULLMQ !== null)(
 
     it('refuses to work without a server', async () => {
       const { code, stderr } = await run(['work', '--dir', workDir()]);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.redis must name the server, such as -D')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.store must name the server, such as -D')]);
     });
   },
 );

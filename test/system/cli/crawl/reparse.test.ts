@@ -6,7 +6,7 @@ import type { ReparseSummary } from '../../../../src/crawler.ts';
 import { markedFolder, writeMark } from '../../../cli/support/marked-folder.ts';
 import { startTestSite, type TestSite } from '../../../integration/site.ts';
 import { json, prepare, run } from '../../../support/program.ts';
-import { NO_REDIS, startRedis } from '../../adapters/redis/redis-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
 import { parsed, start } from '../../support/binary.ts';
 
 const PAGES = 60;
@@ -57,12 +57,12 @@ describe('incrawl reparse', () => {
     expect(await outputs('crawldb')).toEqual(await outputs('calm'));
   });
 
-  it.skipIf(NO_REDIS !== null)(
-    `works on a crawl db in Redis${NO_REDIS === null ? '' : ` (skipped: ${NO_REDIS})`}`,
+  it.skipIf(NO_POSTGRES !== null)(
+    `works on a crawl db in PostgreSQL${NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`}`,
     async () => {
-      const server = await startRedis();
+      const server = await startPostgres();
       try {
-        const shared = ['-D', `cluster.redis=${server.url}`, '-D', 'cluster.name=again', '-D', 'cluster.lease=1s'];
+        const shared = ['-D', `cluster.store=${server.url}`, '-D', 'cluster.name=again', '-D', 'cluster.lease=1s'];
         await crawl(...shared);
         writeMark(cwd, 'two');
         const dry = await json<ReparseSummary>(['reparse', '--dry-run', ...shared], { cwd });

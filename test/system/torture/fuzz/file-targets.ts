@@ -211,7 +211,7 @@ function claimedItems(input: Buffer): number {
 
 const MOST_ITEMS = 2 ** 20;
 
-/** Rows as a disk or a Redis server gives them back. */
+/** Rows as a disk gives them back. */
 const rows: FuzzTarget = {
   name: 'rows',
   words: [

@@ -5,7 +5,6 @@ import { DOCUMENT_TARGETS } from './document-targets.ts';
 import { FILE_TARGETS } from './file-targets.ts';
 import { inputsFrom } from './inputs.ts';
 import { PAGE_TARGETS } from './page-targets.ts';
-import { redisTarget } from './redis-target.ts';
 import type { FuzzTarget } from './target.ts';
 import { TEXT_TARGETS } from './text-targets.ts';
 
@@ -16,7 +15,6 @@ export const fuzzTargets = async (): Promise<readonly FuzzTarget[]> => [
   ...FILE_TARGETS,
   ...DOCUMENT_TARGETS,
   ...(await answerTargets()),
-  await redisTarget(),
 ];
 
 export interface FoundInput {

@@ -17,7 +17,7 @@ export interface KillResult {
 }
 
 /**
- * Kills commands that write, each in a call that changes a file (or goes to Redis), before the call or half way through
+ * Kills commands that write, each in a call that changes a file (or goes to the database), before the call or half way through
  * it. Whatever they leave must be sound, and the same command must come to its ordinary end.
  */
 export async function kills(
@@ -25,7 +25,7 @@ export async function kills(
   bench: Bench,
   { kills: count, seed }: KillOptions,
 ): Promise<KillResult> {
-  const tasks = TASKS.filter(({ isShared }) => !isShared || bench.emptyRedis !== undefined);
+  const tasks = TASKS.filter(({ isShared }) => !isShared || bench.emptyStore !== undefined);
   const whole = new Map<Task, Undisturbed>();
   const failures: string[] = [];
   const byTask = new Map<string, number>();

@@ -66,7 +66,7 @@ function spreadAt({ store, objects, folder, name }: Ground, { inObjects }: Plan)
 
 /** Crawls the site by several workers under blows. What was wrong, or nothing. */
 export async function spreadUnderBlows(ground: Ground, plan: Plan): Promise<string> {
-  const { site, store, objects, expected } = ground;
+  const { site, objects, expected } = ground;
   site.forget();
   objects?.failBy(plan.random);
   const where = spreadAt(ground, plan);
@@ -107,14 +107,13 @@ export async function spreadUnderBlows(ground: Ground, plan: Plan): Promise<stri
     clearTimeout(timer);
     for (const { child } of workers) child.kill('SIGKILL');
     await Promise.all(workers.map(({ ended }) => ended));
-    await store.heal();
     await rm(ground.folder, { recursive: true, force: true });
   }
 }
 
 /** Resolves when the last blow is over; blows for which the crawl was too short are left out. */
 async function strikeAll(
-  { site, store, name }: Ground,
+  { site, store }: Ground,
   { blows, random }: Plan,
   workers: Worker[],
   ahead: Worker | null,
@@ -125,7 +124,7 @@ async function strikeAll(
     const alive = workers.filter((worker) => !worker.isOver && (kind !== 'kill' || worker !== ahead));
     const victim = alive[Math.floor(random() * alive.length)];
     if (victim === undefined) return;
-    if (kind === 'store') await store.strike(name, random);
+    if (kind === 'store') await store.strike(random);
     if (kind === 'kill') {
       victim.child.kill('SIGKILL');
       workers.push(another());

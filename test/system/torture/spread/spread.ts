@@ -1,18 +1,17 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NO_JOBS } from '../../adapters/postgres/jobs-here.ts';
-import { NO_BULLMQ } from '../../adapters/redis/bullmq-here.ts';
+import { NO_POSTGRES } from '../../adapters/postgres/postgres-server.ts';
 import { asked } from '../program.ts';
 import { randomOf } from '../random.ts';
 import { type Blow, type BlowKind, CRAWLING, type Plan, spreadUnderBlows } from './attempt.ts';
 import { crawlEnd } from './crawl-end.ts';
 import { type FailingObjects, failingObjects, NO_OBJECTS } from './failing-objects.ts';
-import { postgresUnderBlows, redisClusterUnderBlows, type StoreUnderBlows } from './store-under-blows.ts';
+import { postgresUnderBlows, type StoreUnderBlows } from './store-under-blows.ts';
 import { startWatchedSite, type WatchedSite } from './watched-site.ts';
 import { HAS_FAKETIME } from './workers.ts';
 
 /** Why spread crawls cannot be tried here, or null. */
-export const NO_SPREAD: string | null = NO_JOBS ?? NO_BULLMQ;
+export const NO_SPREAD: string | null = NO_POSTGRES;
 
 export interface SpreadOptions {
   /** Crawls. */
@@ -26,19 +25,18 @@ export interface SpreadResult {
   readonly failures: number;
 }
 
-/** A site, what its embedded crawl ends as, and the stores. */
+/** A site, what its embedded crawl ends as, and the store. */
 export interface SpreadBench {
   readonly site: WatchedSite;
-  readonly stores: readonly StoreUnderBlows[];
   /** One crawl under blows. What was wrong, or nothing. */
-  crawl(store: StoreUnderBlows, plan: Plan): Promise<string>;
+  crawl(plan: Plan): Promise<string>;
 }
 
 const HOSTS = 16;
 const KINDS: readonly BlowKind[] = ['kill', 'store', 'pause'];
 const MOST_BLOWS = 3;
 
-/** Makes a site, its embedded crawl and the stores; all of them end with the use. */
+/** Makes a site, its embedded crawl and the store; all of them end with the use. */
 export async function withSpread<Result>(
   parent: string,
   use: (bench: SpreadBench) => Promise<Result>,
@@ -46,26 +44,25 @@ export async function withSpread<Result>(
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'spread-'));
   const site = await startWatchedSite(HOSTS);
-  const stores: StoreUnderBlows[] = [];
+  let store: StoreUnderBlows | null = null;
   let objects: FailingObjects | null = null;
   try {
     const own = ['--dir', join(folder, 'embedded')];
     await asked(['crawl', ...site.seeds, ...own, ...CRAWLING]);
     const expected = await crawlEnd(own);
-    stores.push(await postgresUnderBlows(), await redisClusterUnderBlows());
+    store = await postgresUnderBlows();
     objects = NO_OBJECTS === null ? await failingObjects() : null;
-    const ground = { site, objects, expected };
+    const ground = { site, store, objects, expected };
     let crawls = 0;
     return await use({
       site,
-      stores,
-      crawl(store, plan) {
+      crawl(plan) {
         const name = `spread-${++crawls}`;
-        return spreadUnderBlows({ ...ground, store, folder: join(folder, name), name }, plan);
+        return spreadUnderBlows({ ...ground, folder: join(folder, name), name }, plan);
       },
     });
   } finally {
-    for (const store of stores) await store.stop();
+    await store?.stop();
     await objects?.stop();
     await site.close();
     await rm(folder, { recursive: true, force: true });
@@ -74,7 +71,7 @@ export async function withSpread<Result>(
 
 /**
  * Crawls by several workers, each of which seeds choose blows for: workers killed and paused beyond their lease, the
- * store killed or failing over, one clock ahead. Each must come to the end of the embedded crawl, politely, with every
+ * store killed, one clock ahead. Each must come to the end of the embedded crawl, politely, with every
  * change once.
  */
 export async function spread(
@@ -86,16 +83,15 @@ export async function spread(
   let failures = 0;
   for (let i = 0; i < count; i++) {
     const plan = planOf(seed + i, bench.site.urls);
-    const store = bench.stores[(seed + i) % bench.stores.length] as StoreUnderBlows;
     for (const { kind } of plan.blows) blows[kind]++;
     if (plan.isAhead) blows.ahead++;
     if (plan.inObjects) blows.objects++;
-    const wrong = await bench.crawl(store, plan);
+    const wrong = await bench.crawl(plan);
     if (wrong === '') continue;
     failures++;
     const what = plan.blows.map(({ kind, at }) => `${kind} at request ${at}`).join(', ');
     const beside = `${plan.isAhead ? ', a clock ahead' : ''}${plan.inObjects ? ', failing objects' : ''}`;
-    say(`FAILED --seed ${seed + i} on ${store.name} (${what}${beside}): ${wrong}`);
+    say(`FAILED --seed ${seed + i} (${what}${beside}): ${wrong}`);
   }
   const sums = Object.entries(blows).map(([kind, times]) => `${kind} ${times}`);
   say(`spread          ${count} crawls (${sums.join(', ')}); ${failures} failures`);

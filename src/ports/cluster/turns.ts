@@ -1,0 +1,47 @@
+/** A turn of a partition that this worker has taken. */
+export interface TakenTurn {
+  readonly partition: number;
+  /** Counts how often a turn was wanted: one that is wanted again while it is played is played again. */
+  readonly wanted: number;
+}
+
+/** How a turn ended: nothing is left to do, or it is to be taken again, by any worker, after a while. */
+export type TurnResult = 'done' | { readonly laterMs: number };
+
+export interface TurnsState {
+  /** Partitions whose turn waits or is played. */
+  readonly open: number;
+  /** Time until the next turn may be taken, ms; 0: one may be taken now. `null`: none waits. */
+  readonly nextMs: number | null;
+  /** Partitions that failed for good, and the reasons, newest first. */
+  readonly failed: readonly { readonly partition: number; readonly reason: string }[];
+}
+
+/** Attempts of a turn that fails, after which its partition is given up until {@link Turns.forgetFailed}. */
+export const TURN_ATTEMPTS = 3;
+/** Pause before the second attempt, ms; each further one is twice as long. */
+export const TURN_BACKOFF_MS = 1_000;
+
+/**
+ * The turns of the partitions of a crawl, shared by its workers without a master. A partition has at most one turn,
+ * and a turn has no state: what is to be done is in the crawl db of the partition. A turn that is taken is kept from
+ * the other workers by the write lease of its partition, and until that is taken for as long as a lease lasts; so the
+ * turn of a worker that died is taken by another one. Calls reject with `CrawlError`, one of `STORE_AWAY` while the
+ * server does not answer.
+ */
+export interface Turns {
+  /** Asks for a turn of each of these partitions. One that failed for good is left alone. */
+  want(partitions: Iterable<number>): Promise<void>;
+  /** Takes at most so many turns of partitions that no worker holds, those that wait longest first. */
+  take(limit: number): Promise<readonly TakenTurn[]>;
+  /** Ends a turn whose partition was given back. */
+  end(turn: TakenTurn, result: TurnResult): Promise<void>;
+  /** Counts a failed attempt; the turn is taken again after a pause, or not at all. */
+  fail(turn: TakenTurn, reason: string): Promise<void>;
+  state(): Promise<TurnsState>;
+  /** Forgets what has failed. */
+  forgetFailed(): Promise<void>;
+  /** Resolves after so many ms, or as soon as a turn is wanted, or the signal aborts. Never rejects. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

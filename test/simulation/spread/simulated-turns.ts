@@ -1,0 +1,93 @@
+import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../../src/ports/cluster/turns.ts';
+import type { VirtualClock } from '../crawl/virtual-clock.ts';
+import { LEASE_MS, type SimulatedStores } from './simulated-stores.ts';
+import type { WorkerLife } from './worker-life.ts';
+
+interface Row {
+  asked: number;
+  /** When it may be taken; `null`: nobody wants it. */
+  wanted: number | null;
+  failures: number;
+  fault: string | null;
+}
+
+/** The turns of partitions on a server. Now and then nobody hears that one is wanted. */
+export class SimulatedTurns {
+  readonly #clock: VirtualClock;
+  readonly #stores: SimulatedStores;
+  readonly #isLost: () => boolean;
+  readonly #rows = new Map<number, Row>();
+
+  constructor(clock: VirtualClock, stores: SimulatedStores, isLost: () => boolean) {
+    this.#clock = clock;
+    this.#stores = stores;
+    this.#isLost = isLost;
+  }
+
+  of(life: WorkerLife): Turns {
+    const clock = this.#clock;
+    const isFailed = ({ wanted, fault }: Row): boolean => wanted === null && fault !== null;
+    const rowOf = ({ partition }: TakenTurn): Row => this.#rows.get(partition) as Row;
+    return {
+      want: async (partitions) => {
+        await life.gate();
+        for (const partition of partitions) {
+          if (this.#isLost()) continue;
+          const row = this.#rows.get(partition) ?? { asked: 0, wanted: null, failures: 0, fault: null };
+          this.#rows.set(partition, row);
+          row.asked++;
+          if (!isFailed(row)) row.wanted = Math.min(row.wanted ?? clock.now(), clock.now());
+        }
+      },
+      take: async (limit) => {
+        await life.gate();
+        const free = [...this.#rows].filter(([partition, row]) => this.#freeFrom(partition, row) <= clock.now());
+        free.sort(([, a], [, b]) => (a.wanted as number) - (b.wanted as number));
+        const taken = free.slice(0, limit).map(([partition, row]) => {
+          row.wanted = clock.now() + LEASE_MS;
+          return { partition, wanted: row.asked };
+        });
+        await life.gate();
+        return taken;
+      },
+      end: async (turn, result) => {
+        await life.gate();
+        const row = rowOf(turn);
+        Object.assign(row, { failures: 0, fault: null });
+        if (row.asked > turn.wanted) row.wanted = clock.now();
+        else row.wanted = result === 'done' ? null : clock.now() + result.laterMs;
+        await life.gate();
+      },
+      fail: async (turn, reason) => {
+        await life.gate();
+        const row = rowOf(turn);
+        row.wanted = ++row.failures >= TURN_ATTEMPTS ? null : clock.now() + TURN_BACKOFF_MS * 2 ** (row.failures - 1);
+        row.fault = reason;
+      },
+      state: async () => {
+        await life.gate();
+        const open = [...this.#rows].filter(([, { wanted }]) => wanted !== null);
+        const from = open.map(([partition, row]) => Math.max(0, this.#freeFrom(partition, row) - clock.now()));
+        const failed = [...this.#rows].flatMap(([partition, row]) =>
+          isFailed(row) ? [{ partition, reason: row.fault as string }] : [],
+        );
+        return { open: open.length, nextMs: from.length === 0 ? null : Math.min(...from), failed };
+      },
+      forgetFailed: async () => {
+        await life.gate();
+        for (const row of this.#rows.values()) if (isFailed(row)) Object.assign(row, { failures: 0, fault: null });
+      },
+      wait: async (ms, signal) => {
+        await life
+          .clock()
+          .sleep(ms, signal)
+          .catch(() => {});
+      },
+      close: async () => {},
+    };
+  }
+
+  #freeFrom(partition: number, { wanted }: Row): number {
+    return Math.max(wanted ?? Number.POSITIVE_INFINITY, this.#stores.heldUntil(partition));
+  }
+}
