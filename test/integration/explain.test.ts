@@ -76,9 +76,11 @@ describe('explain', () => {
       { reason: 'url-filtered', by: 'urlfilter-scope', from: `${site.origin}/a` },
     ]);
     expect(reported.why.join(' ')).toContain(`A link to it was found on ${site.origin}/a and skipped`);
-    expect(reported.ifFound).toEqual([
-      'If a link to it were found, the URL rules would refuse it for the same reason.',
-    ]);
+    expect(reported.ifFound).toEqual([]);
+    const shown = text(reported);
+    expect(shown.match(/verdict|allowed|would refuse/g)).toBeNull();
+    expect(shown).toMatch(/^The URL rules refuse it: host not in scope: elsewhere\.example\.\n/);
+    expect(shown).toMatch(/urlfilter-scope +https:\/\/elsewhere\.example\/x -> refused/);
   });
 
   it('says what would happen to a URL that is not in the crawl db', async () => {

@@ -155,8 +155,8 @@ export function ifItWereFound({
   share,
   skipped,
 }: OutlookInput): string[] {
-  if (datum !== undefined) return [];
-  if (url === null) return ['If a link to it were found, the URL rules would refuse it for the same reason.'];
+  // Why a URL is refused says what would happen to a link.
+  if (datum !== undefined || url === null) return [];
   // A counting filter decides by what it has admitted, so only what it said of the last link is known.
   const last = skipped.at(-1);
   const found =

@@ -8,7 +8,7 @@ import { topLines } from '../../../src/cli/render/live/run-text.ts';
 import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
 import { printedJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { fieldLines, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
-import { transferText } from '../../../src/cli/render/text/transfer-text.ts';
+import { KNOWN, transferText } from '../../../src/cli/render/text/transfer-text.ts';
 import type { RunStatus } from '../../../src/cli/run-status/run-status.ts';
 import type { TransferSummary } from '../../../src/crawler.ts';
 import { csvRow } from '../../../src/domain/export/csv-row.ts';
@@ -156,7 +156,7 @@ describe('lists', () => {
 describe('quantities', () => {
   it('one of a thing is not several', () => {
     const one = { records: 1, links: 1, hosts: 1, merged: 0 };
-    expect(transferText(one as TransferSummary)).toBe('1 record, outlinks of 1 page, data of 1 host');
+    expect(transferText(one as TransferSummary, KNOWN)).toBe('1 record, outlinks of 1 page, data of 1 host');
     const totals = { requests: 1, new: 0, modified: 0, unchanged: 0, gone: 0, failed: 0, bytesReceived: 0 };
     const at = '2026-01-01T00:00:00Z';
     const status = { command: 'crawl', pid: 1, at, startedAt: at, roundsDone: 1, totals, rounds: [], progress: null };

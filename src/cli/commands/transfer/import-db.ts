@@ -6,7 +6,7 @@ import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { counted } from '../../render/quantities.ts';
-import { transferText } from '../../render/text/transfer-text.ts';
+import { KNOWN, SPELLED_OTHERWISE, transferText } from '../../render/text/transfer-text.ts';
 import type { Session } from '../../session.ts';
 
 const ONLY_WHOLE = 'a crawl is imported into partitions as a whole: --merge and --dry-run are for one crawl db';
@@ -44,7 +44,12 @@ export function addImportDb(program: Command, run: Run): void {
         : asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false }));
       const { skipped } = summary;
       const left = skipped === 0 ? '' : `${counted(skipped, 'URL')} skipped: they cannot be crawled.\n`;
-      await writeAnswer(session, summary, () => `${transferText(summary)}.\n${left}`, dryRun);
+      await writeAnswer(
+        session,
+        summary,
+        () => `${transferText(summary, flags.merge ? KNOWN : SPELLED_OTHERWISE)}.\n${left}`,
+        dryRun,
+      );
     }),
   );
 }

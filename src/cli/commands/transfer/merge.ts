@@ -6,7 +6,7 @@ import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { counted } from '../../render/quantities.ts';
-import { transferText } from '../../render/text/transfer-text.ts';
+import { KNOWN, transferText } from '../../render/text/transfer-text.ts';
 
 export function addMerge(program: Command, run: Run): void {
   const command = program
@@ -34,4 +34,4 @@ export function addMerge(program: Command, run: Run): void {
 const realPath = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : resolve(dir));
 
 const mergeText = (summary: MergeSummary): string =>
-  `${summary.from}: ${transferText(summary)}, ${counted(summary.segments.length, 'segment')}.\n`;
+  `${summary.from}: ${transferText(summary, KNOWN)}, ${counted(summary.segments.length, 'segment')}.\n`;

@@ -11,7 +11,10 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   const { robots, record, schedule, host, sooner, ifFound } = explanation;
   const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
   parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
-  parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
+  // "Allowed" below a URL that is refused would read as another verdict.
+  if (explanation.admitted) {
+    parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
+  }
   if (host !== null) parts.push(`${bold('host')}\n${hostText(host, explanation.auditShare)}`);
   if (record !== null) {
     const fields = fieldLines([
@@ -94,7 +97,7 @@ function skippedText(skipped: Explanation['skipped']): string {
   );
 }
 
-function urlSteps({ steps, input, url, reason }: Explanation): string {
+function urlSteps({ steps, input, url }: Explanation): string {
   const found = steps
     .filter(
       ({ name, before, after, note }) =>
@@ -104,8 +107,12 @@ function urlSteps({ steps, input, url, reason }: Explanation): string {
       const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
     });
-  const verdict = url === null ? `refused: ${reason ?? 'no reason given'}` : `admitted as ${url}`;
-  return fieldLines([['  input', input], ...found, ['  verdict', verdict]]);
+  // The first sentence is the verdict on a URL that is refused.
+  return fieldLines([
+    ['  input', input],
+    ...found,
+    ...(url === null ? [] : [['  verdict', `admitted as ${url}`] as const]),
+  ]);
 }
 
 function robotsText(robots: NonNullable<Explanation['robots']>): string {
