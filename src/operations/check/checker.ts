@@ -16,7 +16,7 @@ import type { Page } from '../../plugin-host/api/plugin-api.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../plugin-host/parsing/page-parser.ts';
 import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
-import { explainUrlChain } from '../../plugin-host/url-chain.ts';
+import { admissionGates, explainUrlChain } from '../../plugin-host/url-chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
@@ -95,6 +95,9 @@ export function createChecker(deps: CheckerDeps): Checker {
   const context = { from: null, depth: 0, seedHosts: new Set<string>() };
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs, ownSettings });
+  const gates = admissionGates(plugins, log);
+  /** URLs of the questions before, which count as known: a crawl judges each URL once. */
+  const known = new Set<string>();
   /** By product token and scheme. */
   const robotsOf = new Map<string, Robots>();
 
@@ -220,6 +223,17 @@ export function createChecker(deps: CheckerDeps): Checker {
     async url(input) {
       const { url, base, scope = 'default' }: UrlInput = typeof input === 'string' ? { url: input } : input;
       const { url: result, reason, steps } = explainUrlChain(plugins, url, { ...context, scope }, base);
+      if (result === null || known.has(result)) return { input: url, url: result, reason, steps };
+      for (const { name, admit } of gates) {
+        const verdict = admit(result);
+        if (verdict.admit) continue;
+        const refused = { name, before: result, after: null, note: verdict.reason };
+        // In place of what the filter said of the URL alone.
+        const others = steps.filter((step) => step.name !== name);
+        return { input: url, url: null, reason: verdict.reason ?? name, steps: [...others, refused] };
+      }
+      known.add(result);
+      for (const { learn } of gates) learn(result);
       return { input: url, url: result, reason, steps };
     },
     parse: (input) => parsed(input),

@@ -47,6 +47,23 @@ describe('check', () => {
     expect(all[5]?.url).toBe('https://example.org/q%E2%80%A8z');
   });
 
+  it('url: those before count as known, so that one that is like them is refused as in a crawl', async () => {
+    const cwd = workDir();
+    writeFileSync(
+      join(cwd, 'list.yaml'),
+      'plugins: [urlfilter-scope, urlfilter-similarity: { mode: published }, signature-simhash, schedule-freshness]\n',
+    );
+    const urls = ['/a/x/t.html', '/a/y/t.html', '/a/x/t.html', '/b/y/t.html'].map(
+      (path) => `https://example.org${path}`,
+    );
+    const all = await answers('url', urls.join('\n'), cwd, ['-D', `plugins.file=${join(cwd, 'list.yaml')}`]);
+    expect(all.map(({ url }) => url)).toEqual([urls[0], null, urls[2], urls[3]]);
+    expect(all[1]).toMatchObject({
+      reason: expect.stringMatching(/^similar to known URLs: /),
+      steps: [{ name: 'urlfilter-scope' }, { name: 'urlfilter-similarity', before: urls[1], after: null }],
+    });
+  });
+
   it('parse: what a parse filter adds to the record', async () => {
     const cwd = workDir();
     writeFileSync(join(cwd, 'a.html'), '<!doctype html><title>A</title><p class="price"> 12  EUR</p>');
