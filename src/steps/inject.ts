@@ -115,8 +115,12 @@ const SEED_CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>(), scope
 
 export const SEED_HOSTS_KEY = 'seedHosts';
 
-const hasSettings = ({ score, intervalMs, fixedIntervalMs, metadata }: Seed): boolean =>
-  score !== null || intervalMs !== null || fixedIntervalMs !== null || metadata !== NO_SETTINGS.metadata;
+const hasSettings = ({ score, intervalMs, fixedIntervalMs, layers, metadata }: Seed): boolean =>
+  layers !== null ||
+  score !== null ||
+  intervalMs !== null ||
+  fixedIntervalMs !== null ||
+  metadata !== NO_SETTINGS.metadata;
 
 /**
  * @param seeds by URL key

@@ -8,6 +8,7 @@ const REPEATED: ReadonlySet<PropertyKey> = new Set([
   'match',
   'delay',
   'connections',
+  'depth',
   'cookies',
   'protocol',
   'http2',

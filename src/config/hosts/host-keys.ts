@@ -77,6 +77,15 @@ export const HOST_KEYS = {
   connections: optional(
     integer({ default: 1, min: 1, max: 64, unit: 'exchanges', prose: 'As fetch.connectionsPerHost, for these hosts.' }),
   ),
+  depth: optional(
+    integer({
+      default: 1_000,
+      min: 1,
+      max: 1_000,
+      unit: 'layers',
+      prose: 'As crawl --depth, for these pages: 1 is the seeds alone, 2 also the pages that they link to.',
+    }),
+  ),
   headers: record(requestHeaders, {
     type: 'headers',
     limits: 'names and values',

@@ -1,6 +1,7 @@
 // operations/inspect/: explanations of URLs, and what the segments hold.
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import { layersByHost } from '../../config/hosts/layers-of.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -71,6 +72,8 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     policy: { ...priced, ...(expected !== undefined && { expected }) },
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
     now,
+    layers:
+      stored === null ? Number.POSITIVE_INFINITY : (layersByHost(deps.config)?.(stored) ?? Number.POSITIVE_INFINITY),
     movedFrom: put?.previous?.nextFetchAt ?? null,
     mostAudits: deps.config.fetch.auditShare,
     family: stored === null ? null : await familyOf(deps, stored),

@@ -1,4 +1,5 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import { layersByHost } from '../../config/hosts/layers-of.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
@@ -38,6 +39,7 @@ async function redirectFollower(deps: FollowDeps, segment: Segment): Promise<Fol
     maxRedirects: config.fetch.maxRedirects,
     additions: config.updatedb.additions,
     beyondVariants: config.outlinks.beyondVariants,
+    layersOf: layersByHost(config),
     initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
     auditShare: config.fetch.auditShare,
   });

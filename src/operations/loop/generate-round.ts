@@ -1,5 +1,6 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
+import { layersByHost } from '../../config/hosts/layers-of.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
@@ -37,6 +38,7 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
     soft404: config.fetch.soft404,
     hostWaitMs: config.fetch.hostWaitMs,
     partitionBy: config.partition.by,
+    layersOf: layersByHost(config),
   };
   if (!options.dryRun) {
     const moved = await applySettings(db, policy, scheduleSettings(config), clock.now());

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { layersByHost } from '../../config/hosts/layers-of.ts';
 import type { Config } from '../../config/schema.ts';
 import {
   decodeLinkRules,
@@ -26,7 +27,8 @@ const LINKING_STATES: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'no
 export type ReadmitDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>;
 
 /** Options by which updatedb admits links; `maxLayers` as in `CrawlOptions`. */
-export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_INFINITY): LinkOptions {
+export function linkOptions(config: Config, maxLayers = Number.POSITIVE_INFINITY): LinkOptions {
+  const { outlinks } = config;
   return {
     maxOutlinksPerPage: outlinks.maxPerPage,
     followNofollow: outlinks.followNofollow,
@@ -34,6 +36,7 @@ export function linkOptions({ outlinks }: Config, maxLayers = Number.POSITIVE_IN
     beyondVariants: outlinks.beyondVariants,
     noise: outlinks.noise,
     maxLayers,
+    layersOf: layersByHost(config),
   };
 }
 
@@ -180,7 +183,8 @@ async function rulesOf(
   { additions, maxLayers }: ReadmitLimits,
 ): Promise<LinkRules> {
   const { config, plugins } = deps;
-  const { maxLayers: layers, followVariants, ...rest } = linkOptions(config, maxLayers);
+  const { maxLayers: layers, followVariants, layersOf, ...rest } = linkOptions(config, maxLayers);
+  const depths = layersOf === undefined ? [] : config.hosts.map(({ match, depth = null }) => [match, depth]);
   // The default has the fingerprint of the versions that did not know it.
   const options = { ...rest, ...(followVariants && { followVariants }) };
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
@@ -193,7 +197,17 @@ async function rulesOf(
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')
-    .update(JSON.stringify([options, prints, seedHosts.size, hosts, ...scopes, ...(dropped === '' ? [] : [dropped])]))
+    .update(
+      JSON.stringify([
+        options,
+        prints,
+        seedHosts.size,
+        hosts,
+        ...scopes,
+        ...(dropped === '' ? [] : [dropped]),
+        ...depths,
+      ]),
+    )
     .digest('hex')
     .slice(0, 16);
   return { print, layers: (additions ?? config.updatedb.additions) ? layers : 0 };

@@ -10,7 +10,13 @@ import { chargedFacts } from '../facts/fetch-budget.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
 import { fetchItem } from '../generate/list-item.ts';
-import { type Found, type LinkDeps, type LinkOptions, redirectTarget } from '../update/found-links.ts';
+import {
+  type Found,
+  isLinkBeyondDepth,
+  type LinkDeps,
+  type LinkOptions,
+  redirectTarget,
+} from '../update/found-links.ts';
 import { additions } from '../update/links/additions.ts';
 import { listedPage } from '../update/listed-page.ts';
 import { RoundCaps } from './round-caps.ts';
@@ -29,7 +35,7 @@ export interface FollowDeps {
   readonly random: () => number;
 }
 
-export interface FollowOptions extends Pick<LinkOptions, 'beyondVariants'> {
+export interface FollowOptions extends Pick<LinkOptions, 'beyondVariants' | 'layersOf'> {
   readonly maxRedirects: number;
   /** Whether newly found URLs enter the crawl db. */
   readonly additions: boolean;
@@ -140,7 +146,7 @@ class Follower {
       redirectTarget(links, redirects[i] as FetchedRecord, page, this.#options.maxRedirects, found, tally);
       for (const [url, each] of found) {
         const target = { ...each, isOfSeed: this.#isOfSeed(page, url) };
-        if (!targets.has(url) && this.#isWithinLayers(target)) targets.set(url, target);
+        if (!targets.has(url) && this.#isWithinLayers(url, target)) targets.set(url, target);
       }
     }
     return targets;
@@ -158,8 +164,9 @@ class Follower {
   }
 
   /** A seed that redirects within its site stands for the page that it leads to. */
-  #isWithinLayers({ depth, isOfSeed }: Target): boolean {
-    return isOfSeed || depth < (this.#bounds.maxLayers ?? Number.POSITIVE_INFINITY);
+  #isWithinLayers(url: string, { depth, isOfSeed, parent }: Target): boolean {
+    const { maxLayers = Number.POSITIVE_INFINITY } = this.#bounds;
+    return isOfSeed || !isLinkBeyondDepth(url, depth, parent, { maxLayers, layersOf: this.#options.layersOf });
   }
 
   /** `null`: it is left to a later round. */

@@ -15,7 +15,7 @@ import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
 import { nextDue } from './next-due.ts';
 import { newSegmentId } from './segment-id.ts';
-import { isAdmitted, type SelectDeps, selectDue } from './select-due.ts';
+import { isAdmitted, type SelectDeps, type SelectOptions, selectDue } from './select-due.ts';
 import { soft404Probes } from './soft-404-probes.ts';
 
 export interface GenerateOptions {
@@ -52,6 +52,8 @@ export interface GenerateSettings {
   readonly partitionBy: 'host' | 'domain';
   /** Hosts whose next turn is later than this are left out, ms. */
   readonly hostWaitMs: number;
+  /** Depth limits of single URLs; absent: none have one. */
+  readonly layersOf?: SelectOptions['layersOf'];
 }
 
 /** The options of a round, each with its value. */

@@ -7,6 +7,7 @@ import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
 import type { HostTurns } from '../facts/host-turns.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
+import { isBeyondDepth, type LinkOptions } from '../update/found-links.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { boundsReader } from './bounds-reader.ts';
@@ -37,6 +38,8 @@ export interface SelectOptions extends Caps {
   readonly status?: readonly CrawlState[];
   /** Only URLs fewer links than this from a seed. */
   readonly maxLayers: number;
+  /** As in `LinkOptions`. */
+  readonly layersOf?: LinkOptions['layersOf'];
   /** Only URLs whose records match this expression; empty: all. */
   readonly where: string;
   /** Share of a budget that belongs to new URLs, 0 to 1. */
@@ -103,7 +106,7 @@ export async function selectDue(
   const candidate = (entry: DueEntry, rank: number): Candidate | null => {
     if (where?.isWanted(entry) === false) reject(entry, 'where');
     else if (wanted !== null && !wanted.has(entry.state)) reject(entry, 'status');
-    else if (entry.depth >= options.maxLayers) reject(entry, 'depth');
+    else if (isBeyondDepth(entry.url, entry.depth, options)) reject(entry, 'depth');
     else if (entry.score < options.minScore) reject(entry, 'minScore');
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
     else {

@@ -102,6 +102,8 @@ export interface ExplainInput extends OutlookInput {
   readonly skipped: readonly SkippedBefore[];
   /** Next visit before new settings, which the next round applies; `null`: there are none for it. */
   readonly movedFrom: number | null;
+  /** Crawl depth that `hosts:` sets for it, as layers; Infinity: none. */
+  readonly layers: number;
   /** `fetch.auditShare`. */
   readonly mostAudits: number;
 }
@@ -213,6 +215,11 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
   }
   if (lease !== undefined) why.push(`It is in segment ${lease.segment}, which updatedb has not applied yet.`);
   why.push(dueSentence(datum, now, input.url === null));
+  if (datum.depth >= input.layers) {
+    why.push(
+      `No round selects it: it is ${linksFromSeed(datum.depth)}, and depth of "hosts:" is ${input.layers} for it.`,
+    );
+  }
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
   if (input.movedFrom !== null) {
     why.push(`Other settings move it there with the next round; it was due at ${isoTime(input.movedFrom)}.`);
@@ -269,8 +276,10 @@ function turnSentence(at: number, robots: RobotsVerdict | undefined): string {
 function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string {
   if (referrer === null) return seed ? 'It is a seed.' : 'It entered by a list or a dump, not by a link.';
   const how = typeof metadata.redirects === 'number' ? 'by a redirect of' : 'on';
-  return `It was found ${how} ${referrer}, ${depth} link${depth === 1 ? '' : 's'} from a seed.`;
+  return `It was found ${how} ${referrer}, ${linksFromSeed(depth)}.`;
 }
+
+const linksFromSeed = (depth: number): string => `${depth} link${depth === 1 ? '' : 's'} from a seed`;
 
 const THINNESS: Readonly<Record<Thinness, string>> = {
   'link-list':

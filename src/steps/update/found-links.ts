@@ -1,6 +1,7 @@
 import type { ForwardedLink } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
+import { seedLayersOf } from '../../domain/crawl/discovery/seed-layers.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { SeenUrls } from '../../ports/seen-urls.ts';
@@ -23,7 +24,19 @@ export interface LinkOptions {
   readonly noise: NoiseMode;
   /** Layers of the crawl: URLs this many links from a seed, or more, do not enter. Infinity: no limit. */
   readonly maxLayers: number;
+  /** The same for single URLs; the smaller limit holds. Absent: none have one of their own. */
+  readonly layersOf?: ((url: string) => number) | undefined;
 }
+
+type DepthLimits = Pick<LinkOptions, 'maxLayers' | 'layersOf'>;
+
+/** Whether a URL so many links from a seed is beyond the depth limits. */
+export const isBeyondDepth = (url: string, depth: number, { maxLayers, layersOf }: DepthLimits): boolean =>
+  depth >= maxLayers || (layersOf !== undefined && depth >= layersOf(url));
+
+/** The same for a URL that was found on a page, whose seed may have a depth of its own. */
+export const isLinkBeyondDepth = (url: string, depth: number, page: CrawlDatum, limits: DepthLimits): boolean =>
+  depth >= (seedLayersOf(page) ?? Number.POSITIVE_INFINITY) || isBeyondDepth(url, depth, limits);
 
 /** Scores of URLs that enter. */
 export interface NewScores {
@@ -143,9 +156,9 @@ export function outlinkTargets(
     if (url === null) tally.filteredUrls++;
     else if (url !== page.url && !targets.has(url)) {
       targets.add(url);
-      if (depth >= options.maxLayers) {
+      if (isLinkBeyondDepth(url, depth, page, options)) {
         countRejection(deps.filteredBy, BEYOND_DEPTH);
-        skipLink(deps, url, 'beyond-depth', page, `depth ${depth}`);
+        skipLink(deps, url, 'beyond-depth', page, depthDetail(depth, page));
         continue;
       }
       meet(found, url, { parent: page, outlink, depth, at, noise });
@@ -174,6 +187,11 @@ export function skipLink(
   detail: string | null,
 ): void {
   deps.skips.note({ url, reason, by: null, detail, from: page.url });
+}
+
+function depthDetail(depth: number, page: CrawlDatum): string {
+  const layers = seedLayersOf(page);
+  return `depth ${depth}${layers !== null && depth >= layers ? `; its seed has depth=${layers}` : ''}`;
 }
 
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';

@@ -13,14 +13,17 @@ describe('one line of a seed file', () => {
       score: 2.5,
       intervalMs: 86_400_000,
       fixedIntervalMs: 3_600_000,
+      layers: 3,
       metadata: { topic: 'news', lang: 'de=at' },
     };
     expect(
-      parseSeedLine('http://a.example/\tscore=2.5\tinterval=86400\tfixedInterval=3600\ttopic=news\tlang=de=at'),
+      parseSeedLine(
+        'http://a.example/\tscore=2.5\tinterval=86400\tfixedInterval=3600\tdepth=3\ttopic=news\tlang=de=at',
+      ),
     ).toEqual(expected);
     expect(
       parseSeedLine(
-        'http://a.example/\tnutch.score=2.5\tnutch.fetchInterval=86400\tnutch.fetchInterval.fixed=3600\ttopic=news\tlang=de=at\r',
+        'http://a.example/\tnutch.score=2.5\tnutch.fetchInterval=86400\tnutch.fetchInterval.fixed=3600\tdepth=3\ttopic=news\tlang=de=at\r',
       ),
     ).toEqual(expected);
   });
@@ -41,6 +44,7 @@ describe('one line of a seed file', () => {
     ['http://a.example/\tinterval=', 'seconds'],
     ['http://a.example/\tfixedInterval=0', 'seconds'],
     ['http://a.example/\tinterval=1e12', 'seconds'],
+    ['http://a.example/\tdepth=0', 'whole number'],
     ['http://a.example/\tnonsense', 'key=value'],
     ['http://a.example/\t=x', 'key=value'],
     ['http://a.example/\t__proto__=x', 'metadata key'],
@@ -55,6 +59,7 @@ describe('a seed that is known already', () => {
     score: 3,
     intervalMs: 1_000,
     fixedIntervalMs: null,
+    layers: null,
     metadata: { b: '2' },
   };
   const known = {

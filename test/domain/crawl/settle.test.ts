@@ -453,7 +453,14 @@ describe('settle: the record after each visit', () => {
   it('the interval of a seed is the start of the next visit of a known page, and its terms say so', () => {
     const under = { ...policy, schedule: createAdaptiveSchedule() };
     const { datum: known } = settle(datumIn('fetched'), EVENTS['unchanged 304'] as CrawlEvent, under, NOW);
-    const seed = { url: known.url, score: null, intervalMs: 2 * DAY_MS, fixedIntervalMs: null, metadata: {} };
+    const seed = {
+      url: known.url,
+      score: null,
+      intervalMs: 2 * DAY_MS,
+      fixedIntervalMs: null,
+      layers: null,
+      metadata: {},
+    };
     const named = reinject(known, seed, 'update', known);
     expect(named.nextFetchAt).toBe(NOW + 2 * DAY_MS);
     const modified = visited({ outcome: success(NEW), parse: parsed() });

@@ -44,7 +44,7 @@ Examples:
   incrawl inject seeds --overwrite --dry-run
   printf 'https://example.org/\\tscore=2\\tinterval=86400\\n' | incrawl inject - --update
 
-Metadata: score=N, interval=SECONDS, fixedInterval=SECONDS, or keys of your own.`,
+Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=SECONDS, or keys of your own.`,
     );
   command.action((seeds: string[], options: InjectOptions) =>
     run(command, async (session) => {

@@ -2,6 +2,7 @@ import { trimUrl } from '../../url/canonical/canonical-url.ts';
 import { FIRST_INTERVAL_KEY } from '../revisit/next-visit.ts';
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
 import { revived } from '../states/revived.ts';
+import { SEED_LAYERS_KEY } from './seed-layers.ts';
 
 /** The operator's settings for a seed. */
 export interface SeedSettings {
@@ -10,6 +11,8 @@ export interface SeedSettings {
   readonly intervalMs: number | null;
   /** Interval that overrides every schedule, ms. */
   readonly fixedIntervalMs: number | null;
+  /** Crawl depth from this seed: 1 is the seed alone; `null`: as for all. */
+  readonly layers: number | null;
   readonly metadata: Readonly<Record<string, MetadataValue>>;
 }
 
@@ -22,6 +25,7 @@ export const NO_SETTINGS: SeedSettings = Object.freeze({
   score: null,
   intervalMs: null,
   fixedIntervalMs: null,
+  layers: null,
   metadata: Object.freeze({}),
 });
 
@@ -30,10 +34,11 @@ export type InjectMode = 'keep' | 'retry' | 'update' | 'overwrite';
 
 /** Longest interval of a seed, seconds: ten years. */
 const MAX_INTERVAL_S = 315_360_000;
+const MAX_LAYERS = 1_000;
 
 /**
  * Parses a line of a seed file in Nutch's format: a URL, then `key=value` pairs, separated by tabs. The keys `score`,
- * `interval` and `fixedInterval` (seconds; also Nutch's `nutch.score`, `nutch.fetchInterval`,
+ * `depth`, `interval` and `fixedInterval` (seconds; also Nutch's `nutch.score`, `nutch.fetchInterval`,
  * `nutch.fetchInterval.fixed`) are settings, all others metadata. `null` for blank lines and comments (`#`); an error
  * states what was expected.
  */
@@ -47,6 +52,7 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
   let score: number | null = null;
   let intervalMs: number | null = null;
   let fixedIntervalMs: number | null = null;
+  let layers: number | null = null;
   let metadata: Record<string, MetadataValue> | null = null;
   for (const pair of pairs) {
     if (pair === '') continue;
@@ -61,6 +67,12 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
         if (!Number.isFinite(score) || score < 0) return { error: `expected ${key}= a number >= 0, found "${value}"` };
         break;
       }
+      case 'depth':
+        layers = Number(value);
+        if (!/^\d+$/.test(value) || layers < 1 || layers > MAX_LAYERS) {
+          return { error: `expected depth= a whole number from 1 (the seed alone) to ${MAX_LAYERS}, found "${value}"` };
+        }
+        break;
       case 'interval':
       case 'nutch.fetchInterval':
       case 'fixedInterval':
@@ -79,7 +91,7 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
         metadata[key] = value;
     }
   }
-  return { url, score, intervalMs, fixedIntervalMs, metadata: metadata ?? NO_SETTINGS.metadata };
+  return { url, score, intervalMs, fixedIntervalMs, layers, metadata: metadata ?? NO_SETTINGS.metadata };
 }
 
 /** Without the white space inside the scheme that URL parsers remove: a tab there separates nothing. */
@@ -119,8 +131,14 @@ export function reinject(known: CrawlDatum, seed: Seed, mode: InjectMode, fresh:
 }
 
 /** Metadata of the record of a seed. */
-export const seedMetadata = ({ metadata, intervalMs }: Seed): Seed['metadata'] =>
-  intervalMs === null ? metadata : { ...metadata, [FIRST_INTERVAL_KEY]: intervalMs };
+export const seedMetadata = ({ metadata, intervalMs, layers }: Seed): Seed['metadata'] =>
+  intervalMs === null && layers === null
+    ? metadata
+    : {
+        ...metadata,
+        ...(intervalMs !== null && { [FIRST_INTERVAL_KEY]: intervalMs }),
+        ...(layers !== null && { [SEED_LAYERS_KEY]: layers }),
+      };
 
 const asSeed = (datum: CrawlDatum): CrawlDatum => (datum.seed ? datum : { ...datum, seed: true, depth: 0 });
 

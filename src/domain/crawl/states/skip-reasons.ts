@@ -38,7 +38,10 @@ export const SKIP_REASONS = {
     'linkclusters.noise; "incrawl linkclusters --undo" takes the families back',
   ),
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
-  'beyond-depth': found('It is farther from a seed than the depth limit.', 'crawl --depth'),
+  'beyond-depth': found(
+    'It is farther from a seed than the depth limit.',
+    'crawl --depth, depth of hosts:, depth= of its seed',
+  ),
   'rule-changed': selected('It is known, but the URL plugins refuse it now.', '"incrawl explain URL" names the rule'),
   'expression-not-met': selected('Its record does not match the expression of the round.', 'generate.where'),
   'state-not-asked': selected('It is in none of the requested states.', 'generate --status'),

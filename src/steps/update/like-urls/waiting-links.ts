@@ -5,7 +5,15 @@ import { DAY_MS, isWithinLast } from '../../../domain/time.ts';
 import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
-import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, meet, noiseOf } from '../found-links.ts';
+import {
+  type Found,
+  isLinkBeyondDepth,
+  type LinkCounts,
+  type LinkDeps,
+  type LinkOptions,
+  meet,
+  noiseOf,
+} from '../found-links.ts';
 import { additions, bareLink } from '../links/additions.ts';
 import { foundOf } from '../links/apply-forwarded.ts';
 import { forwardingPart } from '../links/link-forwarding.ts';
@@ -18,7 +26,7 @@ export interface WaitingDeps {
   readonly links: LinkDeps & LinkCounts;
 }
 
-export interface WaitingOptions extends Pick<LinkOptions, 'beyondVariants' | 'maxLayers' | 'noise'> {
+export interface WaitingOptions extends Pick<LinkOptions, 'beyondVariants' | 'maxLayers' | 'layersOf' | 'noise'> {
   /** Interval of a URL that enters, ms. */
   readonly initialIntervalMs: number;
   /** Called with the URLs of each batch that enters. */
@@ -182,15 +190,15 @@ function meetLinks(
   page: CrawlDatum,
   targets: readonly string[],
   at: number,
-  { maxLayers, noise: mode }: WaitingOptions,
+  options: WaitingOptions,
 ): void {
   const marks = marksOf(page, targets);
   for (const [place, url] of targets.entries()) {
     const mark = marks.get(place) ?? NO_MARK;
     const depth = mark.isNextPage ? page.depth : page.depth + 1;
     const outlink = bareLink(url, mark);
-    const noise = noiseOf(outlink, page, mode);
-    if (depth >= maxLayers || (noise !== null && mode === 'drop')) continue;
+    const noise = noiseOf(outlink, page, options.noise);
+    if (isLinkBeyondDepth(url, depth, page, options) || (noise !== null && options.noise === 'drop')) continue;
     meet(found, url, { parent: page, outlink, depth, at, noise, factor: mark.factor });
   }
 }

@@ -1,6 +1,8 @@
 // steps/update/links/: URLs found: which enter, wait, are refused, or belong to another partition.
+
 import type { ForwardedLink, OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { countRejection } from '../../../domain/crawl/discovery/rejections.ts';
+import { SEED_LAYERS_KEY, seedLayersOf } from '../../../domain/crawl/discovery/seed-layers.ts';
 import { type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
 import { type CrawlDatum, newDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Outlink } from '../../../ports/segment-store.ts';
@@ -98,6 +100,7 @@ export async function additions(
     for (const each of reasons) countRejection(deps.demotedBy, each);
     if (family !== null) countRejection(deps.demotedBy, NOISE_FAMILY);
     const [demoted] = reasons;
+    const layers = seedLayersOf(parent);
     const datum = newDatum({
       url,
       now: at,
@@ -105,7 +108,11 @@ export async function additions(
       referrer: parent.url,
       depth,
       score: scoreOf(deps.scores, link, noise !== null) * factor * (tooMany === null ? 1 : DEMOTION),
-      metadata: { ...(demoted !== undefined && { demoted }), ...(redirects !== undefined && { redirects }) },
+      metadata: {
+        ...(demoted !== undefined && { demoted }),
+        ...(redirects !== undefined && { redirects }),
+        ...(layers !== null && { [SEED_LAYERS_KEY]: layers }),
+      },
     });
     added.push(family === null ? datum : lowered(datum, family, deps.families.treatment));
   }
