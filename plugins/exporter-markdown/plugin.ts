@@ -85,21 +85,25 @@ export default definePlugin({
 
     async function inFolder(folder: string, { isIncremental, partial }: ExportTarget): Promise<ExportSink> {
       const tree = await openFileTree(folder, isIncremental, partial);
-      const written: string[] = [];
+      const written = new Set<string>();
+      const remove = (url: string): Promise<void> => {
+        written.delete(fileOf(url));
+        return tree.remove(fileOf(url), url);
+      };
       return {
         async document(document, content) {
           const markdown = await content.markdown();
           const { url, title } = document;
           const file = fileOf(url);
-          if (markdown === null) await tree.remove(file, url);
+          if (markdown === null) await remove(url);
           else {
             await tree.put(file, pageOf(document, markdown), { url, title });
-            written.push(file);
+            written.add(file);
           }
           if (isIncremental) await removeFormer(folder, url);
         },
         async removed({ url }) {
-          await tree.remove(fileOf(url), url);
+          await remove(url);
           await removeFormer(folder, url);
         },
         async close() {
