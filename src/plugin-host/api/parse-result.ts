@@ -46,6 +46,7 @@ export interface ParseResult {
   /** Robots directives of the page and its headers. */
   noindex: boolean;
   nofollow: boolean;
+  /** A relative URL is resolved against `base`, or else the URL of the page. */
   outlinks: Outlink[];
   /** Added to the metadata of the URL in the crawl db; plugins name their keys `<plugin>.<key>`. */
   metadata: Record<string, MetadataValue>;

@@ -101,12 +101,24 @@ const URLS = [
   'http://xn--bcher-kva.example/%E4%BD%A0',
 ];
 
+/** An object of JSON with its links by the usual names. */
+function linkedObject(items: readonly object[]): object {
+  const [url, link] = ['https://example.org/a', '/b'];
+  return { title: 'A title', text: 'Words', url, href: url, link, links: [url, link], items, entries: items };
+}
+
 const BODIES = [
   '',
   '<html><head><title>A title</title></head><body><p>Some words about nothing in particular.</p></body></html>',
   '<p>unclosed <b>tags <i>everywhere',
   '<div>'.repeat(2_000),
   '\u0000\u0001\uFFFD binary',
+  // With links, as types of all kinds have them.
+  '<p><a href="https://example.org/a">one</a> <a href="b?c=1">another</a> <a rel="nofollow" href="/d">third</a></p>',
+  JSON.stringify(linkedObject([linkedObject([]), linkedObject([])])),
+  JSON.stringify([linkedObject([]), linkedObject([])]),
+  'Words of a text, see https://example.org/a and [this](/b).\n',
+  '<?xml version="1.0"?><feed><title>A title</title><entry><title>x</title><link href="/x"/></entry></feed>',
   '<?xml version="1.0"?><rss><channel><item><link>http://example.org/x</link></item></channel></rss>',
 ];
 
@@ -127,7 +139,8 @@ function checkResult(page: Page): void {
   const { result } = page;
   const fault = resultFault(result);
   if (fault !== null) throw new Error(fault);
-  for (const { url } of result.outlinks) check(isUrl(url), 'outlinks are absolute URLs', url);
+  const base = result.base ?? page.url;
+  for (const { url } of result.outlinks) check(isUrl(url, base), 'outlinks are URLs, absolute or relative', url);
 }
 
 const VISITS: readonly Partial<ScheduleVisit>[] = [

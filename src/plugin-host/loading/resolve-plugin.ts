@@ -57,6 +57,17 @@ function packageMain(name: string, from: string): string | null {
 /** Loaded only for plugins that are not bundled: jiti is large, and each parser thread would hold a copy. */
 const typescriptImporter = async () => (await import('jiti')).createJiti;
 
+/** How jiti imports a plugin, and its tests. */
+export const IMPORT_OPTIONS = {
+  fsCache: false,
+  alias: {
+    'incrawl/plugin-testing': own(`../api/plugin-testing${ownSuffix}`),
+    'incrawl/plugin': own(`../api/plugin-api${ownSuffix}`),
+    // Options are zod schemas, and a plugin beside a configuration has no packages of its own.
+    zod: createRequire(import.meta.url).resolve('zod'),
+  },
+};
+
 /** Imports a plugin. TypeScript needs no build step: jiti compiles it in memory. */
 export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEntry): Promise<PluginDefinition> {
   let module: unknown;
@@ -64,13 +75,7 @@ export async function importPlugin(resolved: ResolvedPlugin, entry: PluginListEn
     module = resolved.bundled
       ? await import(/* @vite-ignore */ pathToFileURL(resolved.file).href)
       : await (await typescriptImporter())(import.meta.url, {
-          fsCache: false,
-          alias: {
-            'incrawl/plugin-testing': own(`../api/plugin-testing${ownSuffix}`),
-            'incrawl/plugin': own(`../api/plugin-api${ownSuffix}`),
-            // Options are zod schemas, and a plugin beside a configuration has no packages of its own.
-            zod: createRequire(import.meta.url).resolve('zod'),
-          },
+          ...IMPORT_OPTIONS,
         }).import(resolved.file);
   } catch (error) {
     throw new CrawlError(

@@ -94,8 +94,7 @@ ${SETUP[kind].replaceAll('NAME', name.slice(kind.length + 1))}
 
 const testText = (
   name: string,
-): string => `// Run it with vitest, or with node --test (Node 22.18 or newer, "type": "module" in package.json). It
-// needs incrawl installed in this folder or above: npm install incrawl.
+): string => `// Run it, on any version of Node and without a build step: incrawl plugins test ${name}
 import { test } from 'node:test';
 import { testPlugin } from 'incrawl/plugin-testing';
 import plugin from './plugin.ts';

@@ -9,6 +9,7 @@ import { createTextSketcher } from '../../domain/page/near/text-sketch.ts';
 import { topicAnchors } from '../../domain/page/published/topic-anchors.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
+import { isUrl } from '../../domain/url/canonical/is-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import { type Page, type ParseResult, type Signature, type SignaturePair, signaturePair } from '../api/plugin-api.ts';
@@ -152,7 +153,7 @@ function recordOf(
     canonical: result.canonical,
     text: limits.storeText ? cutText(withoutNulls(result.mainText ?? result.text), limits.maxTextChars) : '',
     ...describedIn(result, blocks),
-    outlinks: outlinksOf(result.outlinks, result.nofollow, limits.maxOutlinks),
+    outlinks: outlinksOf(result, page.url, limits.maxOutlinks),
   };
 }
 
@@ -188,15 +189,24 @@ function describedIn(result: ParseResult, blocks: BlockTable): Partial<ParsedRec
 /** Browsers drop NUL characters, and databases and CSV readers refuse them. */
 const withoutNulls = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '') : text);
 
-function outlinksOf(outlinks: readonly Outlink[], nofollow: boolean, max: number): Outlink[] {
+function outlinksOf({ outlinks, nofollow, base }: ParseResult, url: string, max: number): Outlink[] {
   // The entries of a sitemap do not count: its parser has its own limit.
   let left = max;
   const kept = outlinks.length <= max ? outlinks : outlinks.filter(({ rel }) => rel === 'sitemap' || left-- > 0);
-  return kept.map((link) => {
+  return kept.map((given) => {
+    const link = absoluteLink(given, base ?? url);
     if (link.anchor.length <= MAX_ANCHOR_CHARS && (link.nofollow || !nofollow)) return link;
     const anchor = cutText(link.anchor, MAX_ANCHOR_CHARS);
     return { ...link, anchor, nofollow: link.nofollow || nofollow };
   });
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Plugins may give links as the page has them: a relative one is resolved here. */
+function absoluteLink(link: Outlink, base: string): Outlink {
+  if (SCHEME.test(link.url) || !isUrl(link.url, base)) return link;
+  return { ...link, url: new URL(link.url, base).href };
 }
 
 function boundedMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, string | number | boolean> {

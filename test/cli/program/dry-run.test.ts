@@ -181,6 +181,9 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'packages list': 'reads',
   'plugins list': 'reads',
   'plugins test': 'reads',
+  ...Object.fromEntries(
+    ['pause', 'resume', 'stop', 'touch', 'inject', 'delay'].map((name) => [`ctl ${name}`, 'tells the crawl that runs']),
+  ),
   config: 'reads',
   completion: 'reads',
   help: 'reads',

@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { PluginView } from '../../../crawler.ts';
+import type { PluginExam, PluginView } from '../../../crawler.ts';
+import { EXIT } from '../../exit.ts';
+import { collect } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
-import { safeText } from '../../render/safe-text.ts';
+import { safeLines, safeText } from '../../render/safe-text.ts';
 import type { Column } from '../../render/table.ts';
 
 const COLUMNS: readonly Column<PluginView>[] = [
@@ -21,6 +25,9 @@ const COLUMNS: readonly Column<PluginView>[] = [
     cell: (row) => (Object.keys(row.options).length === 0 ? '' : JSON.stringify(row.options)),
   },
 ];
+
+/** Where plugins are found by their names. */
+const PLUGINS = 'conf/plugins';
 
 export function addPlugins(program: Command, run: Run): void {
   const plugins = program
@@ -48,7 +55,7 @@ export function addPlugins(program: Command, run: Run): void {
   const create = plugins
     .command('new')
     .argument('<name>', '<kind>-<name>, such as urlfilter-no-calendar')
-    .argument('[folder]', 'where to create its folder', 'conf/plugins')
+    .argument('[folder]', 'where to create its folder', PLUGINS)
     .description('Write the skeleton of a plugin with a test. Nothing is overwritten.')
     .option('--dry-run', 'only say which files would be written')
     .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
@@ -59,7 +66,8 @@ export function addPlugins(program: Command, run: Run): void {
       const lines = [
         ...files.map((file) => `wrote ${file}`),
         '',
-        `Next: add "- ${name}" to the list in conf/plugins.yaml.`,
+        `Test it: incrawl plugins test ${folder === PLUGINS ? name : dirname(files[0] ?? '')}`,
+        `Then add "- ${name}" to the list in conf/plugins.yaml.`,
       ];
       await writeAnswer(session, { name, files }, () => `${lines.map(safeText).join('\n')}\n`, dryRun);
     }),
@@ -68,17 +76,36 @@ export function addPlugins(program: Command, run: Run): void {
   const test = plugins
     .command('test')
     .argument('<name>', 'a bundled plugin, a plugin in plugins/ beside the configuration, a path, or a package')
-    .description('Test a plugin against the contract of its kind, whether it is active or not.')
+    .description('Test a plugin against the contract of its kind, and run plugin.test.ts beside it.')
     .option('--options <json>', 'its options, a JSON object', jsonObject)
-    .addHelpText('after', '\nExample:\n  incrawl plugins test parsefilter-prices --options \'{"currency": "EUR"}\'');
-  test.action((name: string, flags: { readonly options?: Readonly<Record<string, unknown>> }) =>
+    .option('--body <file>', 'a page for parsers, parse filters and signatures; repeatable', collect)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  incrawl plugins test parse-prices --body prices.json\n  incrawl plugins test parsefilter-prices --options \'{"currency": "EUR"}\'',
+    );
+  test.action((name: string, { body: files = [], ...flags }: TestFlags) =>
     run(test, async (session) => {
       const { examinePlugin } = await import('../../../crawler.ts');
-      const exam = await examinePlugin(name, { baseDir: session.loaded.baseDir, ...flags });
-      const text = `${safeText(exam.name)} meets the contract of its kind, ${exam.kind}.\n`;
-      await writeAnswer(session, exam, () => text);
+      const bodies = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+      const exam = await examinePlugin(name, { baseDir: session.loaded.baseDir, bodies, ...flags });
+      await writeAnswer(session, exam, () => examText(exam));
+      return exam.tests?.isPassed === false ? EXIT.error : EXIT.done;
     }),
   );
+}
+
+interface TestFlags {
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly body?: readonly string[];
+}
+
+function examText({ name, kind, tests }: PluginExam): string {
+  const contract = `${safeText(name)} meets the contract of its kind, ${kind}.\n`;
+  if (tests === null) return contract;
+  const file = safeText(tests.file);
+  if (tests.isPassed) return `${contract}Its own tests pass: ${tests.tests}, in ${file}.\n`;
+  const fault = tests.tests === 0 ? `${file} has no test that node:test can run:` : `Tests fail in ${file}:`;
+  return `${contract}${fault}\n${safeLines(tests.report)}`;
 }
 
 function jsonObject(text: string): Record<string, unknown> {
