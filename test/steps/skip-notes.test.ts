@@ -62,6 +62,7 @@ describe('the list of reasons', () => {
       'db-readonly',
       'holder-gone',
       'lease-lost',
+      'run-missing',
       'redis-unreachable',
       'postgres-unreachable',
       'object-store-unreachable',

@@ -61,7 +61,7 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
       const failed = [...all].flatMap(([partition, held]) =>
         isFailed(held) ? [{ partition, reason: held.fault as string }] : [],
       );
-      return { open: open.length, nextMs: free.length === 0 ? null : Math.min(...free), failed };
+      return { open: open.length, nextMs: free.length === 0 ? null : Math.min(...free), workers: 1, failed };
     },
     async forgetFailed() {
       for (const held of all.values()) if (isFailed(held)) Object.assign(held, { failures: 0, fault: null });

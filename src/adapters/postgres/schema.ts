@@ -11,9 +11,9 @@ const LOCK = '29672313846620268';
 /**
  * The steps from each version to the next one. `batch` is the id of the last batch of a name, by which a writer whose
  * connection broke learns whether it was committed. The lease is in a table of its own, so that a heartbeat waits for
- * no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null where nobody wants one;
- * `asked` counts who wanted one; `failures` and `fault` tell of attempts since the last that went well. Both tables are
- * updated in place all the time, so their pages keep space for it (heap-only tuples).
+ * no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null where nobody wants it;
+ * `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last that went well. Both
+ * tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
  */
 const STEPS: readonly (readonly string[])[] = [
   [
@@ -32,6 +32,9 @@ const STEPS: readonly (readonly string[])[] = [
     `ALTER TABLE incrawl.leases ADD COLUMN IF NOT EXISTS wanted timestamptz,
        ADD COLUMN IF NOT EXISTS asked bigint NOT NULL DEFAULT 0,
        ADD COLUMN IF NOT EXISTS failures integer NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS fault text`,
+    `CREATE TABLE IF NOT EXISTS incrawl.workers (
+       crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL, PRIMARY KEY (crawl, worker)
+     ) WITH (fillfactor = 50)`,
   ],
 ];
 

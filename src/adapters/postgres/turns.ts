@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../packages/load-package.ts';
 import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../ports/cluster/turns.ts';
@@ -32,8 +33,15 @@ const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, wan
 const STATE = `SELECT count(wanted)::int,
     (extract(epoch FROM min(greatest(wanted, CASE WHEN holder IS NOT NULL THEN until END))
       FILTER (WHERE wanted IS NOT NULL) - clock_timestamp()) * 1000)::float8,
-    count(*) FILTER (WHERE wanted IS NULL AND fault IS NOT NULL)::int
+    count(*) FILTER (WHERE wanted IS NULL AND fault IS NOT NULL)::int,
+    (SELECT count(*)::int FROM incrawl.workers WHERE crawl = $2 AND until >= clock_timestamp())
   FROM incrawl.leases WHERE ${OF_CRAWL}`;
+const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until)
+  VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+  ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until RETURNING xmax = 0`;
+/** Rows of workers that died. */
+const BURY = `DELETE FROM incrawl.workers WHERE crawl = $1 AND until < clock_timestamp() - interval '1 hour'`;
+const LEAVE = 'DELETE FROM incrawl.workers WHERE crawl = $1 AND worker = $2';
 const FAILED = `SELECT name, fault FROM incrawl.leases JOIN incrawl.names USING (part)
   WHERE name = ANY($1) AND wanted IS NULL AND fault IS NOT NULL ORDER BY name`;
 const FORGET = `UPDATE incrawl.leases SET failures = 0, fault = NULL
@@ -56,7 +64,10 @@ export class PostgresTurns implements Turns {
   readonly #parts = new Map<number, number>();
   readonly #leaseMs: number;
   readonly #bell: Bell;
+  readonly #worker = randomUUID();
   #isReady = false;
+  /** Last sign of life, by the monotonic clock, ms. */
+  #seenAt = Number.NEGATIVE_INFINITY;
 
   constructor({ db, url, names, leaseMs, load }: PostgresTurnsOptions) {
     this.#db = db;
@@ -101,10 +112,12 @@ export class PostgresTurns implements Turns {
 
   async state() {
     await this.#ready();
-    const { rows } = await this.#db.query({ text: STATE, values: [this.#names] });
-    const [open, nextMs, failures] = rows[0] ?? [];
+    await this.#appear();
+    const { rows } = await this.#db.query({ text: STATE, values: [this.#names, this.#names[0]] });
+    const [open, nextMs, failures, workers] = rows[0] ?? [];
     const failed = Number(failures) === 0 ? [] : await this.#failed();
-    return { open: Number(open), nextMs: nextMs === null ? null : Math.max(0, Number(nextMs)), failed };
+    const next = nextMs === null ? null : Math.max(0, Number(nextMs));
+    return { open: Number(open), nextMs: next, workers: Number(workers), failed };
   }
 
   async forgetFailed(): Promise<void> {
@@ -117,7 +130,25 @@ export class PostgresTurns implements Turns {
   }
 
   async close(): Promise<void> {
+    if (this.#seenAt !== Number.NEGATIVE_INFINITY) {
+      // A server that is away counts it out after a lease.
+      await this.#db
+        .query({ text: LEAVE, values: [this.#names[0], this.#worker] })
+        .then(() => this.#ring())
+        .catch(() => {});
+    }
     await this.#bell.close();
+  }
+
+  /** Shows that this worker lives; the others hear of a new one. */
+  async #appear(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#seenAt < this.#leaseMs / 3) return;
+    const { rows } = await this.#db.query({ text: APPEAR, values: [this.#names[0], this.#worker, this.#leaseMs] });
+    this.#seenAt = now;
+    if (rows[0]?.[0] !== true) return;
+    await this.#db.query({ text: BURY, values: [this.#names[0]] });
+    await this.#ring();
   }
 
   async #failed() {

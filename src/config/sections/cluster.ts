@@ -37,10 +37,12 @@ export const cluster = z.strictObject({
       'as the crawl has, 16 for a new one. 1: one crawl db, and so one worker at a time.',
   }),
   partitionsAtOnce: integer({
-    default: 4,
+    default: 16,
     min: 1,
     max: 64,
     unit: 'partitions',
-    prose: 'Partitions that one worker crawls at the same time.',
+    prose:
+      'Partitions that one worker crawls at the same time, at most: each of n workers holds an nth part of them. Each ' +
+      'takes some 10 MB and connections of its own to hosts.',
   }),
 });

@@ -27,15 +27,16 @@ export interface WorkSummary extends CrawlSummary {
 
 export interface WorkOffDeps {
   readonly turns: Turns;
-  /** Turns that are played at a time. */
-  readonly atOnce: number;
+  /** Turns that are played at a time by one of so many workers. */
+  readonly atOnce: (workers: number) => number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
   /** Asks for the turns that are needed where none is left; false: the crawl is done. */
   wake(): Promise<boolean>;
 }
 
-type Play = (partition: number, signal: AbortSignal) => Promise<TurnResult>;
+/** @param mayGoOn whether the turn may begin one more round: false when another worker waits for its place */
+type Play = (partition: number, signal: AbortSignal, mayGoOn: () => boolean) => Promise<TurnResult>;
 
 /** Longest pause between two looks at the turns, ms. */
 const LOOK_MS = 1_000;
@@ -73,7 +74,7 @@ export async function workOff(
   });
   const over = new AbortController();
   const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-  const shift = new Shift(deps.turns, play, { atOnce: deps.atOnce, ended, over: () => over.abort() });
+  const shift = new Shift(deps.turns, play, { ended, over: () => over.abort() });
   if ((await deps.turns.state()).open === 0) await deps.turns.forgetFailed();
   let state: TurnsState;
   try {
@@ -88,7 +89,6 @@ export async function workOff(
 }
 
 interface ShiftOptions {
-  readonly atOnce: number;
   readonly ended: AbortSignal;
   /** Ends the work of this worker. */
   readonly over: () => void;
@@ -101,6 +101,10 @@ class Shift {
   readonly #play: Play;
   readonly #options: ShiftOptions;
   readonly #playing = new Set<Promise<void>>();
+  /** Turns that it may play at a time, at the moment. */
+  #atOnce = 1;
+  /** Turns that end with their round, as there are more than that. */
+  #leaving = 0;
   #onEnd: () => void = () => {};
 
   constructor(turns: Turns, play: Play, options: ShiftOptions) {
@@ -115,7 +119,12 @@ class Shift {
 
   /** Turns that it can play beside these. */
   get places(): number {
-    return this.#options.atOnce - this.#playing.size;
+    return Math.max(0, this.#atOnce - this.#playing.size);
+  }
+
+  /** Where it plays more turns than that, some end with their round. */
+  limit(atOnce: number): void {
+    this.#atOnce = atOnce;
   }
 
   /** Takes as many turns as there are places; resolves with their number. */
@@ -145,21 +154,31 @@ class Shift {
   }
 
   async #run(turn: TakenTurn): Promise<void> {
+    let isLeaving = false;
+    const mayGoOn = (): boolean => {
+      if (!isLeaving && this.#playing.size - this.#leaving > this.#atOnce) {
+        isLeaving = true;
+        this.#leaving++;
+      }
+      return !isLeaving;
+    };
     try {
-      const result = await this.#played(turn);
+      const result = await this.#played(turn, mayGoOn);
       if (result !== null) await this.#turns.end(turn, result);
     } catch (error) {
       // A turn whose end the server does not learn is taken again once its lease is over.
       if (isAway(error)) return;
       this.fault = error as Error;
       this.#options.over();
+    } finally {
+      if (isLeaving) this.#leaving--;
     }
   }
 
   /** `null`: the turn has failed, which is noted. */
-  async #played(turn: TakenTurn): Promise<TurnResult | null> {
+  async #played(turn: TakenTurn, mayGoOn: () => boolean): Promise<TurnResult | null> {
     try {
-      return await this.#play(turn.partition, this.#options.ended);
+      return await this.#play(turn.partition, this.#options.ended, mayGoOn);
     } catch (error) {
       if (isOwnFault(error)) {
         this.fault = error;
@@ -177,10 +196,11 @@ const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE
 
 async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal: AbortSignal): Promise<TurnsState> {
   let isQuiet = false;
-  let state: TurnsState = { open: 0, nextMs: null, failed: [] };
+  let state: TurnsState = { open: 0, nextMs: null, workers: 1, failed: [] };
   while (!signal.aborted) {
     try {
       state = await looked(turns, deps.requireCrawlDb);
+      shift.limit(deps.atOnce(Math.max(1, state.workers)));
       if (state.nextMs === 0 && shift.places > 0 && (await shift.fill()) > 0) continue;
       const wasQuiet = isQuiet;
       isQuiet = state.open === 0 && shift.isIdle;

@@ -13,7 +13,9 @@ export interface TurnsState {
   readonly open: number;
   /** Time until the next turn may be taken, ms; 0: one may be taken now. `null`: none waits. */
   readonly nextMs: number | null;
-  /** Partitions that failed for good, and the reasons, newest first. */
+  /** Workers of the crawl that showed a sign of life within a lease; asking is one. */
+  readonly workers: number;
+  /** Partitions that failed for good, and the reasons. */
   readonly failed: readonly { readonly partition: number; readonly reason: string }[];
 }
 

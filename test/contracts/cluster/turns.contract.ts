@@ -35,7 +35,7 @@ export function turnsContract(name: string, { open, reset }: TurnsUnderTest): vo
     it('has none before one is wanted', async () => {
       const turns = await opened();
       expect(await turns.take(16)).toEqual([]);
-      expect(await turns.state()).toEqual({ open: 0, nextMs: null, failed: [] });
+      expect(await turns.state()).toEqual({ open: 0, nextMs: null, workers: 1, failed: [] });
       await turns.forgetFailed();
       await turns.want([]);
       expect((await turns.state()).open).toBe(0);
@@ -56,7 +56,7 @@ export function turnsContract(name: string, { open, reset }: TurnsUnderTest): vo
       const turns = await opened();
       await turns.want([1]);
       await turns.end(await taken(turns), 'done');
-      expect(await turns.state()).toEqual({ open: 0, nextMs: null, failed: [] });
+      expect(await turns.state()).toEqual({ open: 0, nextMs: null, workers: 1, failed: [] });
       await turns.want([1]);
       expect(partitionsOf(await turns.take(1))).toEqual([1]);
     });
@@ -93,7 +93,7 @@ export function turnsContract(name: string, { open, reset }: TurnsUnderTest): vo
         await turns.fail(await taken(turns), `db-corrupt: attempt ${attempt}`);
       }
       const reason = `db-corrupt: attempt ${TURN_ATTEMPTS}`;
-      expect(await turns.state()).toEqual({ open: 0, nextMs: null, failed: [{ partition: 1, reason }] });
+      expect(await turns.state()).toEqual({ open: 0, nextMs: null, workers: 1, failed: [{ partition: 1, reason }] });
       await turns.want([1, 2]);
       expect(partitionsOf(await turns.take(2))).toEqual([2]);
       await turns.forgetFailed();

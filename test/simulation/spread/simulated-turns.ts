@@ -17,6 +17,7 @@ export class SimulatedTurns {
   readonly #stores: SimulatedStores;
   readonly #isLost: () => boolean;
   readonly #rows = new Map<number, Row>();
+  readonly #workers = new Set<WorkerLife>();
 
   constructor(clock: VirtualClock, stores: SimulatedStores, isLost: () => boolean) {
     this.#clock = clock;
@@ -66,12 +67,14 @@ export class SimulatedTurns {
       },
       state: async () => {
         await life.gate();
+        this.#workers.add(life);
+        const workers = [...this.#workers].filter(({ isRunning }) => isRunning).length;
         const open = [...this.#rows].filter(([, { wanted }]) => wanted !== null);
         const from = open.map(([partition, row]) => Math.max(0, this.#freeFrom(partition, row) - clock.now()));
         const failed = [...this.#rows].flatMap(([partition, row]) =>
           isFailed(row) ? [{ partition, reason: row.fault as string }] : [],
         );
-        return { open: open.length, nextMs: from.length === 0 ? null : Math.min(...from), failed };
+        return { open: open.length, nextMs: from.length === 0 ? null : Math.min(...from), workers, failed };
       },
       forgetFailed: async () => {
         await life.gate();

@@ -23,7 +23,7 @@ export interface SpreadWorkDeps {
   readonly partitions: Omit<PartitionDeps, 'memoryOf'>;
   readonly turns: Turns;
   readonly cpuMs: () => number;
-  /** Turns that this worker plays at a time. */
+  /** Turns that this worker plays at a time, at most. */
   readonly atOnce: number;
   /** Ms after which a turn begins no further round. */
   readonly turnMs: number;
@@ -71,7 +71,9 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
   };
   let played = 0;
   const playing = turnsOf(deps, options, () => played++);
-  const summary = await workOff({ turns, atOnce, requireCrawlDb, wake: wakeAll }, options, playing);
+  // Each of the workers holds its share of the partitions: none rests while its hosts do, and none waits for a worker.
+  const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
+  const summary = await workOff({ turns, atOnce: share, requireCrawlDb, wake: wakeAll }, options, playing);
   return { ...summary, turns: played };
 }
 
@@ -131,7 +133,7 @@ function turnsOf(
     });
   };
   return (onRound: (round: RoundSummary) => void) =>
-    async (partition: number, signal: AbortSignal): Promise<TurnResult> => {
+    async (partition: number, signal: AbortSignal, mayGoOn: () => boolean): Promise<TurnResult> => {
       try {
         const open = await openPartition({ ...partitions, memoryOf }, partition, signal);
         try {
@@ -143,7 +145,7 @@ function turnsOf(
           };
           const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
           const end = await playTurn(open, {
-            ...{ partition, lengthMs: turnMs, signal, inboxOf: stores.inboxOf, cpuMs, budget },
+            ...{ partition, lengthMs: turnMs, mayGoOn, signal, inboxOf: stores.inboxOf, cpuMs, budget },
             ...calls,
           });
           if (end !== 'more') await budget.giveBack();

@@ -23,6 +23,8 @@ export interface TurnOptions {
   readonly partition: number;
   /** Ms after which no further round begins. */
   readonly lengthMs: number;
+  /** Whether one more round may begin: false when another worker waits for the partition. */
+  mayGoOn(): boolean;
   readonly signal: AbortSignal;
   readonly budget: PartitionBudget;
   inboxOf(partition: number): InboxOfOther;
@@ -79,7 +81,7 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
       }
       if (stoppedBy === 'hosts-waiting' && !hasMail && next !== undefined)
         return waited(deps, Date.parse(next.notBefore));
-      if (stopwatch().ms >= endAt) return 'more';
+      if (stopwatch().ms >= endAt || !options.mayGoOn()) return 'more';
       await roundPause(deps, () => isAnyDue(db, clock.now()), signal);
     }
   } finally {

@@ -98,11 +98,34 @@ describe.skipIf(NO_POSTGRES !== null)(`turns in PostgreSQL${SKIPPED}`, () => {
     await other.close();
   }, 60_000);
 
+  it('counts the workers that show signs of life, and wakes the others when one comes or goes', async () => {
+    const [one, other] = [await open('workers', 1_000), await open('workers', 1_000)];
+    const end = new AbortController();
+    expect((await one.state()).workers).toBe(1);
+    await one.wait(200, end.signal);
+    const woken = one.wait(60_000, end.signal);
+    expect((await other.state()).workers).toBe(2);
+    await woken;
+    expect((await one.state()).workers).toBe(2);
+    const left = one.wait(60_000, end.signal);
+    await other.close();
+    await left;
+    expect((await one.state()).workers).toBe(1);
+    // One that died is counted for a lease.
+    const dead = await open('workers', 1_000);
+    await dead.state();
+    expect((await one.state()).workers).toBe(2);
+    while ((await one.state()).workers > 1) await one.wait(50, end.signal);
+    await dead.close();
+    await one.close();
+  }, 30_000);
+
   it('leases of an earlier version of the tables get their columns', async () => {
     await (await open('earlier')).want([0]);
     const db = new Database(server.url);
     await db.query({ text: 'ALTER TABLE incrawl.leases DROP COLUMN wanted, DROP COLUMN asked, DROP COLUMN fault' });
     await db.query({ text: 'ALTER TABLE incrawl.leases DROP COLUMN failures' });
+    await db.query({ text: 'DROP TABLE incrawl.workers' });
     await db.query({ text: 'UPDATE incrawl.format SET version = 3' });
     await db.close();
     const turns = await open('earlier');

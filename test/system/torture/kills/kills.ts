@@ -17,8 +17,8 @@ export interface KillResult {
 }
 
 /**
- * Kills commands that write, each in a call that changes a file (or goes to the database), before the call or half way through
- * it. Whatever they leave must be sound, and the same command must come to its ordinary end.
+ * Kills commands that write, each in a call that changes a file (or goes to the database), before the call or half way
+ * through it. Whatever they leave must be sound, and the same command must come to its ordinary end.
  */
 export async function kills(
   say: (line: string) => void,
