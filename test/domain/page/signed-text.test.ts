@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockTable } from '../../../src/domain/page/block-table.ts';
-import { signedText as signedUtf8 } from '../../../src/domain/page/content/signed-text.ts';
+import { certainBlocks, signedText as signedUtf8 } from '../../../src/domain/page/content/signed-text.ts';
 import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
 import { pageDimensions } from '../../../src/domain/page/near/page-dimensions.ts';
 import { createSimhash } from '../../../src/domain/page/near/simhash.ts';
@@ -39,6 +39,24 @@ describe('the signed text', () => {
   it('leaves out blocks that are less certain than the rest', () => {
     const advert = block('Buy the best lamps of the town today, and save a lot of money!', 0.45);
     expect(signedText(page([block(PARAGRAPH, 0.98), advert, block(SECOND, 0.93)]))).toBe(`${PARAGRAPH}\n${SECOND}\n`);
+  });
+
+  it('takes the median over characters for the typical certainty', () => {
+    const certainty = fc.oneof(fc.constantFrom(0, 0.2, 0.6, 0.95), fc.double({ min: 0, max: 1, noNaN: true }));
+    const row = fc.record({ certainty, chars: fc.nat({ max: 9 }) });
+    const odds = (of: number): number => of / (1 - Math.min(of, 0.98));
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 20 }), (rows) => {
+        const table = new BlockTable().fill(rows.map(({ certainty, chars }) => block('x'.repeat(chars), certainty)));
+        const letters = rows
+          .toSorted((a, b) => b.certainty - a.certainty)
+          .flatMap(({ certainty, chars }) => Array.from({ length: chars }, () => certainty));
+        const highest = Math.max(0, ...rows.map(({ certainty }) => certainty));
+        const typical = letters.length === 0 ? highest : letters[Math.ceil(letters.length / 2) - 1]!;
+        const expected = rows.map(({ certainty }) => Number(odds(certainty) >= odds(typical) / 8));
+        expect([...certainBlocks(table)]).toEqual(expected);
+      }),
+    );
   });
 
   it('is everything where hardly anything is certain or prose', () => {

@@ -1,8 +1,13 @@
 /** Words in a shingle. */
 const SIZE = 3;
-const FIRST_SLOTS = 1 << 12;
-/** A longer table is not kept for the next text. */
+/** UTF-16 units of a text that are cut at a time. */
+const PART = 1 << 12;
+const BASIS = 0x811c9dc5 | 0;
+const FIRST_SLOTS = 1 << 9;
+/** Longer tables are not kept for the next text. */
 const MOST_KEPT = 1 << 17;
+/** Groups of hashes by size, one of which has the last of the smallest. */
+const GROUPS = 256;
 
 /** Of the characters below 128: the lower-case letter or digit; 0: it ends a word. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, unit) => {
@@ -24,7 +29,7 @@ const isSign = (unit: number): boolean =>
 
 /** Kana and Han, written without spaces: each character is a word. */
 const isUnspaced = (unit: number): boolean =>
-  (unit >= 0x3040 && unit < 0x3100) || (unit >= 0x3400 && unit < 0xa000) || (unit >= 0xf900 && unit < 0xfb00);
+  unit >= 0x3040 && (unit < 0x3100 || (unit >= 0x3400 && unit < 0xa000) || (unit >= 0xf900 && unit < 0xfb00));
 
 /**
  * The set of hashes of the runs of three words of a text, letters in lower case. Words are cut more coarsely than for
@@ -35,57 +40,106 @@ export class ShingleHashes {
   words = 0;
   /** Distinct hashes. */
   count = 0;
-  /** Open addressing, a power of two; 0 is an empty slot. */
-  private slots = new Uint32Array(FIRST_SLOTS);
+  /** In the order of the text. */
+  private hashes = new Int32Array(FIRST_SLOTS / 2);
+  /** Open addressing, a power of two, twice as many as hashes; 0 is an empty slot. */
+  private slots = new Int32Array(FIRST_SLOTS);
   private mask = FIRST_SLOTS - 1;
   private first = 0;
   private second = 0;
+  /** A part of the text, UTF-16. */
+  private readonly bytes = Buffer.allocUnsafeSlow(2 * PART);
+  private readonly cutWords = new Int32Array(PART + 2);
+  /** Hash of the word that has not ended. */
+  private word = BASIS;
+  /** -1: within a word; else 0. */
+  private isInside = 0;
+  private readonly groups = new Int32Array(GROUPS);
 
   take(text: string): void {
     this.clear(text.length);
-    let word = 0;
-    for (let at = 0; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
-      const letter = unit < 128 ? ASCII[unit]! : isSign(unit) ? 0 : unit;
-      if (letter === 0) {
-        if (word !== 0) this.addWord(word);
-        word = 0;
-      } else if (unit >= 0x3040 && isUnspaced(unit)) {
-        if (word !== 0) this.addWord(word);
-        this.addWord(unit);
-        word = 0;
-      } else {
-        // Never 0, which is no word. FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo).
-        word = Math.imul((word === 0 ? 0x811c9dc5 : word) ^ letter, 0x01000193) || 1;
-      }
+    this.word = BASIS;
+    this.isInside = 0;
+    for (let from = 0; from < text.length; from += PART) {
+      const units = Math.min(PART, text.length - from);
+      this.bytes.write(text.length <= PART ? text : text.slice(from, from + units), 'utf16le');
+      this.addWords(this.cut(units));
     }
-    if (word !== 0) this.addWord(word);
+    if (this.isInside !== 0) this.addWords(1);
     // A text of fewer words than a shingle is one.
     if (this.count === 0 && this.words > 0) this.add(this.first, this.second, 0);
   }
 
   /** The smallest hashes, at most so many, in no order; valid until the next text. */
-  smallest(most: number): Uint32Array {
-    if (this.count <= most) return this.below(2 ** 32);
-    // Where hashes are spread evenly, four standard deviations more than are needed.
-    let limit = (2 ** 32 * (most + 4 * Math.sqrt(most))) / this.count;
-    let found = this.below(limit);
-    while (found.length < most) {
-      limit *= 2;
-      found = this.below(limit);
+  smallest(most: number): Int32Array {
+    const { hashes, groups, count } = this;
+    if (count <= most) return hashes.subarray(0, count);
+    // Only the group in which the last of them is has to be sorted.
+    const shift = groupShift(count, most);
+    groups.fill(0);
+    for (let at = 0; at < count; at++) groups[Math.min(GROUPS - 1, hashes[at]! >>> shift)]!++;
+    let last = 0;
+    let inFront = 0;
+    while (inFront + groups[last]! < most) inFront += groups[last++]!;
+    const found = new Int32Array(most);
+    const ofLast: number[] = [];
+    let taken = 0;
+    for (let at = 0; at < count; at++) {
+      const hash = hashes[at]!;
+      const group = Math.min(GROUPS - 1, hash >>> shift);
+      if (group < last) found[taken++] = hash;
+      else if (group === last) ofLast.push(hash >>> 0);
     }
-    return found.sort().subarray(0, most);
+    ofLast.sort((a, b) => a - b);
+    for (let at = 0; taken < most; at++) found[taken++] = ofLast[at]!;
+    return found;
   }
 
-  private below(limit: number): Uint32Array {
-    const { slots, mask } = this;
-    const found = new Uint32Array(this.count);
+  /**
+   * Cuts a part of the text into hashes of words by FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), without a branch where
+   * words of ASCII end: no processor foresees these. Returns how many have ended; behind them is that which has not.
+   */
+  private cut(units: number): number {
+    const { bytes, cutWords } = this;
+    let { word, isInside } = this;
     let count = 0;
-    for (let slot = 0; slot <= mask; slot++) {
-      const hash = slots[slot]!;
-      if (hash !== 0 && hash < limit) found[count++] = hash;
+    const end = 2 * units;
+    for (let at = 0; at < end; at += 2) {
+      const unit = bytes[at]! | (bytes[at + 1]! << 8);
+      let letter: number;
+      if (unit < 128) letter = ASCII[unit]!;
+      else if (isUnspaced(unit)) {
+        count -= isInside;
+        cutWords[count++] = unit;
+        isInside = 0;
+        word = BASIS;
+        continue;
+      } else letter = isSign(unit) ? 0 : unit;
+      // All bits are set for a letter, none for what ends a word.
+      const isLetter = -letter >> 31;
+      count -= isInside & ~isLetter;
+      isInside = isLetter;
+      word = ((Math.imul(word ^ letter, 0x01000193) || 1) & isLetter) | (BASIS & ~isLetter);
+      cutWords[count] = word;
     }
-    return found.subarray(0, count);
+    this.word = word;
+    this.isInside = isInside;
+    return count;
+  }
+
+  private addWords(count: number): void {
+    const { cutWords } = this;
+    let { first, second, words } = this;
+    for (let at = 0; at < count; at++) {
+      const third = cutWords[at]!;
+      if (++words >= SIZE) this.add(first, second, third);
+      first = second;
+      second = third;
+    }
+    this.first = first;
+    this.second = second;
+    this.words = words;
+    cutWords[0] = cutWords[count]!;
   }
 
   /** Makes room for the shingles that a text of this length has as a rule. */
@@ -93,47 +147,53 @@ export class ShingleHashes {
     [this.words, this.count, this.first, this.second] = [0, 0, 0, 0];
     let size = FIRST_SLOTS;
     while (size < chars / 2 && size < MOST_KEPT) size *= 2;
-    if (this.slots.length < size || this.slots.length > MOST_KEPT) this.slots = new Uint32Array(size);
+    if (this.slots.length < size || this.slots.length > MOST_KEPT) this.resize(size);
     else this.slots.fill(0, 0, size);
     this.mask = size - 1;
   }
 
-  private addWord(word: number): void {
-    this.words++;
-    if (this.words >= SIZE) this.add(this.first, this.second, word);
-    this.first = this.second;
-    this.second = word;
+  private resize(size: number): void {
+    this.slots = new Int32Array(size);
+    const { hashes, count } = this;
+    this.hashes = new Int32Array(size / 2);
+    this.hashes.set(hashes.subarray(0, count));
   }
 
   private add(first: number, second: number, third: number): void {
     const hash = mixed(Math.imul(first, 0x85ebca6b) ^ Math.imul(second + 0x6b43a9b5, 0x27d4eb2f) ^ third) || 1;
-    if (this.put(hash) && 2 * this.count > this.mask) this.grow();
-  }
-
-  private put(hash: number): boolean {
     const { slots, mask } = this;
     let slot = hash & mask;
     while (slots[slot] !== 0) {
-      if (slots[slot] === hash) return false;
+      if (slots[slot] === hash) return;
       slot = (slot + 1) & mask;
     }
     slots[slot] = hash;
-    this.count++;
-    return true;
+    this.hashes[this.count++] = hash;
+    if (2 * this.count > mask) this.grow();
   }
 
   private grow(): void {
-    const old = this.slots.subarray(0, this.mask + 1);
-    this.slots = new Uint32Array(2 * old.length);
-    this.mask = this.slots.length - 1;
-    this.count = 0;
-    for (const hash of old) if (hash !== 0) this.put(hash);
+    const { count } = this;
+    const size = 2 * (this.mask + 1);
+    this.resize(size);
+    this.mask = size - 1;
+    const { slots, hashes, mask } = this;
+    for (let at = 0; at < count; at++) {
+      let slot = hashes[at]! & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = hashes[at]!;
+    }
   }
+}
+
+/** The bits to the right of those that number the groups, of which the smallest hashes are to fill half. */
+function groupShift(count: number, most: number): number {
+  return 24 - Math.max(0, Math.floor(Math.log2(count / most)) - 1);
 }
 
 /** The last step of MurmurHash3 (A. Appleby): each bit depends on all. */
 function mixed(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  return hash ^ (hash >>> 16);
 }

@@ -19,7 +19,7 @@ export class TextSketch {
 
   constructor(text: string) {
     this.#text = text;
-    if (!this.#addAscii(text)) this.#add(this.#foldedText());
+    if (!this.#addPlain(text)) this.#add(this.#foldedText());
   }
 
   /** @param part its white space folded */
@@ -52,20 +52,18 @@ export class TextSketch {
     }
   }
 
-  /** {@link #add} of the normalised text, without making it. `false`: it is not all ASCII. */
-  #addAscii(text: string): boolean {
+  /** {@link #add} of the normalised text, without making it. `false`: it has characters beyond these. */
+  #addPlain(text: string): boolean {
     const seen = this.#seen;
     let window = 0;
     let length = 0;
+    let isAfterSpace = false;
     for (let i = 0; i < text.length; i++) {
-      let code = text.charCodeAt(i);
-      if (code > 0x7f) return false;
-      if (code <= 0x20) {
-        if (code === SPACE || (code >= 0x09 && code <= 0x0d)) {
-          if (length > 0 && (window & 0xff) === SPACE) continue;
-          code = SPACE;
-        }
-      } else if (code >= 0x41 && code <= 0x5a) code |= 0x20;
+      const unit = text.charCodeAt(i);
+      const code = unit < PLAIN.length ? PLAIN[unit]! : isPunctuation(unit) ? unit : 0;
+      if (code === 0) return false;
+      if (code === SPACE && isAfterSpace) continue;
+      isAfterSpace = code === SPACE;
       window = written(window, code);
       if (++length < GRAM) continue;
       const at = slot(window);
@@ -74,6 +72,14 @@ export class TextSketch {
     return true;
   }
 }
+
+/**
+ * Latin-1 in lower case, all white space as a space; 0 where that is not known for a character by itself. Of ASCII and
+ * Latin-1, the lower case is one character wherever one stands.
+ */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, unit) => foldCase(String.fromCharCode(unit)).charCodeAt(0));
+/** Dashes, quotation marks, bullets, ellipses: neither white space nor letters. */
+const isPunctuation = (unit: number): boolean => unit >= 0x2010 && unit <= 0x2027;
 
 const SPACE = 0x20;
 /** The last four characters, eight bits of each. */
