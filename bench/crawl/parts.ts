@@ -67,7 +67,9 @@ export async function benchParts(say: (text: string) => void, origins: readonly 
     const absent = await cpuUs(20, (i) => db.hasMany(data(i + 1_000).map(({ url }) => url)));
     const visited = async (hosts: number): Promise<string> => {
       const visits = Array.from({ length: 500 }, (_, i) => visitTo(`h${i % hosts}.example`, 1 + ((i * 7_919) % 900)));
-      const us = await cpuUs(60, async () => db.write({ hostFacts: await factsAfter(db, [], visits, 0, new Map()) }));
+      const us = await cpuUs(60, async () =>
+        db.write({ hostFacts: await factsAfter(db, [], visits, 0, new Map(), 0) }),
+      );
       return (us / visits.length).toFixed(1);
     };
     const traffic = [await visited(1), await visited(50), await visited(500)];

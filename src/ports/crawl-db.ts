@@ -1,6 +1,7 @@
 import type { FeedBatch } from '../domain/crawl/change/change-feed.ts';
 import type { HostClock } from '../domain/crawl/hazard/host-clock.ts';
 import type { RenderTrials } from '../domain/crawl/rendering/render-trials.ts';
+import type { FetchesOfDay } from '../domain/crawl/revisit/fetches-of-day.ts';
 import type { MissingLinks } from '../domain/crawl/revisit/missing-links.ts';
 import type { CrawlDatum, CrawlState, ScheduleMemory } from '../domain/crawl/states/datum.ts';
 import type { HostTraffic } from '../domain/crawl/states/host-traffic.ts';
@@ -239,6 +240,11 @@ export interface HostFacts {
   readonly clock: HostClock | null;
   /** What its dead links have shown; `null`: it has none. In the facts that segments hold without folders. */
   readonly missing: MissingLinks | null;
+  /**
+   * Its visits on the last day with any, while it has a bound by the day; `null`: it had none, and in the facts that
+   * segments hold.
+   */
+  readonly fetchesOfDay: FetchesOfDay | null;
 }
 
 export const NO_HOST_FACTS: HostFacts = Object.freeze({
@@ -258,6 +264,7 @@ export const NO_HOST_FACTS: HostFacts = Object.freeze({
   rendering: null,
   clock: null,
   missing: null,
+  fetchesOfDay: null,
 });
 
 export interface Lease {

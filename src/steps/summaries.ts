@@ -14,6 +14,7 @@ export interface GenerateRejections {
   minScore: number;
   minInterval: number;
   hostWaits: number;
+  hostDay: number;
   hostCap: number;
   domainCap: number;
   topN: number;
@@ -27,6 +28,7 @@ export const NO_REJECTIONS: Readonly<GenerateRejections> = Object.freeze({
   minScore: 0,
   minInterval: 0,
   hostWaits: 0,
+  hostDay: 0,
   hostCap: 0,
   domainCap: 0,
   topN: 0,
@@ -71,7 +73,10 @@ export interface SeedError {
   readonly message: string;
 }
 
-/** Hosts with due URLs that must not be asked yet: their Crawl-delay is long, or they asked for a pause. */
+/**
+ * Hosts with due URLs that must not be asked yet: their Crawl-delay is long, they asked for a pause, or they have had
+ * their visits of the day.
+ */
 export interface WaitingHosts {
   readonly hosts: number;
   /** Due URLs of them all. */
@@ -85,6 +90,8 @@ export interface WaitingHost {
   /** Earliest time of its next request, ISO 8601. */
   readonly notBefore: string;
   readonly urls: number;
+  /** `hosts[0].fetchesPerDay: 50 of 50 asked today`; absent: by its own delay or pause. */
+  readonly reason?: string;
 }
 
 /** When a page is due that is not yet. */

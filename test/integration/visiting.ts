@@ -47,8 +47,14 @@ const robots: Answer = (_request, response) => {
   response.writeHead(200).end('User-agent: *\nDisallow: /private\n');
 };
 
-/** A crawler with a simulated clock, which jumps to the end of each sleep, and a server that answers by `answer`. */
-export async function visiting(answering: Answer | PacedAnswer, ...settings: string[]): Promise<Visited> {
+/**
+ * A crawler with a simulated clock, which jumps to the end of each sleep, and a server that answers by `answer`. A
+ * setting may name the host (`127.0.0.1:PORT`) of that server.
+ */
+export async function visiting(
+  answering: Answer | PacedAnswer,
+  ...settings: (string | ((host: string) => string))[]
+): Promise<Visited> {
   const { answer, pauseMs } = typeof answering === 'function' ? { answer: answering, pauseMs: null } : answering;
   const asked: string[] = [];
   const askedAt: number[] = [];
@@ -63,6 +69,8 @@ export async function visiting(answering: Answer | PacedAnswer, ...settings: str
   server.prependListener('request', () => askedAt.push(now));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
+  const { port } = server.address() as AddressInfo;
+  const host = `127.0.0.1:${port}`;
   const options = {
     config: defaultConfig([
       'fetch.delay=0',
@@ -70,7 +78,7 @@ export async function visiting(answering: Answer | PacedAnswer, ...settings: str
       'http.allowAddresses=["127.0.0.0/8"]',
       'http.headTimeout=300ms',
       'sitemaps.mode=off',
-      ...settings,
+      ...settings.map((setting) => (typeof setting === 'string' ? setting : setting(host))),
     ]),
     dir,
     log: silent,
@@ -94,7 +102,7 @@ export async function visiting(answering: Answer | PacedAnswer, ...settings: str
   return {
     dir,
     crawler,
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}`,
     asked,
     askedAt,
     work,

@@ -32,6 +32,7 @@ function byHand(all: readonly Candidate[], caps: Caps): string[] {
   for (const each of sorted) {
     const host = hosts.get(each.host) ?? 0;
     const domain = domains.get(domainOf(each.host)) ?? 0;
+    if (host >= (caps.leftOf?.(each.host) ?? Number.POSITIVE_INFINITY)) continue;
     if (caps.maxPerHost > 0 && host >= caps.maxPerHost) continue;
     if (caps.maxPerDomain > 0 && domain >= caps.maxPerDomain) continue;
     if (chosen.length >= caps.topN) continue;
@@ -50,18 +51,23 @@ describe('selection under caps', () => {
       maxPerHost: fc.integer({ min: 0, max: 8 }),
       maxPerDomain: fc.integer({ min: 0, max: 12 }),
     });
+    const days = fc.option(fc.dictionary(host, fc.integer({ min: 0, max: 8 })));
     fc.assert(
       fc.property(
         fc.array(fc.tuple(host, fc.integer({ min: 0, max: 50 })), { minLength: 1_000, maxLength: 2_500 }),
         caps,
-        (rows, limits) => {
+        days,
+        (rows, ofRound, left) => {
+          const leftOf = left === null ? undefined : (name: string) => left[name] ?? Number.POSITIVE_INFINITY;
+          const limits = { ...ofRound, leftOf };
           const all = rows.map(([name, rank], i) => candidate(`http://${name}/${i}`, name, rank));
           const selection = new Selection(limits, { domainOf });
           for (const each of all) selection.add(each);
           const chosen = selection.finish().map((each) => each.entry.url);
           expect(chosen).toEqual(byHand(all, limits));
-          const { hostCap, domainCap, topN } = selection.rejected;
-          expect(chosen.length + hostCap + domainCap + topN).toBe(all.length);
+          const { hostDay, hostCap, domainCap, topN } = selection.rejected;
+          if (left === null) expect(hostDay).toBe(0);
+          expect(chosen.length + hostDay + hostCap + domainCap + topN).toBe(all.length);
         },
       ),
       { numRuns: 30 },

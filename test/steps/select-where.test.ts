@@ -6,6 +6,7 @@ import { matcherOf } from '../../src/domain/query/match.ts';
 import { parseExpression } from '../../src/domain/query/parse.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_SKIP_SINK, SkipNotes } from '../../src/steps/counters/skip-notes.ts';
+import { HostDays } from '../../src/steps/facts/host-days.ts';
 import { type SelectDeps, selectDue } from '../../src/steps/generate/select-due.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
@@ -75,7 +76,15 @@ async function dbOf(data: readonly CrawlDatum[]): Promise<CrawlDb> {
 async function selected(db: CrawlDb, where: string, budget: number | null, touched: readonly string[]) {
   const first = [];
   for await (const entry of db.due({ until: NOW })) if (touched.includes(entry.url)) first.push(entry);
-  const round = { now: NOW, until: NOW, touched: first, budget, turns: new Map(), hazard: null };
+  const round = {
+    now: NOW,
+    until: NOW,
+    touched: first,
+    budget,
+    turns: new Map(),
+    days: new HostDays(db, undefined, NOW),
+    hazard: null,
+  };
   return selectDue(db, deps, round, { ...OPTIONS, where });
 }
 
@@ -127,7 +136,15 @@ it('reads no record where the due index has the fields, and else those that the 
 it('names the URLs that do not match among those that were skipped', async () => {
   const skips = new SkipNotes(10);
   const db = await dbOf([datumOf({ host: 1, kind: 1, hours: 1, topic: 0, depth: 0 }, 1)]);
-  const round = { now: NOW, until: NOW, touched: [], budget: null, turns: new Map(), hazard: null };
+  const round = {
+    now: NOW,
+    until: NOW,
+    touched: [],
+    budget: null,
+    turns: new Map(),
+    days: new HostDays(db, undefined, NOW),
+    hazard: null,
+  };
   await selectDue(db, { ...deps, skips }, round, { ...OPTIONS, where: 'host = other.example' });
   expect(skips.listed).toMatchObject([{ url: 'https://h1.example/1', reason: 'expression-not-met' }]);
 });

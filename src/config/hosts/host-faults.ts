@@ -9,6 +9,7 @@ const REPEATED: ReadonlySet<PropertyKey> = new Set([
   'delay',
   'connections',
   'depth',
+  'fetchesPerDay',
   'cookies',
   'protocol',
   'http2',

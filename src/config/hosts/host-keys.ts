@@ -86,6 +86,15 @@ export const HOST_KEYS = {
       prose: 'As crawl --depth, for these pages: 1 is the seeds alone, 2 also the pages that they link to.',
     }),
   ),
+  fetchesPerDay: optional(
+    integer({
+      default: 1_000_000,
+      min: 1,
+      max: 1_000_000_000,
+      unit: 'visits',
+      prose: 'Most visits to pages of each of these hosts on a UTC day, over all rounds and runs.',
+    }),
+  ),
   headers: record(requestHeaders, {
     type: 'headers',
     limits: 'names and values',
@@ -199,9 +208,11 @@ export const hostEntry = z
     const refuse = (key: string, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
     if (parseHostPattern(entry.match)?.kind === 'prefix') {
       // URLs of one host share its turns, whatever their paths.
-      const wanted = 'expected an entry for a host or *.domain: all URLs of a host share its delay and its connections';
+      const wanted =
+        'expected an entry for a host or *.domain: all URLs of a host share its delay, connections and fetches a day';
       if (entry.delay !== undefined) refuse('delay', wanted);
       if (entry.connections !== undefined) refuse('connections', wanted);
+      if (entry.fetchesPerDay !== undefined) refuse('fetchesPerDay', wanted);
     }
     if (entry.http2 === true && entry.protocol === 'got') refuse('http2', 'expected protocol: undici, or none');
     if (entry.login !== undefined && canonicalOf(entry.login) === undefined) refuse('login', 'expected a URL');

@@ -9,7 +9,7 @@ import { HOST_KEYS } from './host-keys.ts';
 export interface UrlSettings {
   /** `hosts[1]`, the first entry that matches the URL; `null`: none does. */
   readonly entry: string | null;
-  /** The first one for the whole host, whose delay and connections hold; `null`: none. */
+  /** The first one for the whole host, whose delay, connections and fetches a day hold; `null`: none. */
   readonly hostEntry: string | null;
   readonly settings: ReadonlyMap<string, Origin>;
   /** Settings that hold secrets, which are not sent to this URL: it is http, and `secretsOverHttp` is not set. */
@@ -26,7 +26,7 @@ const GENERAL: Readonly<Record<string, string>> = {
 };
 
 /** Settings that all URLs of a host share. */
-const OF_HOST: ReadonlySet<string> = new Set(['delay', 'connections']);
+const OF_HOST: ReadonlySet<string> = new Set(['delay', 'connections', 'fetchesPerDay']);
 
 /**
  * @param url canonical

@@ -2,6 +2,7 @@
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { layersByHost } from '../../config/hosts/layers-of.ts';
+import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
@@ -11,6 +12,7 @@ import { explainUrlChain, sharingGate } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { openExpectations } from '../../steps/facts/expected-changes.ts';
+import { HostDays, untilTomorrow } from '../../steps/facts/host-days.ts';
 import { openHostTurns } from '../../steps/facts/host-turns.ts';
 import { withVisitPrice } from '../../steps/facts/visit-price.ts';
 import { openNewSettings } from '../../steps/generate/settings-in-force.ts';
@@ -68,6 +70,7 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
     lease,
     host,
     hostTurnAt: stored === null ? null : await lateTurnOf(deps, hostOf(stored)),
+    hostDayUsed: stored === null ? null : await usedDayOf(deps, hostOf(stored)),
     // Under a budget, intervals depend on the price of a visit.
     policy: { ...priced, ...(expected !== undefined && { expected }) },
     lastModifiedAt: lastModified === null ? null : parseHttpDate(lastModified),
@@ -93,6 +96,14 @@ const isLater = (datum: CrawlDatum | undefined, now: number): datum is CrawlDatu
 async function lateTurnOf({ db, config, now }: ExplainDeps, host: string): Promise<number | null> {
   const at = (await openHostTurns(db, now)).get(host);
   return at === undefined || at <= now + config.fetch.hostWaitMs ? null : at;
+}
+
+/** Why a host is asked nothing more today; `null`: it may be. */
+async function usedDayOf({ db, config, now }: ExplainDeps, host: string): Promise<string | null> {
+  const days = new HostDays(db, dayBoundsByHost(config), now);
+  await days.meet(host);
+  const reason = days.againAt(host) === null ? null : days.reasonOf(host);
+  return reason === null ? null : untilTomorrow(reason, now);
 }
 
 /** Entries of the skip report that an explanation shows. */

@@ -1,5 +1,6 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { layersByHost } from '../../config/hosts/layers-of.ts';
+import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
@@ -40,6 +41,7 @@ async function redirectFollower(deps: FollowDeps, segment: Segment): Promise<Fol
     additions: config.updatedb.additions,
     beyondVariants: config.outlinks.beyondVariants,
     layersOf: layersByHost(config),
+    dayBoundOf: dayBoundsByHost(config),
     initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
     auditShare: config.fetch.auditShare,
   });

@@ -1,6 +1,7 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
 import { layersByHost } from '../../config/hosts/layers-of.ts';
+import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
@@ -39,6 +40,7 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
     hostWaitMs: config.fetch.hostWaitMs,
     partitionBy: config.partition.by,
     layersOf: layersByHost(config),
+    dayBoundOf: dayBoundsByHost(config),
   };
   if (!options.dryRun) {
     const moved = await applySettings(db, policy, scheduleSettings(config), clock.now());

@@ -1,4 +1,5 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import { applyUrlChain } from '../../plugin-host/url-chain.ts';
 import { generateFromList } from '../../steps/generate/generate-from-list.ts';
@@ -39,5 +40,7 @@ export function listRound(
     seedScore: (url: string) => loaded.scoring?.seedScore(url) ?? 1,
     partition: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
   };
-  return generateFromList(list, sources, { auditShare: config.fetch.auditShare, dryRun });
+  return generateFromList(list, sources, {
+    ...{ auditShare: config.fetch.auditShare, dryRun, dayBoundOf: dayBoundsByHost(config) },
+  });
 }

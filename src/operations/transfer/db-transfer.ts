@@ -211,9 +211,11 @@ export class ImportSink {
     const rows = await this.#db.hostRows(this.#facts.map(({ host }) => host));
     return this.#facts.flatMap(({ host, facts }, i) => {
       const known = rows[i]?.facts ?? NO_HOST_FACTS;
-      // Traffic alone contradicts none of the other facts. It is not added up: so merging twice adds nothing.
-      return isNothing({ ...known, traffic: null })
-        ? [{ host, facts: { ...facts, traffic: known.traffic ?? facts.traffic } }]
+      // Counts alone contradict none of the other facts. They are not added up: so merging twice adds nothing.
+      const traffic = known.traffic ?? facts.traffic;
+      const fetchesOfDay = known.fetchesOfDay ?? facts.fetchesOfDay;
+      return isNothing({ ...known, traffic: null, fetchesOfDay: null })
+        ? [{ host, facts: { ...facts, traffic, fetchesOfDay } }]
         : [];
     });
   }

@@ -191,6 +191,7 @@ const facts = z.strictObject({
     })
     .nullable()
     .default(null),
+  fetchesOfDay: z.strictObject({ day: count, fetches: count }).nullable().default(null),
 });
 
 const families = z.strictObject({

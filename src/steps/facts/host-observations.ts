@@ -1,7 +1,9 @@
 import type { HostClock } from '../../domain/crawl/hazard/host-clock.ts';
 import { withTrial } from '../../domain/crawl/rendering/render-trials.ts';
+import { withoutFetches } from '../../domain/crawl/revisit/fetches-of-day.ts';
 import { afterAnswers, afterDeadLink, type MissingLinks } from '../../domain/crawl/revisit/missing-links.ts';
 import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
+import { isMissingPageUrl } from '../../domain/crawl/states/soft-404.ts';
 import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
 
@@ -26,6 +28,7 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     rendering: renderingAfter(facts.rendering ?? null, observation),
     clock: facts.clock ?? null,
     missing: missingAfter(facts.missing ?? null, observation),
+    fetchesOfDay: facts.fetchesOfDay ?? null,
   };
 }
 
@@ -58,13 +61,18 @@ export function observationsOf(chunk: readonly { readonly fetched: FetchedRecord
   );
 }
 
-/** The facts of the hosts concerned, with the observations and the costs of the visits added, and their new clocks. */
+/**
+ * The facts of the hosts concerned, with the observations and the costs of the visits added, and their new clocks.
+ * Visits that sent no request are given back to the day on which they were taken.
+ * @param takenAt ms since the epoch
+ */
 export async function factsAfter(
   db: CrawlDb,
   observations: readonly DatedObservation[],
   visits: readonly Pick<FetchedRecord, 'host' | 'url' | 'outcome'>[],
   distrustMs: number,
   clocks: ReadonlyMap<string, HostClock>,
+  takenAt: number,
 ): Promise<{ host: string; facts: HostFacts }[]> {
   const hosts = [...new Set([...[...observations, ...visits].map(({ host }) => host), ...clocks.keys()])];
   if (hosts.length === 0) return [];
@@ -73,7 +81,10 @@ export async function factsAfter(
   for (const { host, observation, at } of observations)
     facts.set(host, withObservation(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
   const traffic = new Map<string, TrafficSum>();
-  for (const { host, outcome } of visits) {
+  const unasked = new Map<string, number>();
+  for (const { host, url, outcome } of visits) {
+    // An address that cannot exist was not taken as a page.
+    if (outcome.requests === 0 && !isMissingPageUrl(url)) unasked.set(host, (unasked.get(host) ?? 0) + 1);
     let sum = traffic.get(host);
     if (sum === undefined) {
       sum = new TrafficSum(facts.get(host)?.traffic ?? NO_TRAFFIC);
@@ -85,7 +96,8 @@ export async function factsAfter(
   return [...facts].map(([host, stored]) => {
     const clock = clocks.get(host);
     const missing = afterAnswers(stored.missing, answers.get(host) ?? []);
-    const fact = { ...stored, missing, clock: clock ?? stored.clock };
+    const fetchesOfDay = withoutFetches(stored.fetchesOfDay, unasked.get(host) ?? 0, takenAt);
+    const fact = { ...stored, missing, clock: clock ?? stored.clock, fetchesOfDay };
     const sum = traffic.get(host)?.value;
     return { host, facts: sum === undefined || sum.visits === 0 ? fact : { ...fact, traffic: sum } };
   });
@@ -135,4 +147,4 @@ export async function factsOf(
   );
 }
 
-const NOT_IN_SEGMENTS = { traffic: null, clock: null } as const;
+const NOT_IN_SEGMENTS = { traffic: null, clock: null, fetchesOfDay: null } as const;

@@ -1,4 +1,5 @@
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type Matches, matcherOf } from '../../domain/query/match.ts';
 import { parseExpression } from '../../domain/query/parse.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, RoundBounds, Segment } from '../../ports/segment-store.ts';
 import { chargedFacts } from '../facts/fetch-budget.ts';
+import { HostDays, takenFacts } from '../facts/host-days.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
 import { fetchItem } from '../generate/list-item.ts';
@@ -43,6 +45,8 @@ export interface FollowOptions extends Pick<LinkOptions, 'beyondVariants' | 'lay
   readonly initialIntervalMs: number;
   /** As in `GenerateSettings`. */
   readonly auditShare: number;
+  /** As in `GenerateSettings`. */
+  readonly dayBoundOf?: DayBoundOf | undefined;
 }
 
 /**
@@ -78,6 +82,12 @@ interface Joining {
 
 interface Target extends Found {
   readonly isOfSeed: boolean;
+}
+
+/** Targets that hosts with a bound by the day still take in. */
+interface PlacesToday {
+  admits(host: string): boolean;
+  count(host: string): void;
 }
 
 class Follower {
@@ -121,15 +131,32 @@ class Follower {
     const [records, leases] = [await db.getMany(urls), await db.leases(urls)];
     const now = clock.now();
     const joining: Joining[] = [];
+    const places = await this.#placesToday(urls, now);
     for (const [i, url] of urls.entries()) {
       if (leases[i] !== undefined) continue;
-      const record = records[i];
-      const each = await this.#joining(url, targets.get(url) as Target, record, now);
+      const isListed = this.#joined.has(url);
+      const host = hostOf(url);
+      if (!isListed && !places.admits(host)) continue;
+      const each = await this.#joining(url, targets.get(url) as Target, records[i], now);
       if (each === null) continue;
       joining.push(each);
-      if (!this.#joined.has(url)) this.#caps.count(hostOf(url));
+      if (isListed) continue;
+      this.#caps.count(host);
+      places.count(host);
     }
     return joining.length === 0 ? [] : this.#join(joining);
+  }
+
+  /** What the hosts of targets may still be asked today. The list of an operator goes by no bound. */
+  async #placesToday(urls: readonly string[], now: number): Promise<PlacesToday> {
+    const { isListed = false } = this.#segment.info;
+    const days = new HostDays(this.#deps.db, isListed ? undefined : this.#options.dayBoundOf, now);
+    for (const url of urls) await days.meet(hostOf(url));
+    const taken = new Map<string, number>();
+    return {
+      admits: (host) => (taken.get(host) ?? 0) < days.leftOf(host),
+      count: (host) => void taken.set(host, (taken.get(host) ?? 0) + 1),
+    };
   }
 
   /** Targets that a round may ask for, by what their redirects say. */
@@ -198,8 +225,9 @@ class Follower {
   }
 
   async #join(joining: readonly Joining[]): Promise<FetchItem[]> {
-    const { db, links } = this.#deps;
+    const { db, links, clock } = this.#deps;
     const { id } = this.#segment.info;
+    const hostsJoining = joining.map(({ datum }) => hostOf(datum.url));
     const items = joining.filter(({ datum }) => !this.#joined.has(datum.url)).map((each, i) => this.#itemOf(each, i));
     if (items.length > 0) {
       const hosts = new Set(items.map(({ host }) => host).filter((host) => !(host in this.#segment.info.hosts)));
@@ -209,6 +237,7 @@ class Follower {
     await db.write({
       puts: added.map((datum) => ({ datum, previous: null })),
       lease: { segment: id, entries: joining.map(({ datum }) => dueEntry(datum)) },
+      hostFacts: await takenFacts(db, this.#options.dayBoundOf, hostsJoining, clock.now()),
       meta: this.#bounds.isCharged ? await chargedFacts(db, items.length) : {},
     });
     links.seen.add(added.map(({ url }) => url));

@@ -12,13 +12,26 @@ export interface Caps {
   /** 0: no cap. */
   readonly maxPerHost: number;
   readonly maxPerDomain: number;
+  /** URLs that a host allows today; Infinity: no cap. Absent: no host has one. */
+  readonly leftOf?: ((host: string) => number) | undefined;
 }
 
+/** URLs of a host that a round may take; Infinity: no cap. */
+export const placesOf = ({ maxPerHost, leftOf }: Caps, host: string): number =>
+  Math.min(maxPerHost > 0 ? maxPerHost : Number.POSITIVE_INFINITY, leftOf?.(host) ?? Number.POSITIVE_INFINITY);
+
+/** Which of the caps of a host {@link placesOf} goes by. A further round helps against that of a round alone. */
+export const hostCapOf = (caps: Caps, host: string): 'hostDay' | 'hostCap' =>
+  caps.leftOf !== undefined && caps.leftOf(host) <= placesOf(caps, host) ? 'hostDay' : 'hostCap';
+
 export interface CapCounts {
+  hostDay: number;
   hostCap: number;
   domainCap: number;
   topN: number;
 }
+
+export const NO_CAP_REJECTIONS: Readonly<CapCounts> = Object.freeze({ hostDay: 0, hostCap: 0, domainCap: 0, topN: 0 });
 
 const byRank = (a: Candidate, b: Candidate): number =>
   b.rank - a.rank || a.entry.dueAt - b.entry.dueAt || (a.entry.url < b.entry.url ? -1 : 1);
@@ -40,7 +53,7 @@ export interface SelectionDeps {
  * stream it would reject in the whole, and may be forgotten at once.
  */
 export class Selection {
-  readonly rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
+  readonly rejected: CapCounts = { ...NO_CAP_REJECTIONS };
   #candidates: Candidate[] = [];
   /** Those of the candidates that were chosen by an earlier cut. */
   #admitted = new Set<Candidate>();
@@ -109,16 +122,16 @@ export class PlaceCounts {
   }
 
   /** The cap that a further URL of a host would exceed. */
-  capOver(host: string): 'hostCap' | 'domainCap' | null {
-    const { maxPerHost, maxPerDomain } = this.#caps;
-    if (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= maxPerHost) return 'hostCap';
+  capOver(host: string): 'hostDay' | 'hostCap' | 'domainCap' | null {
+    const { maxPerDomain } = this.#caps;
+    if ((this.#perHost.get(host) ?? 0) >= placesOf(this.#caps, host)) return hostCapOf(this.#caps, host);
     if (maxPerDomain > 0 && (this.#perDomain.get(this.#domainOf(host)) ?? 0) >= maxPerDomain) return 'domainCap';
     return null;
   }
 
   add(host: string): void {
-    const { maxPerHost, maxPerDomain } = this.#caps;
-    if (maxPerHost > 0) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    const { maxPerDomain } = this.#caps;
+    if (Number.isFinite(placesOf(this.#caps, host))) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
     if (maxPerDomain === 0) return;
     const domain = this.#domainOf(host);
     this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);

@@ -1,10 +1,12 @@
 import { parseSeedLine } from '../../domain/crawl/discovery/seed.ts';
 import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
 import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
+import { takenFacts } from '../facts/host-days.ts';
 import { factsOf } from '../facts/host-observations.ts';
 import type { SeedSource } from '../inject.ts';
 import { type GenerateSummary, NO_REJECTIONS, type SeedError } from '../summaries.ts';
@@ -32,6 +34,8 @@ export interface ListOptions {
   /** As in `GenerateSettings`. */
   readonly auditShare: number;
   readonly dryRun: boolean;
+  /** Bounds of hosts by the day: the list counts, and goes by none. */
+  readonly dayBoundOf?: DayBoundOf | undefined;
 }
 
 interface ListedUrl {
@@ -56,7 +60,7 @@ const BOUNDS: RoundBounds = {
 export async function generateFromList(
   deps: ListDeps,
   sources: readonly SeedSource[],
-  { auditShare, dryRun }: ListOptions,
+  { auditShare, dryRun, dayBoundOf }: ListOptions,
 ): Promise<GenerateSummary> {
   const { db, segments, clock } = deps;
   const now = clock.now();
@@ -84,6 +88,12 @@ export async function generateFromList(
     {
       lease: { segment: id, entries },
       segments: [{ id, state: 'generated', createdAt: now, urls: list.length, applied: 0 }],
+      hostFacts: await takenFacts(
+        db,
+        dayBoundOf,
+        list.map(({ host }) => host),
+        now,
+      ),
     },
     { durable: true },
   );

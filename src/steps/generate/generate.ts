@@ -1,3 +1,4 @@
+import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
 import { type Absence, absenceOf } from '../../domain/crawl/revisit/missing-links.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
@@ -5,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbBatch, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
+import { HostDays, takenFacts } from '../facts/host-days.ts';
 import { factsOf, missingLinksOf } from '../facts/host-observations.ts';
 import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
@@ -54,6 +56,8 @@ export interface GenerateSettings {
   readonly hostWaitMs: number;
   /** Depth limits of single URLs; absent: none have one. */
   readonly layersOf?: SelectOptions['layersOf'];
+  /** Bounds of hosts by the day; absent: none has one. */
+  readonly dayBoundOf?: DayBoundOf | undefined;
 }
 
 /** The options of a round, each with its value. */
@@ -86,7 +90,8 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const budget = fetchBudget === null ? null : Math.min(fetchBudget.budget, options.topN);
   const turns = await turnsAfter(deps.db, now, now + options.hostWaitMs);
   const hazard = await openHazard(deps.db, deps.select.policy, { now, until, fetchBudget, isDry: options.dryRun });
-  const round = { now, until, touched, budget, turns, hazard };
+  const days = new HostDays(deps.db, options.dayBoundOf, now);
+  const round = { now, until, touched, budget, turns, days, hazard };
   const { chosen, due, rejected, waiting } = await selectDue(deps.db, deps.select, round, options);
   const schedule = (await hazard?.afterRound(chosen)) ?? NOTHING_NOTED;
   const list = interleaveHosts(chosen);
@@ -97,7 +102,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     selected: list.length,
     hosts: hosts.size,
     rejected,
-    ...(waiting.size > 0 && { waiting: waitingHosts(waiting, turns) }),
+    ...(waiting.size > 0 && { waiting: waitingHosts(waiting, turns, days) }),
     ...(fetchBudget === null ? {} : { budget: fetchBudget.budget }),
     ...(next !== null && { next }),
   };
@@ -116,7 +121,8 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const bounds = boundsOf(options, list.length, fetchBudget);
   const partition = partitioning(deps.select, options);
   const asked = new Set(touched.map(({ url }) => url));
-  const { hostFacts } = schedule;
+  const charged = await takenFacts(deps.db, options.dayBoundOf, listedHosts(list), now);
+  const hostFacts = joinedFacts(schedule.hostFacts, charged);
   await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts, asked });
   return { ...summary, segment: id };
 }
@@ -126,15 +132,29 @@ async function turnsAfter(db: CrawlDb, now: number, latest: number): Promise<Hos
   return new Map([...(await openHostTurns(db, now))].filter(([, at]) => at > latest));
 }
 
+/** The facts of `charged` as well; a host in both has what either changes. */
+function joinedFacts(noted: HostFactsPut, charged: HostFactsPut): HostFactsPut {
+  const days = new Map(charged.map(({ host, facts }) => [host, facts.fetchesOfDay]));
+  const both = noted.map(({ host, facts }) => ({
+    host,
+    facts: { ...facts, fetchesOfDay: days.get(host) ?? facts.fetchesOfDay },
+  }));
+  const hosts = new Set(noted.map(({ host }) => host));
+  return [...both, ...charged.filter(({ host }) => !hosts.has(host))];
+}
+
+const listedHosts = (list: readonly Candidate[]): string[] => list.map(({ host }) => host);
+
 /** Hosts of a summary, at most. */
 const WAITING_NAMED = 10;
 
-function waitingHosts(urlsOf: ReadonlyMap<string, number>, turns: HostTurns): WaitingHosts {
-  const turnOf = (host: string): number => turns.get(host) ?? 0;
+function waitingHosts(urlsOf: ReadonlyMap<string, number>, turns: HostTurns, days: HostDays): WaitingHosts {
+  const turnOf = (host: string): number => Math.max(turns.get(host) ?? 0, days.againAt(host) ?? 0);
+  const reasonOf = (host: string) => (days.againAt(host) === null ? {} : { reason: days.reasonOf(host) ?? '' });
   const next = [...urlsOf]
     .sort(([a], [b]) => turnOf(a) - turnOf(b))
     .slice(0, WAITING_NAMED)
-    .map(([host, urls]) => ({ host, notBefore: new Date(turnOf(host)).toISOString(), urls }));
+    .map(([host, urls]) => ({ host, notBefore: new Date(turnOf(host)).toISOString(), urls, ...reasonOf(host) }));
   return { hosts: urlsOf.size, urls: [...urlsOf.values()].reduce((sum, urls) => sum + urls, 0), next };
 }
 
@@ -156,12 +176,14 @@ function partitioning({ domainOf }: SelectDeps, { partitionBy }: GenerateSetting
   return partitionBy === 'domain' ? (host) => partitionOf(domainOf(host)) : partitionOf;
 }
 
+type HostFactsPut = NonNullable<CrawlDbBatch['hostFacts']>;
+
 interface NewSegment {
   readonly now: number;
   /** Facts that are written with the leases. */
   readonly meta: Readonly<Record<string, string>>;
   readonly bounds: RoundBounds;
-  readonly hostFacts: NonNullable<CrawlDbBatch['hostFacts']>;
+  readonly hostFacts: HostFactsPut;
   /** URLs that somebody has asked for: these are requested, however often they were missing. */
   readonly asked: ReadonlySet<string>;
 }

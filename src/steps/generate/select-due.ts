@@ -5,6 +5,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import type { SkipSink } from '../counters/skip-notes.ts';
+import { type HostDays, untilTomorrow } from '../facts/host-days.ts';
 import type { HostTurns } from '../facts/host-turns.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import { isBeyondDepth, type LinkOptions } from '../update/found-links.ts';
@@ -57,6 +58,8 @@ export interface SelectRound {
   readonly budget: number | null;
   /** Hosts that must not be asked in this round, and their next turn, ms since the epoch. */
   readonly turns: HostTurns;
+  /** What hosts may still be asked today. */
+  readonly days: HostDays;
   /** `null`: the schedule does not go by hazard. */
   readonly hazard: HazardRound | null;
 }
@@ -77,7 +80,7 @@ export async function selectDue(
   round: SelectRound,
   options: SelectOptions,
 ): Promise<SelectedUrls> {
-  const { now, until, budget, turns } = round;
+  const { now, until, budget, turns, days } = round;
   const waiting = new Map<string, number>();
   const rejected: GenerateRejections = { ...NO_REJECTIONS };
   const where = options.where === '' ? null : dueWhere(db, options.where, { now, domainOf: deps.domainOf });
@@ -86,18 +89,27 @@ export async function selectDue(
   const due = (query: DueQuery) => (query.only === 'known' ? known(query) : undefined) ?? db.due(query);
   const entries = {
     spread: () => db.spread(),
-    due: (query: DueQuery) => (where === null ? due(query) : where.judged(due(query))),
+    due: (query: DueQuery) => days.met(where === null ? due(query) : where.judged(due(query))),
   };
   const touched: DueEntry[] = [];
-  for await (const entry of where?.judged(round.touched) ?? round.touched) touched.push(entry);
+  for await (const entry of where?.judged(round.touched) ?? round.touched) {
+    await days.meet(hostOf(entry.url));
+    touched.push(entry);
+  }
   const wanted = options.status === undefined ? null : new Set(options.status);
+  const caps = { ...options, leftOf: (host: string) => days.leftOf(host) };
+  const detailOf = (host: string, why: keyof GenerateRejections): string | null => {
+    const reason = why === 'hostDay' ? days.reasonOf(host) : null;
+    return reason === null ? null : untilTomorrow(reason, now);
+  };
   const reject = (entry: DueEntry, why: keyof GenerateRejections): void => {
     // Under a budget there are candidates that are not due yet.
     if (entry.dueAt > until) return;
     rejected[why]++;
-    noteRejection(deps.skips, entry, why);
+    noteRejection(deps.skips, entry, why, detailOf(hostOf(entry.url), why));
   };
-  const onReject = ({ entry }: Candidate, cap: keyof CapCounts): void => noteRejection(deps.skips, entry, cap);
+  const onReject = ({ entry, host }: Candidate, cap: keyof CapCounts): void =>
+    noteRejection(deps.skips, entry, cap, detailOf(host, cap));
   const passesFilters = (entry: DueEntry): boolean => {
     if (isAdmitted(deps, entry.url, entry.depth)) return true;
     reject(entry, 'urlFilter');
@@ -111,8 +123,9 @@ export async function selectDue(
     else if (entry.intervalMs < options.minIntervalMs) reject(entry, 'minInterval');
     else {
       const host = hostOf(entry.url);
-      if (!turns.has(host)) return { entry, host, rank };
-      reject(entry, 'hostWaits');
+      const isUsedUp = days.leftOf(host) === 0;
+      if (!isUsedUp && !turns.has(host)) return { entry, host, rank };
+      reject(entry, isUsedUp ? 'hostDay' : 'hostWaits');
       if (entry.dueAt <= until) waiting.set(host, (waiting.get(host) ?? 0) + 1);
     }
     return null;
@@ -130,7 +143,7 @@ export async function selectDue(
             rank: (entry) => deps.rank(entry, now),
             ranksNewByScoreAndTime: deps.ranksNewByScoreAndTime,
           },
-          { ...round, touched, caps: options, meter: workMeter(deps.onWork, READING_DUE) },
+          { ...round, touched, caps, meter: workMeter(deps.onWork, READING_DUE) },
         )
       : await selectWithinBudget(
           {
@@ -143,9 +156,10 @@ export async function selectDue(
             leastInterval: leastIntervals(db, deps.policy),
             meter: workMeter(deps.onWork, READING_DUE),
           },
-          { ...round, touched, budget, caps: options, newShare: options.newShare },
+          { ...round, touched, budget, caps, newShare: options.newShare },
         );
-  return { ...selected, rejected: { ...rejected, ...overCaps }, waiting };
+  const hostDay = rejected.hostDay + overCaps.hostDay;
+  return { ...selected, rejected: { ...rejected, ...overCaps, hostDay }, waiting };
 }
 
 const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
@@ -156,13 +170,14 @@ const REASONS: Readonly<Record<keyof GenerateRejections, SkipReason>> = {
   minScore: 'below-min-score',
   minInterval: 'below-min-interval',
   hostWaits: 'host-waits',
+  hostDay: 'host-day-used',
   hostCap: 'over-host-cap',
   domainCap: 'over-domain-cap',
   topN: 'over-top-n',
 };
 
-function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRejections): void {
-  skips.note({ url, reason: REASONS[why], by: null, detail: null, from: null });
+function noteRejection(skips: SkipSink, { url }: DueEntry, why: keyof GenerateRejections, detail: string | null): void {
+  skips.note({ url, reason: REASONS[why], by: null, detail, from: null });
 }
 
 function leastIntervals(db: CrawlDb, policy: SettlePolicy): (url: string) => number | Promise<number> {

@@ -104,6 +104,8 @@ export interface ExplainInput extends OutlookInput {
   readonly movedFrom: number | null;
   /** Crawl depth that `hosts:` sets for it, as layers; Infinity: none. */
   readonly layers: number;
+  /** Why its host is asked nothing more today; `null`: it may be. */
+  readonly hostDayUsed: string | null;
   /** `fetch.auditShare`. */
   readonly mostAudits: number;
 }
@@ -220,6 +222,7 @@ function reasons(input: ExplainInput, replay: NextVisit | null): string[] {
       `No round selects it: it is ${linksFromSeed(datum.depth)}, and depth of "hosts:" is ${input.layers} for it.`,
     );
   }
+  if (input.hostDayUsed !== null) why.push(`No round selects it today: ${input.hostDayUsed}.`);
   if (input.hostTurnAt !== null) why.push(turnSentence(input.hostTurnAt, robots));
   if (input.movedFrom !== null) {
     why.push(`Other settings move it there with the next round; it was due at ${isoTime(input.movedFrom)}.`);

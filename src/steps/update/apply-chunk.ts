@@ -258,7 +258,7 @@ async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
 
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
-  { db, clock, links: { seen, admission }, options, learnt }: UpdateRun,
+  { db, clock, links: { seen, admission }, options, learnt, segment }: UpdateRun,
   { puts, deletes, firstRecords, links, shown, changes, book }: Draft,
   { added, forward }: Additions,
   chunk: readonly JoinedRecord[],
@@ -267,12 +267,13 @@ async function write(
   book.addTo(learnt);
   const books = admission.books?.facts();
   const fetched = chunk.map((each) => each.fetched);
+  const observations = [...observationsOf(chunk), ...shown];
   await db.write({
     ...books,
     puts: [...puts, ...added.map((datum) => ({ datum, previous: null }))],
     deletes,
     links,
-    hostFacts: await factsAfter(db, [...observationsOf(chunk), ...shown], fetched, options.distrustMs, book.clocks),
+    hostFacts: await factsAfter(db, observations, fetched, options.distrustMs, book.clocks, segment.createdAt),
     segments: [row],
     meta: {
       ...writtenAt(clock.now()),

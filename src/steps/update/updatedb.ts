@@ -1,12 +1,14 @@
 import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
 import type { ChangeLevel } from '../../domain/crawl/hazard/level.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
-import type { Segment } from '../../ports/segment-store.ts';
+import type { Segment, SegmentInfo } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { HostTally } from '../counters/round-hosts.ts';
 import { crawlLevelFacts, expectationsOf, openCrawlLevel } from '../facts/expected-changes.ts';
+import { givenBackFacts } from '../facts/host-days.ts';
 import { hostTurnFacts, openHostTurns } from '../facts/host-turns.ts';
 import { withVisitPrice } from '../facts/visit-price.ts';
 import { openWatchedHosts, watchedHostFacts } from '../facts/watched-hosts.ts';
@@ -61,7 +63,7 @@ export async function updateFromSegment(
   const total = isDone ? emptyTally() : await applyChunks(run, segment, row, { onWork, signal });
   const isCutShort = !isDone && row.applied + total.applied < segment.fetchedCount;
   const isEnding = !isDone && !isCutShort;
-  const released = isEnding ? await releaseRest(deps.db, id) : 0;
+  const released = isEnding ? await releaseRest(deps.db, segment.info) : 0;
   if (isEnding) {
     await countFollowed(run, segment, total);
     await admitLinks(run, total, signal);
@@ -163,15 +165,16 @@ const RELEASE_WINDOW = 5_000;
 
 /**
  * What the segment still holds, by the crawl db itself: the list of a segment does not name a redirect's target that a
- * process leased to it before it was lost with all that it had not stored.
+ * process leased to it before it was lost with all that it had not stored. Hosts get back what they gave for it today.
  */
-async function releaseRest(db: CrawlDb, segment: string): Promise<number> {
+async function releaseRest(db: CrawlDb, { id: segment, createdAt }: SegmentInfo): Promise<number> {
   if ((await db.counters()).leased === 0) return 0;
   let released = 0;
   let urls: string[] = [];
   const flush = async (): Promise<void> => {
     if (urls.length === 0) return;
-    await db.write({ release: { segment, urls } });
+    const hostFacts = await givenBackFacts(db, urls.map(hostOf), createdAt);
+    await db.write({ release: { segment, urls }, hostFacts });
     released += urls.length;
     urls = [];
   };

@@ -138,6 +138,7 @@ type FactsTuple = readonly [
   rendering?: readonly TrialsTuple[] | null,
   clock?: ClockTuple | null,
   missing?: MissingTuple | null,
+  fetchesOfDay?: readonly [day: number, fetches: number] | null,
 ];
 type TrialsTuple = readonly [pattern: string, renders: number, gains: number, misses: number, at: number];
 
@@ -160,7 +161,7 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
 }
 
 /** The end of a host row, as far as its values are there. */
-function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing }: HostFacts): unknown[] {
+function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing, fetchesOfDay }: HostFacts): unknown[] {
   const tuple: unknown[] = [
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],
     restUntil,
@@ -169,6 +170,7 @@ function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing }: H
     rendering === null || rendering.length === 0 ? null : rendering.map(trialsTuple),
     clock === null ? null : encodeClock(clock),
     missing === null ? null : encodeMissing(missing),
+    fetchesOfDay === null ? null : [fetchesOfDay.day, fetchesOfDay.fetches],
   ];
   while (tuple.length > 0 && (tuple.at(-1) ?? 0) === 0) tuple.pop();
   return tuple;
@@ -188,7 +190,7 @@ export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
   const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
-  const [, , traffic = null, rendering = null, clock = null, missing = null] = counted;
+  const [, , traffic = null, rendering = null, clock = null, missing = null, ofDay = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
@@ -196,6 +198,7 @@ function factsOf(tuple: FactsTuple): HostFacts {
     ...{ audits, lies, distrustedUntil, ...asked, hintHits, hintMisses, nothing, restUntil },
     clock: clock === null ? null : decodeClock(clock),
     missing: missing === null ? null : decodeMissing(missing),
+    fetchesOfDay: ofDay === null ? null : { day: ofDay[0], fetches: ofDay[1] },
     traffic: traffic === null ? null : decodeTraffic(traffic),
     rendering:
       rendering?.map(([pattern, renders, gains, misses, at]) => ({ pattern, renders, gains, misses, at })) ?? null,

@@ -50,7 +50,8 @@ async function writeForUrl(session: Session, typed: string): Promise<void> {
   };
   await writeAnswer(session, answer, () => {
     const decides = entry === null ? 'no entry of "hosts:" matches it' : `${of(entry)} decides`;
-    const lane = hostEntry === null || hostEntry === entry ? '' : `; delay and connections by ${of(hostEntry)}`;
+    const lane =
+      hostEntry === null || hostEntry === entry ? '' : `; delay, connections and fetches a day by ${of(hostEntry)}`;
     const kept =
       withheld.length === 0
         ? ''

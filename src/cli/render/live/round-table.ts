@@ -125,7 +125,10 @@ export function stopFault(stoppedBy: StoppedBy): string | null {
 export function waitingLines({ waiting }: Pick<CrawlSummary, 'waiting'>): string[] {
   if (waiting === undefined) return [];
   const { hosts, urls, next } = waiting;
-  const named = next.map((each) => `  ${each.host}: ${urlsText(each.urls)}, not before ${each.notBefore}`);
+  const named = next.map(
+    (each) =>
+      `  ${each.host}: ${urlsText(each.urls)}, not before ${each.notBefore}${each.reason === undefined ? '' : `; ${each.reason}`}`,
+  );
   const more = hosts > next.length ? [`  and ${count(hosts - next.length)} more hosts`] : [];
   return [
     `waiting for the next turn of ${count(hosts)} host${hosts === 1 ? '' : 's'}: ${urlsText(urls)}`,

@@ -51,6 +51,10 @@ export const SKIP_REASONS = {
     'Its host must not be asked yet: its Crawl-delay is long, or it asked for a pause.',
     'none: the pace is that of the host. fetch.hostWait, fetch.crawlDelayPolicy',
   ),
+  'host-day-used': selected(
+    'Its host has had its visits of today.',
+    'fetchesPerDay of hosts:, or a round of the next UTC day',
+  ),
   'over-host-cap': selected(
     'Its host has its maximum of URLs in the round.',
     'generate.maxPerHost, or a further round',

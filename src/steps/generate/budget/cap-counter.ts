@@ -1,5 +1,5 @@
 // steps/generate/budget/: selection within a budget of fetches.
-import type { Caps } from '../fetch-list.ts';
+import { type Caps, placesOf } from '../fetch-list.ts';
 
 /**
  * Counts the candidates compared of each host and domain. Where these have caps, further candidates of one that has had
@@ -22,9 +22,9 @@ export class CapCounter {
   }
 
   hasEnoughOf(host: string): boolean {
-    const { maxPerHost, maxPerDomain } = this.#caps;
+    const { maxPerDomain } = this.#caps;
     return (
-      (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= this.#perPlace * maxPerHost) ||
+      (this.#perHost.get(host) ?? 0) >= this.#perPlace * placesOf(this.#caps, host) ||
       (maxPerDomain > 0 && (this.#perDomain.get(this.#domainOf(host)) ?? 0) >= this.#perPlace * maxPerDomain)
     );
   }
@@ -32,8 +32,8 @@ export class CapCounter {
   count(host: string): void {
     if (this.hasEnoughOf(host)) return;
     this.counted++;
-    const { maxPerHost, maxPerDomain } = this.#caps;
-    if (maxPerHost > 0) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    const { maxPerDomain } = this.#caps;
+    if (Number.isFinite(placesOf(this.#caps, host))) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
     if (maxPerDomain > 0) {
       const domain = this.#domainOf(host);
       this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);

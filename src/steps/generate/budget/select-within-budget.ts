@@ -3,7 +3,15 @@ import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
 import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
 import type { ReadMeter } from '../../../ports/record-indexes.ts';
 import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';
-import { type Candidate, type CapCounts, type Caps, Selection } from '../fetch-list.ts';
+import {
+  type Candidate,
+  type CapCounts,
+  type Caps,
+  hostCapOf,
+  NO_CAP_REJECTIONS,
+  placesOf,
+  Selection,
+} from '../fetch-list.ts';
 import { CapCounter } from './cap-counter.ts';
 import { shareOut } from './share-out.ts';
 
@@ -65,7 +73,7 @@ class WithinBudget {
   readonly #first = new Set<string>();
   readonly #newUrls: Selection;
   readonly #known: Selection;
-  readonly #rejected: CapCounts = { hostCap: 0, domainCap: 0, topN: 0 };
+  readonly #rejected: CapCounts = { ...NO_CAP_REJECTIONS };
   #due = 0;
   /** Touched URLs that a filter does not keep out. */
   #ahead = 0;
@@ -164,7 +172,8 @@ class WithinBudget {
   #isPassedOver(entry: DueEntry, compared: Comparisons): boolean {
     const host = hostOf(entry.url);
     if (!compared.isEnoughOf(host)) return false;
-    const cap = this.#round.caps.maxPerHost > 0 ? 'hostCap' : 'domainCap';
+    const { caps } = this.#round;
+    const cap = Number.isFinite(placesOf(caps, host)) ? hostCapOf(caps, host) : 'domainCap';
     this.#reject({ entry, host, rank: 0 }, cap);
     return true;
   }
