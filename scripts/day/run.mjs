@@ -1,15 +1,18 @@
-// A day in the life of a crawl, from a fresh clone to a restored backup, with the built command on real pages. Prints
-// the transcript; ends with an error at the first command that does not say, or do, what it should.
+// A day in the life of a crawl, from a packed tarball to a restored backup, with the installed command on real pages, in
+// a home directory of its own. Prints the transcript; ends with an error at the first command that does not say, or do,
+// what it should.
 //
-//   npm run day -- FOLDER          FOLDER: HTML files, such as those of the Debian package sqlite3-doc
+//   npm run day -- FOLDER..        FOLDER: HTML files, such as those of the Debian packages git-doc and sqlite3-doc; the
+//                                  first is the top of the site, each other one a directory of it with a host of its own
 //
-// Needs git, npm with its registry, and for the exports jq and sqlite3.
+// Runs on the Node that runs this. Needs npm with its registry, and for the exports jq and sqlite3.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -17,15 +20,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pagesOf, startSite } from './site.mjs';
 import { transcript } from './transcript.mjs';
+import { startTrials } from './trials.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const source = resolve(process.argv[2] ?? '');
-if (process.argv[2] === undefined || !existsSync(source) || pagesOf(source).length < 20) {
-  console.error('usage: node scripts/day/run.mjs FOLDER, where FOLDER has at least 20 HTML files and an index.html');
+const sources = process.argv.slice(2).map((folder) => resolve(folder));
+const isManual = (folder) => existsSync(join(folder, 'index.html')) && pagesOf(folder).length >= 20;
+if (sources.length === 0 || !sources.every(isManual)) {
+  console.error(
+    'usage: node scripts/day/run.mjs FOLDER.., where each FOLDER has at least 20 HTML files and an index.html',
+  );
   process.exit(2);
 }
 
@@ -42,7 +50,7 @@ const env = {
   npm_config_prefix: prefix,
   npm_config_cache:
     process.env.npm_config_cache ?? execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
-  PATH: `${join(prefix, 'bin')}${delimiter}${process.env.PATH}`,
+  PATH: [join(prefix, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
 };
 const { run, cd, title, say } = transcript({
   cwd: home,
@@ -56,51 +64,73 @@ const { run, cd, title, say } = transcript({
 });
 const seed = `http://127.0.0.1:${PORT}/`;
 let site;
+let trials;
 
 try {
-  cpSync(source, docs, { recursive: true, dereference: true });
-  const pages = pagesOf(docs);
+  copyManuals();
   process.stdout.write('# A day in the life of a crawl\n');
-  say(`\`node scripts/day/run.mjs\` ran this on ${pages.length} HTML files of a documentation package, served from several
-addresses of this machine. Long outputs are shortened; what a line in brackets says is not the program's.`);
+  say(`\`node scripts/day/run.mjs\` ran this with Node ${process.versions.node} on ${pagesOf(docs).length} HTML files of
+${sources.length} manuals, served from several addresses of this machine. Long outputs are shortened; what a line in
+brackets says is not the program's.`);
 
   await install();
   await firstTries();
-  const { changed, added, removed } = await crawlAndComeBack(pages);
+  await firstCrawl();
+  const { changed, added, removed } = await comeBack();
+  await steer();
   await plugin();
   await exports();
   await killed();
   await backup();
+  await otherSites();
   say(
     `So ${changed.length} pages changed, ${added.length} came, ${removed.length} went; each was found, and nothing else was.`,
   );
 } finally {
   await site?.close();
+  await trials?.close();
   rmSync(home, { recursive: true, force: true });
+}
+
+/** The first folder is the top of the site; the index links to the others. Links of packages may lead nowhere. */
+function copyManuals() {
+  const [top, ...others] = sources;
+  const copy = (from, to) =>
+    cpSync(from, to, { recursive: true, dereference: true, filter: (path) => existsSync(path) });
+  copy(top, docs);
+  for (const folder of others) {
+    const name = basename(folder) === 'html' ? basename(dirname(folder)) : basename(folder);
+    copy(folder, join(docs, name));
+    appendFileSync(join(docs, 'index.html'), `<p><a href="/${name}/index.html">${name}</a></p>`);
+  }
 }
 
 async function install() {
   title('Install');
-  await run('git clone --quiet "$INCRAWL" incrawl && cd incrawl && npm start', {
-    says: [/After the first visit: \d+ KiB transferred/],
-    head: 6,
-    tail: 24,
+  await run(
+    'npm pack --silent "$INCRAWL" && npm install -g --no-audit --no-fund ./incrawl-*.tgz && incrawl --version',
+    {
+      says: [/^\d+\.\d+\.\d+$/m],
+    },
+  );
+  await run('incrawl demo', { says: [/After the first visit: \d+ KiB transferred/], head: 6, tail: 24 });
+  await run('incrawl init manuals', {
+    says: [/wrote .*conf\/incrawl\.yaml/, /wrote .*conf\/url-rules\.txt/, /^ +cd manuals$/m],
   });
-  await run('npm install -g --no-audit --no-fund ./incrawl && incrawl --version', { says: [/^\d+\.\d+\.\d+$/m] });
-  await run('incrawl init sqlite-docs && cd sqlite-docs', { says: [/wrote .*conf\/incrawl\.yaml/] });
-  cd(join(home, 'sqlite-docs'));
+  cd(join(home, 'manuals'));
 }
 
 async function firstTries() {
   title('A first try that fails');
   say('The site is on this machine, which no crawler should reach unasked.');
+  await run('incrawl crawl https://example.org/ || test ! -e crawldb', { says: [/agent\.contact/] });
   await run(`incrawl crawl ${seed}`, { exit: 1, says: [/1 of 1 seeds could not be fetched/, /allowAddresses/] });
   say('Allowed, but the web server is not running yet.');
   await run(`incrawl crawl ${seed} ${ALLOW} --delay 0`, { exit: 1, says: [/1 of 1 seeds could not be fetched/] });
   await run('incrawl readdb --stats --dir crawl-db', { exit: 2, says: [/crawl-db/] });
 }
 
-async function crawlAndComeBack(pages) {
+async function firstCrawl() {
   site = await startSite(docs, PORT);
   title('The same, mended');
   say('The server is up. The addresses and the pause go into the configuration, to be there every time.');
@@ -117,11 +147,20 @@ async function crawlAndComeBack(pages) {
   saysRequests();
   await run('incrawl readdb --stats', { says: [/fetched/] });
   await run('incrawl skipped --counts');
-  await run(`incrawl explain ${seed}changes.html`, { head: 20 });
+  await run(`incrawl explain ${seed}`, { head: 20 });
 
+  expectNone('links that wait at the end of a family', await waiting());
+}
+
+async function comeBack() {
   title('Files change');
-  const plain = pages.filter((path) => !path.includes('/') && path !== 'index.html');
-  const changed = plain.filter((_, at) => at % 20 === 7).slice(0, 20);
+  const fetched = (await quiet('incrawl readdb --status fetched --format csv --fields url'))
+    .split(/\r?\n/)
+    .map((url) => (url.startsWith('http') ? decodeURIComponent(new URL(url).pathname.slice(1)) : ''))
+    .filter((path) => path.endsWith('.html') && path !== 'index.html')
+    .sort();
+  const step = Math.max(2, Math.floor(fetched.length / 20));
+  const changed = fetched.filter((_, at) => at % step === 1).slice(0, 20);
   for (const path of changed) {
     const place = join(docs, path);
     const text = readFileSync(place, 'utf8');
@@ -139,17 +178,14 @@ async function crawlAndComeBack(pages) {
     '<title>Added today</title><h1>Added today</h1><p>This page was not here yesterday, and says so at once.</p>',
   );
   appendFileSync(join(docs, changed[0]), `<a href="${added[0]}">Added today</a>`);
-  const removed = [plain.find((path) => !changed.includes(path))];
+  const removed = [fetched.find((path) => !changed.includes(path))];
   unlinkSync(join(docs, removed[0]));
   say(`${changed.length} files get a sentence, one of them a link to a new page; \`${removed[0]}\` is deleted.`);
 
   title('Coming back');
   say('The schedule would come back in days. The editors do not want to wait: everything is made due.');
-  await run('incrawl readdb --status fetched --fields url --format csv | tail -n +2 | incrawl touch --stdin', {
-    says: [/due/],
-  });
   site.reset();
-  await run('incrawl crawl', { says: [/Nothing is due any more/] });
+  await run('incrawl crawl --all', { says: [/made due/, /Nothing is due any more/] });
   saysRequests();
   await run('incrawl changes --since 1h --kind modified,gone --limit 6', { says: [/modified/] });
   const feed = JSON.parse(await quiet('incrawl changes --since 1h --kind modified,gone,new --json'));
@@ -161,11 +197,31 @@ async function crawlAndComeBack(pages) {
   return { changed, added, removed };
 }
 
+async function steer() {
+  title('Steered while it runs');
+  site.reset();
+  await run('incrawl crawl --all --delay 10ms > crawl.log 2>&1 &');
+  await until('the crawl asks', () => requests() > 20);
+  await run('incrawl ctl pause');
+  await delay(500);
+  const paused = requests();
+  await delay(2_000);
+  if (requests() !== paused) throw new Error(`${requests() - paused} requests while the crawl was paused`);
+  say(`[In two seconds no request came after the ${paused} before.]`);
+  await run('incrawl ctl resume');
+  await until('the crawl ends', () =>
+    readFileSync(join(home, 'manuals', 'crawl.log'), 'utf8').includes('Nothing is due'),
+  );
+  if (requests() <= paused) throw new Error('no request came after the crawl was resumed');
+  saysRequests();
+}
+
 async function plugin() {
   title('A plugin, for the pages that are already there');
   await run('incrawl plugins new parsefilter-headings', { says: [/plugin\.ts/] });
   await run(
     "sed -i 's|^  - parsefilter-main-content$|&\\n  - parsefilter-headings|' conf/plugins.yaml && incrawl plugins test parsefilter-headings",
+    { says: [/meets the contract/, /Its own tests pass: 1/] },
   );
   await run('incrawl reparse --dry-run', { says: [/headings/] });
   await run('incrawl reparse');
@@ -187,11 +243,31 @@ async function exports() {
     'incrawl export --format warc -o archive/ && gzip -t archive/*.warc.gz && zcat archive/*.warc.gz | head -12',
   );
   await run("zcat archive/*.warc.gz | grep -ac '^WARC-Type: response'");
+  await readMarkdown();
+}
+
+/** Links of the Markdown files to other files, each of which must be there. */
+async function readMarkdown() {
+  await run('incrawl export --format markdown -o mirror/', { says: [/pages/] });
+  const folder = join(home, 'manuals', 'mirror');
+  const files = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith('.md'));
+  let links = 0;
+  for (const file of files) {
+    for (const [, target] of readFileSync(join(folder, file), 'utf8').matchAll(
+      /\]\(([^():#\s]+\.md)(?:#[^\s)]*)?\)/g,
+    )) {
+      links++;
+      const place = join(folder, dirname(file), decodeURIComponent(target));
+      if (!existsSync(place)) throw new Error(`${file} links to ${target}, which is not there`);
+    }
+  }
+  if (links === 0) throw new Error('no Markdown file links to another one');
+  say(`[${files.length} files, ${links} links from one to another; all lead to a file.]`);
 }
 
 async function killed() {
   title('kill -9');
-  await quiet('incrawl readdb --fields url --dump --format csv | tail -n +2 | incrawl touch --stdin');
+  await quiet('incrawl touch --all');
   site.reset();
   await run('incrawl crawl --delay 10ms', { killAfter: 5_000 });
   saysRequests();
@@ -212,8 +288,78 @@ async function backup() {
   say('All records are those of before.');
 }
 
+async function otherSites() {
+  title('A password, a session, a calendar');
+  trials = await startTrials(PORT + 1);
+  const { origin } = trials;
+  cd(home);
+  await run('incrawl init others', { says: [/^ +cd others$/m] });
+  cd(join(home, 'others'));
+  writeFileSync(join(home, 'others', 'cookies.txt'), trials.cookies);
+  say('A section of the documentation is pasted below what `init` wrote, and names the hosts.');
+  appendFileSync(
+    join(home, 'others', 'conf', 'incrawl.yaml'),
+    `
+http:
+  allowAddresses: [127.0.0.0/8]
+fetch:
+  delay: 0s
+hosts:
+  - match: ${origin}/members/
+    credentials: { basic: { user: me, password: { env: DAY_PASSWORD } } }
+  - match: ${new URL(origin).host}
+    cookies: true
+    secretsOverHttp: true
+    login: ${origin}/login
+`,
+  );
+  env.DAY_PASSWORD = trials.password;
+  await run(`incrawl crawl ${origin}/members/`, { exit: 1, says: [/withheld/, /secretsOverHttp/] });
+  await run(`incrawl config --origin ${origin}/members/`, { says: [/Not sent, as the URL is http/] });
+  await run(
+    "sed -i 's|^    credentials: |    secretsOverHttp: true\\n&|' conf/incrawl.yaml && incrawl retry && incrawl crawl",
+    {
+      says: [/Nothing is due any more/],
+    },
+  );
+  await run(`incrawl cookies import cookies.txt && incrawl crawl ${origin}/account/`, {
+    says: [/Nothing is due any more/],
+  });
+  trials.endSession();
+  say('The server ends the session.');
+  await run('incrawl crawl --all', { exit: 1, says: [/login-required/, /account/] });
+  for (const section of ['cal', 'diary']) {
+    await run(`incrawl crawl ${origin}/${section}/2026/100.html`, { exit: 0, says: [/Nothing is due any more/] });
+    const days = trials.counts.get(section);
+    if (days > 200) throw new Error(`${days} pages of a calendar without an end`);
+    say(`[${days} pages of a calendar without an end.]`);
+  }
+}
+
+/** Links of families that wait, and are not in the crawl db by another way. */
+async function waiting() {
+  const known = new Set((await quiet('incrawl readdb --dump --format csv --fields url')).split(/\r?\n/));
+  const skipped = JSON.parse(await quiet('incrawl skipped --reason like-urls-wait --limit 100000 --json'));
+  return skipped.map(({ url }) => url).filter((url) => !known.has(url));
+}
+
+async function until(what, holds) {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1_200) throw new Error(`waited two minutes until ${what}`);
+    await delay(100);
+  }
+}
+
+function expectNone(what, found) {
+  if (found.length > 0) throw new Error(`${found.length} ${what}, such as ${found[0]}`);
+}
+
+function requests() {
+  return [...site.counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
 function saysRequests() {
-  const total = [...site.counts.values()].reduce((sum, count) => sum + count, 0);
+  const total = requests();
   const parts = [...site.counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} with ${status}`);
   say(`[The site answered ${total} requests: ${parts.join(', ')}.]`);
 }
@@ -226,7 +372,7 @@ function expectSame(kind, found, expected) {
 
 async function quiet(line) {
   return execFileSync('sh', ['-c', line], {
-    cwd: join(home, 'sqlite-docs'),
+    cwd: join(home, 'manuals'),
     env,
     encoding: 'utf8',
     maxBuffer: 1 << 30,

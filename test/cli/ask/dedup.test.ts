@@ -76,6 +76,10 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
   it('near names the neighbours with their distances', async () => {
     const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
+    const alone = await run(['near', `${origin}/article/2`], { cwd });
+    expect(alone).toMatchObject({ code: 0, stdout: '', stderr: 'No page within 3 bits. "-k 16" looks farther.\n' });
+    const far = await run(['near', `${origin}/article/2`, '-k', '16'], { cwd });
+    expect(far).toMatchObject({ code: 0, stderr: expect.not.stringContaining('looks farther') });
     const unknown = await run(['near', `${origin}/nowhere`], { cwd });
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown URL') });
   });

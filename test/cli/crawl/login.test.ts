@@ -56,7 +56,7 @@ describe('a site behind a form login', () => {
       expect(await record(path)).toMatchObject({ lastError: { code: 'login-required' }, title: null });
     }
     expect(await record('/login')).toMatchObject({ state: 'fetched', title: 'Members' });
-    expect(await login('first')).toBe('1 cookies imported; 2 pages that waited for a login are due.\n');
+    expect(await login('first')).toBe('1 cookie imported; 2 pages that waited for a login are due.\n');
     expect((await crawl()).totals).toMatchObject({ failed: 0, failures: [] });
     const essay = await record('/essay');
     expect(essay).toMatchObject({ state: 'fetched', lastError: null, title: '/essay' });

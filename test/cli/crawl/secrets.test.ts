@@ -74,7 +74,7 @@ describe('secrets of hosts:', () => {
     writeFileSync(join(cwd, 'cookies.txt'), `127.0.0.1\tFALSE\t/\tFALSE\t4102444800\ttaken\t${SECRETS.imported}\n`);
     writeFileSync(join(cwd, 'seeds.txt'), `${site.origin}/\n${elsewhere.origin}/other\n`);
     const imported = await asked('cookies', 'import', 'cookies.txt');
-    expect(imported.stdout).toBe('1 cookies imported.\n');
+    expect(imported.stdout).toBe('1 cookie imported.\n');
     const first = await incrawl('crawl', 'seeds.txt', '--verbose');
     expect(first.code, first.stderr).toBe(0);
     round = 2;

@@ -35,7 +35,7 @@ export function addNear(program: Command, run: Run): void {
           const pages = await crawler.near(url, flags);
           await writeAnswer(session, pages, () => (pages ?? []).map(lineOf).join(''));
           if (pages === null) session.note(`Unknown URL, or a page without a signature: ${safeText(url)}`);
-          else if (pages.length === 0) session.note(`No page within ${flags.distance} bits.`);
+          else if (pages.length === 0) session.note(noneWithin(flags.distance));
           return pages === null ? EXIT.error : EXIT.done;
         },
         { withIndexes: true },
@@ -43,6 +43,12 @@ export function addNear(program: Command, run: Run): void {
     ),
   );
 }
+
+/** Signatures of unrelated texts differ in about 32 of 64 bits; half as many still say something. */
+const FAR = 16;
+
+const noneWithin = (bits: number): string =>
+  `No page within ${bits} bits.${bits < FAR ? ` "-k ${FAR}" looks farther.` : ''}`;
 
 /** A dash: their texts are not known, or are none that can be copied. */
 const lineOf = ({ distance, overlap, url, title }: NearPage): string =>

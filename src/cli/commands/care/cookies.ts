@@ -4,7 +4,7 @@ import type { CookieImport, CookieRow } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
+import { counted } from '../../render/quantities.ts';
 import { safeText } from '../../render/safe-text.ts';
 import type { Column } from '../../render/table.ts';
 
@@ -49,8 +49,9 @@ export function addCookies(program: Command, run: Run): void {
       const { plannedImport } = await import('../../../crawler.ts');
       const planned = plannedImport(session.config, text).summary;
       const summary = dryRun ? planned : await session.withCrawler((crawler) => crawler.importCookies(text));
-      const due = summary.due ? `; ${count(summary.due)} pages that waited for a login are due` : '';
-      await writeSummary(session, summary, () => `${count(summary.imported)} cookies imported${due}.\n`, dryRun);
+      const verb = summary.due === 1 ? 'is' : 'are';
+      const due = summary.due ? `; ${counted(summary.due, 'page')} that waited for a login ${verb} due` : '';
+      await writeSummary(session, summary, () => `${counted(summary.imported, 'cookie')} imported${due}.\n`, dryRun);
       if (!session.json) for (const note of notesOn(summary)) session.note(note);
       return summary.imported === 0 ? EXIT.error : EXIT.done;
     }),
@@ -67,7 +68,7 @@ export function addCookies(program: Command, run: Run): void {
       const { storedCookies } = await import('../../../crawler.ts');
       const rows = storedCookies(session.options.dir, 0).filter(({ match }) => match === (pattern ?? match));
       const removed = dryRun ? rows.length : await session.withCrawler((crawler) => crawler.clearCookies(pattern));
-      await writeSummary(session, { removed }, () => `${count(removed)} cookies removed.\n`, dryRun);
+      await writeSummary(session, { removed }, () => `${counted(removed, 'cookie')} removed.\n`, dryRun);
     }),
   );
 }
