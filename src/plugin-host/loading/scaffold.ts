@@ -108,6 +108,10 @@ const readmeText = (name: string): string => `# ${name}
 
 Describe here what the plugin does, and its options.
 
+Test it, on any version of Node and without a build step:
+
+    incrawl plugins test ${name}
+
 Add it to \`plugins.yaml\`:
 
     plugins:

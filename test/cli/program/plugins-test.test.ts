@@ -40,6 +40,7 @@ describe('plugins test', () => {
         'parse-mine meets the contract of its kind, parse.\n' +
         `Its own tests pass: 1, in ${join(folder, 'plugin.test.ts')}.\n`,
     });
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('\n    incrawl plugins test parse-mine\n');
   });
 
   it('ends with 1 where a test fails, and where the file has none', async () => {
