@@ -317,7 +317,7 @@ hosts:
   await run(`incrawl crawl ${origin}/members/`, { exit: 1, says: [/withheld/, /secretsOverHttp/] });
   await run(`incrawl config --origin ${origin}/members/`, { says: [/Not sent, as the URL is http/] });
   await run(
-    "sed -i 's|^    credentials: |    secretsOverHttp: true\\n&|' conf/incrawl.yaml && incrawl retry && incrawl crawl",
+    "sed -i 's|^    credentials: |    secretsOverHttp: true\\n&|' conf/incrawl.yaml && incrawl crawl --all",
     {
       says: [/Nothing is due any more/],
     },
