@@ -316,12 +316,9 @@ hosts:
   env.DAY_PASSWORD = trials.password;
   await run(`incrawl crawl ${origin}/members/`, { exit: 1, says: [/withheld/, /secretsOverHttp/] });
   await run(`incrawl config --origin ${origin}/members/`, { says: [/Not sent, as the URL is http/] });
-  await run(
-    "sed -i 's|^    credentials: |    secretsOverHttp: true\\n&|' conf/incrawl.yaml && incrawl crawl --all",
-    {
-      says: [/Nothing is due any more/],
-    },
-  );
+  await run("sed -i 's|^    credentials: |    secretsOverHttp: true\\n&|' conf/incrawl.yaml && incrawl crawl --all", {
+    says: [/Nothing is due any more/],
+  });
   await run(`incrawl cookies import cookies.txt && incrawl crawl ${origin}/account/`, {
     says: [/Nothing is due any more/],
   });
