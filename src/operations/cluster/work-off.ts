@@ -79,11 +79,13 @@ export async function workOff(
   let state: TurnsState;
   try {
     state = await untilQuiet(deps, shift, ended);
+  } catch (error) {
+    throw await causeOf(error, deps);
   } finally {
     over.abort();
     await shift.finished();
   }
-  if (shift.fault !== null) throw shift.fault;
+  if (shift.fault !== null) throw await causeOf(shift.fault, deps);
   if (signal?.aborted !== true) refuseFailed(state);
   return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
 }
@@ -199,7 +201,7 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
   let state: TurnsState = { open: 0, nextMs: null, workers: 1, failed: [] };
   while (!signal.aborted) {
     try {
-      state = await looked(turns, deps.requireCrawlDb);
+      state = await turns.state();
       shift.limit(deps.atOnce(Math.max(1, state.workers)));
       if (state.nextMs === 0 && shift.places > 0 && (await shift.fill()) > 0) continue;
       const wasQuiet = isQuiet;
@@ -226,14 +228,13 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
 const pauseOf = ({ nextMs }: TurnsState, { places }: Shift): number =>
   places === 0 || nextMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(SOON_MS, nextMs));
 
-/** Where the turns cannot be asked for as their tables are gone, the reason is that of the crawl db. */
-async function looked(turns: Turns, requireCrawlDb: () => Promise<void>): Promise<TurnsState> {
-  try {
-    return await turns.state();
-  } catch (error) {
-    if (!isAway(error)) await requireCrawlDb();
-    throw error;
-  }
+/** Where turns failed as their tables are gone, the cause is that the crawl db is. */
+async function causeOf(error: unknown, { requireCrawlDb }: Pick<WorkOffDeps, 'requireCrawlDb'>): Promise<unknown> {
+  if (isOwnFault(error) || isAway(error)) return error;
+  return requireCrawlDb().then(
+    () => error,
+    (cause: unknown) => cause,
+  );
 }
 
 /** A turn that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
