@@ -73,7 +73,9 @@ const ONLY_KEPT =
 
 async function send(session: Session, sources: readonly SeedSource[]): Promise<number> {
   const { injectSpread } = await import('../../../crawler/open-spread.ts');
-  const { urls, refused, partitions } = await injectSpread(await session.stateOptions({}), sources);
+  const options = await session.stateOptions({});
+  const { baseDir } = session.loaded;
+  const { urls, refused, partitions } = await injectSpread({ ...options, baseDir }, sources);
   const summary = { urls, refused, partitions: partitions.size };
   const lines = refused === 0 ? '' : `; ${counted(refused, 'line')} refused`;
   const text = `${counted(urls, 'URL')} sent to their partitions, for "incrawl work" to inject${lines}`;
