@@ -24,7 +24,8 @@ export function wrapText(text: string, width: number): string {
 
 function wrapLine(line: string, width: number): string {
   const indent = ' '.repeat(indentOf(line, width));
-  const isTooWide = (word: string): boolean => indent.length + cellWidth(word) > width;
+  // A figure with its unit is no such word: it begins a line of its own.
+  const isTooWide = (word: string): boolean => !word.includes(HOLD) && indent.length + cellWidth(word) > width;
   const lines: string[] = [];
   const [margin = ''] = /^ */.exec(line) ?? [];
   let current = '';

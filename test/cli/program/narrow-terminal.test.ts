@@ -98,6 +98,8 @@ describe('text on a terminal', () => {
         expect(lines.join(' ').trim().split(/ +/)).toEqual(all);
         for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 2 + 12 * 3));
       }),
+      // A figure whose unit is in a long word.
+      { examples: [[['!!!!', '!!!', '!', '!!!!!!!', '!!!!!!0', 'B!!!!!!!!!', '!'], 20]] },
     );
   });
 

@@ -179,5 +179,17 @@ it('never drops a block, and takes no hidden one, whatever the page', () => {
         else if (isMain[i] === 1) expect(page.isShown[i]).toBe(1);
       }
     }),
+    // A heading with something hidden inside.
+    {
+      examples: [
+        [
+          [
+            '<h1><div><div>no text of it<div hidden><a href=/x>link</a></div>+ yes, this is a text</div></div>' +
+              '<div><h3>+ yes, this is a text</h3></div></h1>',
+          ],
+          '',
+        ],
+      ],
+    },
   );
 });

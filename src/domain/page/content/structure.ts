@@ -190,8 +190,9 @@ class StructureKeeper {
     return (this.context.hints[from]! & TAIL) !== 0;
   }
 
+  /** A heading may hold something hidden, such as its permalink. */
   private keep({ from, body }: Section): void {
-    this.isMain.fill(1, from, body);
+    for (let i = from; i < body; i++) if (this.page.isShown[i] === 1) this.isMain[i] = 1;
   }
 
   keepSections(): void {
