@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../packages/load-package.ts';
-import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../ports/cluster/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type TurnResult, type Turns } from '../../ports/cluster/turns.ts';
 import type { Database } from './database.ts';
 import { openPool, type PgPool } from './pg.ts';
 import { ensurePart, upgradeSchema } from './schema.ts';
@@ -100,7 +100,7 @@ export class PostgresTurns implements Turns {
     });
   }
 
-  async end({ partition, wanted }: TakenTurn, result: 'done' | { readonly laterMs: number }): Promise<void> {
+  async end({ partition, wanted }: TakenTurn, result: TurnResult): Promise<void> {
     const laterMs = result === 'done' ? null : result.laterMs;
     const { rows } = await this.#db.query({ text: END, values: [this.#parts.get(partition), wanted, laterMs] });
     if (rows[0]?.[0] === true) await this.#ring();

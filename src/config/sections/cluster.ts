@@ -11,8 +11,8 @@ export const cluster = z.strictObject({
     wanted:
       'a URL such as postgres://user@127.0.0.1/crawl (/ ? # % in a password are written %2F %3F %23 %25), or nothing',
     prose:
-      'PostgreSQL server (14 or newer; needs the package pg) that holds the crawl dbs of the partitions, and whose turn ' +
-      'it is. Empty: the crawl db is in the state directory, for one process at a time.',
+      'PostgreSQL server (14 or newer; needs the package pg) that holds the crawl dbs of the partitions and ' +
+      'their turns. Empty: the crawl db is in the state directory, for one process at a time.',
   }),
   name: text({
     default: 'incrawl',
