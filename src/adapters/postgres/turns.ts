@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../packages/load-package.ts';
-import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type TurnResult, type Turns } from '../../ports/cluster/turns.ts';
+import {
+  type TakenTurn,
+  TURN_ATTEMPTS,
+  TURN_BACKOFF_MS,
+  type TurnResult,
+  type Turns,
+} from '../../ports/cluster/turns.ts';
 import type { Database } from './database.ts';
 import { openPool, type PgPool } from './pg.ts';
 import { ensurePart, upgradeSchema } from './schema.ts';

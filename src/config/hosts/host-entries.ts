@@ -1,4 +1,3 @@
-// config/hosts/: the entries of `hosts:`: settings for some hosts, domains or URL prefixes.
 import { z } from 'zod';
 import type { OwnBounds } from '../../domain/crawl/revisit/interval-bounds.ts';
 import { createFirstMatch, type FirstMatch } from '../../domain/url/canonical/first-match.ts';

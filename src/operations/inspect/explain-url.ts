@@ -1,8 +1,7 @@
 // operations/inspect/: explanations of URLs, and what the segments hold.
 import { checkRobots } from '../../adapters/http/robots/check-robots.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { layersByHost } from '../../config/hosts/layers-of.ts';
-import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
+import { dayBoundsByHost, layersByHost } from '../../config/hosts/host-bounds.ts';
 import type { Config } from '../../config/schema.ts';
 import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';

@@ -1,6 +1,5 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { layersByHost } from '../../config/hosts/layers-of.ts';
-import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
+import { dayBoundsByHost, layersByHost } from '../../config/hosts/host-bounds.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Segment } from '../../ports/segment-store.ts';
 import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';

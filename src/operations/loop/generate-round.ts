@@ -1,7 +1,6 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import { dayBoundsByHost, layersByHost } from '../../config/hosts/host-bounds.ts';
 import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
-import { layersByHost } from '../../config/hosts/layers-of.ts';
-import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DueEntry } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';

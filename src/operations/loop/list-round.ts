@@ -1,5 +1,5 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { dayBoundsByHost } from '../../config/hosts/per-day.ts';
+import { dayBoundsByHost } from '../../config/hosts/host-bounds.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import { applyUrlChain } from '../../plugin-host/url-chain.ts';
 import { generateFromList } from '../../steps/generate/generate-from-list.ts';

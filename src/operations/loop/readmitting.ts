@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { layersByHost } from '../../config/hosts/layers-of.ts';
+import { layersByHost } from '../../config/hosts/host-bounds.ts';
 import type { Config } from '../../config/schema.ts';
 import {
   decodeLinkRules,
