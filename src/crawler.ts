@@ -59,6 +59,7 @@ export {
   roundHistory,
 } from './operations/reports/round-history.ts';
 export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
+export { roundReports } from './operations/reports/round-reports.ts';
 export {
   type SkippedQuery,
   type SkippedSummary,
@@ -66,7 +67,6 @@ export {
   skippedSummary,
   skippedUrls,
 } from './operations/reports/skip-report.ts';
-export { roundReports } from './operations/reports/spread-rounds.ts';
 export type { CommandAnswer, CommandName, SteeredCrawler } from './operations/steer/commands.ts';
 export type { SteerOperations } from './operations/steer/steer-operations.ts';
 export type { Steering } from './operations/steer/steering.ts';

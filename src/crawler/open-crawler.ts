@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
 import { careOperations } from '../operations/care/care-operations.ts';
 import { warnOfTimesAhead } from '../operations/care/clock-ahead.ts';
-import { refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
+import { isSpread, refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
-import type { CrawlDeps, Store } from '../operations/deps.ts';
-import { exportedStore, exportOperations } from '../operations/export/export-operations.ts';
+import { type AskedDb, type CrawlDeps, ofOnePart } from '../operations/deps.ts';
+import { exportOperations } from '../operations/export/export-operations.ts';
 import { segmentOperations } from '../operations/inspect/segment-operations.ts';
 import { crawlOperations } from '../operations/loop/crawl-operations.ts';
 import { discoveryOperations } from '../operations/loop/discovery-operations.ts';
@@ -19,6 +19,7 @@ import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
 import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
+import { openDbToRead } from '../operations/state/open-db-to-read.ts';
 import { isInStore, openStore } from '../operations/state/open-store.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
 import { steerOperations } from '../operations/steer/steer-operations.ts';
@@ -44,13 +45,20 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   if (access !== 'segments' && mustExist && !isInStore(config, dir)) requireCrawlDb(dir);
   if (access !== 'segments' && snapshotDir === undefined) await makeStateFolder(dir);
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
-  if (access === 'segments') return crawlerOf({ ...wiring, store: noStore }, close);
+  if (access === 'segments') return crawlerOf({ ...wiring, store: noStore, asked: noStore }, close);
   try {
+    if (access === 'look' && isSpread(dir)) {
+      const db = await openDbToRead({ dir, log, clock, config: async () => config, withIndexes: true });
+      // What works on one partition says how that is done.
+      const store = (): never => refuseSpread(dir) as never;
+      return crawlerOf({ ...wiring, store, asked: () => db }, () => close().finally(() => db.close()));
+    }
     const store = await openStore(wiring, { access, snapshotDir });
     const isWriting = access === 'write' && snapshotDir === undefined;
     if (isWriting) await warnOfTimesAhead(store.db, clock, log);
     const saveRests = isWriting ? await keepRests(store.db, wiring) : undefined;
-    return crawlerOf({ ...wiring, store: () => store }, async () => {
+    const db = ofOnePart(store.db, dir);
+    return crawlerOf({ ...wiring, store: () => store, asked: () => db }, async () => {
       await close();
       await saveRests?.();
       await store.db.close();
@@ -61,12 +69,12 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   }
 }
 
-function noStore(): Store {
+function noStore(): never {
   throw new TypeError('this crawl was opened for its segments only (access: segments)');
 }
 
-export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler {
-  const { dir, config, runtime, plugins, web, store } = deps;
+function crawlerOf(deps: CrawlDeps & { asked(): AskedDb }, close: () => Promise<void>): Crawler {
+  const { dir, config, runtime, plugins, web, asked } = deps;
   const revisits = revisitOperations(deps);
   const steps = stepOperations(deps);
   const steering = new RunSteering({ clock: runtime.clock, lanes: web.lanes });
@@ -75,8 +83,8 @@ export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler 
       dir,
       clock: runtime.clock,
       random: runtime.random,
-      db: async () => store().db,
-      indexes: async () => ({ tables: store().db.fingerprints, filter: store().db.seenFilter }),
+      db: async () => asked(),
+      indexes: async () => ({ tables: asked().fingerprints, filter: asked().seenFilter }),
       config: async () => config,
       plugins: async () => ({ ...plugins, robotsStore: web.robotsStore }),
     }),
@@ -89,7 +97,7 @@ export function crawlerOf(deps: CrawlDeps, close: () => Promise<void>): Crawler 
     ...steerOperations(deps, steering, { ...revisits, ...steps }),
     ...segmentOperations(deps),
     ...dedupOperations(deps),
-    ...exportOperations(deps, exportedStore(deps)),
+    ...exportOperations(deps),
     ...linkOperations(deps),
     ...batchOperations(deps),
     ...transferOperations(deps),

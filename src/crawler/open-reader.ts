@@ -3,9 +3,9 @@ import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
-import type { QuestionPlugins } from '../operations/deps.ts';
+import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
 import { type CrawlReader, crawlReader } from '../operations/questions.ts';
-import { openDbToRead, type ReadableDb } from '../operations/state/open-db-to-read.ts';
+import { openDbToRead } from '../operations/state/open-db-to-read.ts';
 import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -39,8 +39,8 @@ export function openReader(options: ReaderOptions): Reader {
   const dir = resolve(options.dir);
   const clock = options.clock ?? systemClock;
   const config = async (): Promise<Config> => (await configured()).config;
-  let db: Promise<ReadableDb> | null = null;
-  const opened = (): Promise<ReadableDb> => {
+  let db: Promise<AskedDb> | null = null;
+  const opened = (): Promise<AskedDb> => {
     if (db !== null) return db;
     const opening = openDbToRead({ dir, log, clock, config, withIndexes });
     opening.then(options.onOpen, () => {

@@ -10,7 +10,6 @@ import {
   withoutShared,
 } from '../operations/state/state-copy.ts';
 import { openCrawler } from './open-crawler.ts';
-import { openSpread } from './open-spread.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**
@@ -30,10 +29,8 @@ export function openSnapshot(
 
 async function openToRead(options: CrawlerOptions): Promise<Crawler> {
   requireCrawlDb(options.dir);
-  const mark = readClusterMark(resolve(options.dir));
-  if (mark?.partitions !== undefined) return openSpread(options, mark.partitions);
   // The store keeps a snapshot of the rows for whoever reads them.
-  if (mark !== null) return openCrawler({ ...options, access: 'look' });
+  if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
 }
 

@@ -9,10 +9,12 @@ import type { parseLive } from '../plugin-host/parsing/parse-page.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb } from '../ports/crawl-db.ts';
 import type { FetchProtocol } from '../ports/fetch-protocol.ts';
+import type { FingerprintTables } from '../ports/fingerprint-tables.ts';
 import type { HostLanes } from '../ports/host-lanes.ts';
 import type { Log } from '../ports/log.ts';
 import type { PageParser, PageToParse } from '../ports/page-parser.ts';
 import type { RobotsStore, SharedRobots } from '../ports/robots.ts';
+import type { SeenFilter } from '../ports/seen-filter.ts';
 import type { SeenUrls } from '../ports/seen-urls.ts';
 import type { SegmentStore } from '../ports/segment-store.ts';
 import type { OnWork } from '../ports/work-progress.ts';
@@ -104,18 +106,28 @@ export interface Store {
   saveSeenStats(): Promise<void>;
 }
 
-/** A crawl db for questions. */
+/** A crawl for questions: one crawl db that answers for all of its parts. */
 export type AskedDb = CrawlDb & {
-  /** Of a spread crawl: with the facts of the partition of a host. */
-  partOf?(host: string): PartOfCrawl;
-  /** Of a spread crawl: its partitions in which something was written. */
-  parts?(): readonly PartOfCrawl[];
+  /** Those in which something was written: one, or the partitions of a spread crawl. */
+  readonly parts: readonly PartOfCrawl[];
+  /** The crawl db, with the facts of the part of a host. */
+  partOf(host: string): PartOfCrawl;
+  /** One crawl db that holds all, for an export. Warns of what it lacks. */
+  asOne(log: Log): Promise<CrawlDb>;
+  readonly fingerprints: FingerprintTables | null;
+  readonly seenFilter: SeenFilter | null;
 };
 
-/** What a crawl keeps about a host: the crawl db, and the state directory with its reports. */
+/** A crawl db, and the state directory with its segments and reports. */
 export interface PartOfCrawl {
   readonly db: CrawlDb;
   readonly dir: string;
-  /** Of a spread crawl. */
-  readonly partition?: number;
+  /** From 0; that of the partition. */
+  readonly number: number;
+}
+
+/** A crawl that is one crawl db. */
+export function ofOnePart<Db extends Omit<AskedDb, 'parts' | 'partOf' | 'asOne'>>(db: Db, dir: string): Db & AskedDb {
+  const part = { db, dir, number: 0 };
+  return Object.assign(db, { parts: [part], partOf: () => part, asOne: async () => db });
 }

@@ -69,7 +69,7 @@ export const QUESTIONS = {
   /** The fetch budget of the last round; `null` where it had none. */
   budget: value(async (deps): Promise<BudgetView | null> => {
     const db = await deps.db();
-    const views = (db.parts?.() ?? [{ db }]).map((part) => budgetView(part.db, deps.clock.now()));
+    const views = db.parts.map((part) => budgetView(part.db, deps.clock.now()));
     return summedBudget(await Promise.all(views));
   }),
   /** URLs by host, registrable domain or top-level domain, most first. */
@@ -151,8 +151,7 @@ export const QUESTIONS = {
     const [config, plugins] = [await deps.config(), await deps.plugins()];
     const canonical = canonicalUrl(url);
     const asked = await deps.db();
-    const part = 'url' in canonical ? asked.partOf?.(hostOf(canonical.url)) : undefined;
-    const { db, dir } = part ?? { db: asked, dir: deps.dir };
+    const { db, dir } = 'url' in canonical ? asked.partOf(hostOf(canonical.url)) : { db: asked, dir: deps.dir };
     return explainUrl({ plugins, config, db, dir, now: deps.clock.now() }, url);
   }),
   /** Pages with signatures near that of a page; `null` when the page is unknown or has no signature. */
@@ -198,7 +197,7 @@ export const QUESTIONS = {
 /** Settings that the next round will apply; `null`: none. */
 async function newSettings(deps: QuestionDeps): Promise<NewSettings | null> {
   const db = await deps.db();
-  const [first = { db }] = db.parts?.() ?? [];
+  const [first = { db }] = db.parts;
   const known = await first.db.meta(SETTINGS_KEY);
   const settings = scheduleSettings(await deps.config());
   if (known === undefined || known === settings) return null;
@@ -248,8 +247,7 @@ async function linkSources(deps: QuestionDeps) {
   const { openSegments } = await import('./state/open-segments.ts');
   const [config, plugins] = [await deps.config(), await deps.plugins()];
   const db = await deps.db();
-  // The segments of each partition lie in a folder of its own.
-  const parts = (db.parts?.() ?? [{ db, dir: deps.dir }]).map((part) => ({
+  const parts = db.parts.map((part) => ({
     db: part.db,
     segments: openSegments({ config, dir: part.dir, log: NO_LOG }),
     plugins: plugins.loaded,

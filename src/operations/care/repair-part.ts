@@ -16,6 +16,7 @@ export interface RepairableDb {
   /** Repairs its rows; `null`: there is none. */
   repair(quarantine: string): Promise<RepairedDb | null>;
   withDb(use: (db: CrawlDb) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
 }
 
 export type RepairedPart = Omit<RepairSummary, 'found' | 'quarantine' | 'left'>;

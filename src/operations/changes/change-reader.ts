@@ -1,7 +1,7 @@
 // operations/changes/: the change feed: read, followed, delivered.
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
-import { type FeedCursor, isBehind, numberOf, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
+import { type FeedCursor, isBehind, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
 import { type ChangesFilter, type ChangeView, endOf, type FeedView } from './changes.ts';
@@ -50,18 +50,15 @@ export function nextChanges(
   });
 }
 
-/** The end of a window: in a spread crawl each partition gives its share of it. */
-function throughOf(ends: FeedView, after: FeedCursor): FeedCursor {
-  const { each } = ends;
-  const width = Math.ceil(WINDOW / (each?.length ?? 1));
-  const next = ({ first, last }: Pick<FeedView, 'first' | 'last'>, own: number): number => {
+/** The end of a window, to which each part of the crawl gives its share. */
+function throughOf({ each }: FeedView, after: FeedCursor): readonly number[] {
+  const width = Math.ceil(WINDOW / each.length);
+  const starts = vectorOf(after, each.length);
+  return each.map(({ first, last }, i) => {
+    const own = starts[i] ?? 0;
     // Starts after trimmed numbers, which would leave windows empty.
-    const from = Math.max(own, (first ?? last + 1) - 1);
-    return Math.max(own, Math.min(from + width, last));
-  };
-  if (each === undefined) return next(ends, numberOf(after));
-  const own = vectorOf(after, each.length);
-  return each.map((part, i) => next(part, own[i] ?? 0));
+    return Math.max(own, Math.min(Math.max(own, first - 1) + width, last));
+  });
 }
 
 /**

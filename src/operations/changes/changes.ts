@@ -46,18 +46,16 @@ export interface FeedView {
   /** The newest number ever given; 0 before the first. */
   readonly last: number;
   readonly notedAt: string | null;
-  /** Of a spread crawl, whose `first` and `last` count the entries of all partitions: the ends of each partition. */
-  readonly each?: readonly { readonly first: number; readonly last: number }[];
+  /** The ends of each part of the crawl; where it has several, `first` and `last` count the entries of all. */
+  readonly each: readonly { readonly first: number; readonly last: number }[];
 }
 
 /** A reader that has read up to there has read all. */
-export const endOf = ({ last, each }: Pick<FeedView, 'last' | 'each'>): FeedCursor =>
-  each === undefined ? last : each.map((ends) => ends.last);
+export const endOf = ({ each }: Pick<FeedView, 'each'>): readonly number[] => each.map(({ last }) => last);
 
 export async function feedView(db: CrawlDb): Promise<FeedView> {
-  const { first, last, notedAt, each } = await db.feedEnds();
-  const ends = { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt) };
-  return each === undefined ? ends : { ...ends, each };
+  const { first, last, notedAt, each = [{ first, last }] } = await db.feedEnds();
+  return { first: first > last ? null : first, last, notedAt: last === 0 ? null : isoTime(notedAt), each };
 }
 
 /** Throws `usage-invalid` for an expression that cannot be read. */

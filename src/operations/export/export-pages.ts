@@ -1,4 +1,4 @@
-import { cursorText, type FeedCursor, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
+import { cursorText, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
@@ -8,6 +8,7 @@ import type { SegmentStore } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { counted } from '../../steps/work-meter.ts';
+import type { PartOfCrawl } from '../deps.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { hasContent, openTarget } from './export-target.ts';
@@ -58,19 +59,14 @@ export interface ExportSummary {
   readonly seq: number | string;
 }
 
-/** A crawl, or a partition of a spread one, with its pages. */
-export interface ExportPart {
-  readonly db: CrawlDb;
-  readonly segments: SegmentStore;
-  /** Of a spread crawl. */
-  readonly partition?: number;
-}
+/** A part of a crawl, with its pages. */
+type ExportPart = Pick<PartOfCrawl, 'db' | 'number'> & { readonly segments: SegmentStore };
 
 interface ExportDeps {
-  /** One after the other; in a spread crawl there is one for each partition. */
+  /** One after the other. */
   readonly parts: readonly ExportPart[];
   /** How far the change feed goes. */
-  readonly seq: FeedCursor;
+  readonly seq: readonly number[];
   readonly exporter: Exporter;
   readonly contents: ContentReader;
   readonly crawl: CrawlIdentity;
@@ -137,14 +133,14 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
     throw new CrawlError('plugin-failed', message, { cause: error });
   }
-  const seq = typeof deps.seq === 'number' ? deps.seq : cursorText(deps.seq);
+  const [only = 0, ...others] = deps.seq;
+  const seq = others.length === 0 ? only : cursorText(deps.seq);
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
 }
 
-/** The start in the feed of one partition. */
-function startIn({ partition }: ExportPart, since: Since, end: FeedCursor): Since {
-  if ('at' in since || partition === undefined || typeof end === 'number') return since;
-  return { after: vectorOf(since.after, end.length)[partition] ?? 0 };
+/** The start in the feed of one part. */
+function startIn({ number }: ExportPart, since: Since, end: readonly number[]): Since {
+  return 'at' in since ? since : { after: vectorOf(since.after, end.length)[number] ?? 0 };
 }
 
 /** Stands in for sinks that write files themselves or send pages elsewhere. */

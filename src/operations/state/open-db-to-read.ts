@@ -1,23 +1,16 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
-import type { AskedDb } from '../deps.ts';
+import { type AskedDb, ofOnePart } from '../deps.ts';
 import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
 import type { TemporaryState } from './state-copy.ts';
-
-/** A crawl db with the indexes beside its records; `null`: not kept, or not opened. */
-export type ReadableDb = AskedDb & {
-  readonly fingerprints: FingerprintTables | null;
-  readonly seenFilter: SeenFilter | null;
-};
 
 export interface ReadDbOptions {
   /** State directory, absolute. */
@@ -37,7 +30,7 @@ export interface ReadDbOptions {
  * Opens a crawl db for questions. Rejects with `crawl-missing` where there is none, and with `db-locked` while a crawl
  * holds it.
  */
-export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> {
+export async function openDbToRead(options: ReadDbOptions): Promise<AskedDb> {
   const { dir, log } = options;
   const mark = readClusterMark(dir);
   if (mark?.partitions !== undefined) {
@@ -47,18 +40,18 @@ export async function openDbToRead(options: ReadDbOptions): Promise<ReadableDb> 
   }
   if (mark !== null) {
     const { openSharedDb } = await import('../cluster/open-shared-db.ts');
-    return openSharedDb({ config: await options.config(), dir, log, access: 'look' });
+    return ofOnePart(await openSharedDb({ config: await options.config(), dir, log, access: 'look' }), dir);
   }
   requireCrawlDb(dir);
   try {
-    return await openIn(dir, options);
+    return ofOnePart(await openIn(dir, options), dir);
   } catch (error) {
     if (!(error instanceof CrawlError) || !UNWRITTEN.has(error.code)) throw error;
     return openCopy(options, error);
   }
 }
 
-async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOptions): Promise<ReadableDb> {
+async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOptions): Promise<RowsCrawlDb> {
   if (withIndexes) return openOwnDb({ config: await config(), dir, log, clock });
   return openLevelCrawlDb({ dir: join(dir, 'db'), log, clock, isBrief: true });
 }
@@ -66,7 +59,7 @@ async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOp
 /** LevelDB writes whenever it opens a db: where it cannot, a copy is read. */
 const UNWRITTEN: ReadonlySet<ErrorCode> = new Set(['db-readonly', 'disk-full']);
 
-async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<ReadableDb> {
+async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<AskedDb> {
   const { snapshotState, errorAboutOriginal } = await import('./state-copy.ts');
   const full = (cause: unknown): CrawlError => {
     const how = `TMPDIR names another folder (${tmpdir()} has no space either)`;
@@ -83,7 +76,7 @@ async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<Rea
   try {
     const db = await openIn(snapshot.dir, options);
     const close = db.close.bind(db);
-    return Object.assign(db, { close: () => close().finally(snapshot.close) });
+    return Object.assign(ofOnePart(db, options.dir), { close: () => close().finally(snapshot.close) });
   } catch (error) {
     snapshot.close();
     throw isFull(error) ? full(error) : errorAboutOriginal(options.dir, snapshot, error);

@@ -1,5 +1,5 @@
 import { recover } from '../care/recover.ts';
-import type { CrawlDeps } from '../deps.ts';
+import type { AskedDb, CrawlDeps } from '../deps.ts';
 import { readAnyDump } from './any-dump.ts';
 import { dumpTexts, importLines, type TransferSummary } from './db-transfer.ts';
 import { type MergeSummary, mergeState } from './merge-states.ts';
@@ -32,10 +32,13 @@ export function transferOperations({
   runtime,
   segments,
   store,
-}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): TransferOperations {
+  asked,
+}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'> & { asked(): AskedDb }): TransferOperations {
   const { clock, log, onWork } = runtime;
   return {
-    exportDb: () => dumpTexts(store().db, clock.now(), onWork),
+    async *exportDb() {
+      yield* dumpTexts(await asked().asOne(log), clock.now(), onWork);
+    },
     async importDb(lines, mode) {
       const { db } = store();
       let skipped = 0;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import { answerQuestions, questionsPath } from '../../../src/cli/remote/answer-questions.ts';
 import type { Clock } from '../../../src/crawler.ts';
+import { ofOnePart } from '../../../src/operations/deps.ts';
 import { crawlReader } from '../../../src/operations/questions.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
@@ -164,7 +165,7 @@ describe('changes --webhook', { sequential: true }, () => {
     const dir = join(cwd, 'crawldb');
     const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
     const notAsked = (): Promise<never> => Promise.reject(new Error('the change feed needs the crawl db alone'));
-    const deps = { dir, clock: { now: Date.now }, random: Math.random, db: async () => db };
+    const deps = { dir, clock: { now: Date.now }, random: Math.random, db: async () => ofOnePart(db, dir) };
     const reader = crawlReader({ ...deps, indexes: notAsked, config: notAsked, plugins: notAsked });
     const socket = await answerQuestions(questionsPath(dir), reader);
     const before = receiver.received.length;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { packageVersion } from '../../../config/package-version.ts';
 import type { ChangeKind, ChangeView } from '../../../crawler.ts';
-import { type FeedCursor, isBehind, numberOf, vectorOf } from '../../../domain/crawl/change/feed-cursor.ts';
+import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../../domain/crawl/change/feed-cursor.ts';
 import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
 import { type ChangesFilter, endOf } from '../../../operations/changes/changes.ts';
@@ -176,7 +176,7 @@ async function knownCursor(session: Session, file: string): Promise<FeedCursor |
   const cursor = loadCursor(file);
   if (cursor === null || !hasCrawlDb(session.options.dir)) return cursor;
   const end = await session.withReader(async (feed) => endOf(await feed.changeFeed()));
-  const own = typeof end === 'number' ? numberOf(cursor) : vectorOf(cursor, end.length);
+  const own = vectorOf(cursor, end.length);
   if (!isBehind(end, own)) return own;
   return session.refuse(
     `the cursor in ${file} names changes that this crawl has not noted: it belongs to another crawl, or to a newer ` +
@@ -227,18 +227,14 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
   const end = endOf(ends);
   if (since === undefined) return end;
   if ('after' in since) return since.after;
-  if (typeof end === 'number') {
-    for await (const { seq } of feed.changes({ ...since, limit: 1 })) return seq - 1;
-    return end;
-  }
-  // The first entry of each partition; one without any is read to its end.
+  // The first entry of each part; one without any is read to its end.
   const start: number[] = [...end];
   const met = new Set<number>();
-  for await (const { seq, partition } of feed.changes(since)) {
+  for await (const { seq, partition = 0 } of feed.changes(since)) {
     const place = Number(partition);
     if (met.has(place)) continue;
-    met.add(place);
     start[place] = seq - 1;
+    if (met.add(place).size === end.length) break;
   }
   return start;
 }
@@ -246,24 +242,14 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
 /** Notes entries after the start that the feed does not hold any more, or never held. */
 async function noteGap(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
-  const { first, last, each } = await feed.changeFeed();
-  if (typeof from.after !== 'number') {
-    const after = from.after;
-    const gaps = (each ?? []).map((ends, i) => Math.max(0, ends.first - (after[i] ?? 0) - 1));
-    const lost = gaps.reduce((sum, gap) => sum + gap, 0);
-    if (lost > 0) session.note(`${count(lost)} entries are no longer kept (changes.keep, changes.max).`);
-    if (isBehind(endOf({ last, each: each ?? [] }), after))
-      session.note(
-        'The cursor names changes after the end: it belongs to another crawl, or to a newer copy of this one.',
-      );
-    return;
-  }
-  const missed = (first ?? last + 1) - from.after - 1;
-  if (missed > 0 && last > from.after) {
-    session.note(`${count(missed)} entries after ${from.after} are no longer kept (changes.keep, changes.max).`);
-  } else if (from.after > last) {
-    session.note(
-      `The feed ends at ${last}: number ${from.after} belongs to another crawl db, or to a newer copy of this one.`,
-    );
+  const ends = await feed.changeFeed();
+  const [end, after] = [endOf(ends), vectorOf(from.after, ends.each.length)];
+  const missed = ends.each.reduce((sum, { first }, i) => sum + Math.max(0, first - (after[i] ?? 0) - 1), 0);
+  const shown = cursorText(from.after);
+  if (isBehind(end, after)) {
+    const whose = 'belongs to another crawl, or to a newer copy of this one';
+    session.note(`The feed ends at ${cursorText(end)}, and ${shown} is after it: it ${whose}.`);
+  } else if (missed > 0) {
+    session.note(`${count(missed)} entries after ${shown} are no longer kept (changes.keep, changes.max).`);
   }
 }

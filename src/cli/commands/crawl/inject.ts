@@ -72,7 +72,7 @@ const ONLY_KEPT =
   '(--mode keep), and there is no dry run';
 
 async function send(session: Session, sources: readonly SeedSource[]): Promise<number> {
-  const { injectSpread } = await import('../../../crawler/open-spread.ts');
+  const { injectSpread } = await import('../../../crawler/inject-spread.ts');
   const options = await session.stateOptions({});
   const { baseDir } = session.loaded;
   const { urls, refused, partitions } = await injectSpread({ ...options, baseDir }, sources);

@@ -1,6 +1,5 @@
 // cli/commands/transfer/: commands that bring a crawl, or its pages, elsewhere.
 import type { Command } from 'commander';
-import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import type { Run } from '../../program/program.ts';
 import { safeJson } from '../../render/safe-text.ts';
 
@@ -14,12 +13,9 @@ export function addExportDb(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl export-db | gzip > crawldb.jsonl.gz');
   command.action(() =>
     run(command, async (session) => {
-      const write = async (lines: AsyncIterable<string>): Promise<void> => {
-        for await (const line of lines) await session.out.write(`${safeJson(line)}\n`);
-      };
-      const { exportSpread } = await import('../../../operations/cluster/partitions/spread-export.ts');
-      if (isSpread(session.options.dir)) return write(exportSpread(await session.stateOptions({})));
-      await session.withSnapshot((crawler) => write(crawler.exportDb()));
+      await session.withSnapshot(async (crawler) => {
+        for await (const line of crawler.exportDb()) await session.out.write(`${safeJson(line)}\n`);
+      });
     }),
   );
 }

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Crawler, CrawlState, ExportSummary } from '../../../crawler.ts';
-import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
+import type { CrawlState } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
 import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/option-values.ts';
@@ -93,12 +92,8 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
     force,
     signal,
   };
-  const exported = (crawler: Crawler): Promise<ExportSummary> => crawler.export(query, outlet);
-  // The partitions of a spread crawl are read where they are.
-  const summary = await (dryRun && !isSpread(session.options.dir)
-    ? session.withDryRun(exported, { mustExist: true })
-    : session.withSnapshot(exported)
-  ).catch((error: unknown) => {
+  const exporting = session.withSnapshot((crawler) => crawler.export(query, outlet));
+  const summary = await exporting.catch((error: unknown) => {
     if (signal.aborted) return null;
     throw error;
   });

@@ -10,9 +10,9 @@ const VECTOR = /^v(\d+)((?:\.[0-9a-z]+)+)$/;
 
 /** A number, or a vector as one word, such as `v4.g.0.a3.9`: how many numbers, then each to the base of 36. */
 export function cursorText(cursor: FeedCursor): string {
-  return typeof cursor === 'number'
-    ? String(cursor)
-    : [`v${cursor.length}`, ...cursor.map((number) => number.toString(36))].join('.');
+  const numbers = numbersOf(cursor);
+  if (numbers.length === 1) return String(numbers[0]);
+  return [`v${numbers.length}`, ...numbers.map((number) => number.toString(36))].join('.');
 }
 
 /** The cursor of a text; `null`: it is none. */
@@ -29,24 +29,24 @@ export function parseCursor(text: string): FeedCursor | null {
 
 /** Whether `end`, a cursor of the same crawl, is further than this one in any partition. */
 export function isBehind(cursor: FeedCursor, end: FeedCursor): boolean {
-  const [read, last] = [cursor, end].map((each) => (typeof each === 'number' ? [each] : each));
-  return (last ?? []).some((number, i) => number > (read?.[i] ?? 0));
+  const read = numbersOf(cursor);
+  return numbersOf(end).some((number, i) => number > (read[i] ?? 0));
 }
 
-/** The cursor of a crawl without partitions. Throws `usage-invalid` for that of a spread crawl. */
-export function numberOf(cursor: FeedCursor): number {
-  if (typeof cursor === 'number') return cursor;
-  const what = `${cursorText(cursor)} is a cursor of a crawl in ${cursor.length} partitions`;
-  throw new CrawlError('usage-invalid', `${what}; this change feed has one number`);
-}
+/** The cursor of one change feed. Throws `usage-invalid` for that of several. */
+export const numberOf = (cursor: FeedCursor): number => vectorOf(cursor, 1)[0] as number;
 
-/** The cursor of a crawl in partitions; 0 begins all of them. Throws `usage-invalid` for that of another crawl. */
-export function vectorOf(cursor: FeedCursor, partitions: number): readonly number[] {
-  if (cursor === 0) return new Array<number>(partitions).fill(0);
-  if (typeof cursor !== 'number' && cursor.length === partitions) return cursor;
+/** The cursor of so many feeds; 0 begins all of them. Throws `usage-invalid` for that of another crawl. */
+export function vectorOf(cursor: FeedCursor, feeds: number): readonly number[] {
+  if (cursor === 0) return new Array<number>(feeds).fill(0);
+  const own = numbersOf(cursor);
+  if (own.length === feeds) return own;
+  const count = feeds === 1 ? 'whose changes have one number' : `each of whose ${feeds} partitions numbers its changes`;
   throw new CrawlError(
     'usage-invalid',
-    `${cursorText(cursor)} is no cursor of this crawl, each of whose ${partitions} partitions numbers its own changes: ` +
-      'give a time, such as --since 2h, or a cursor that --cursor has written',
+    `${cursorText(cursor)} is no cursor of this crawl, ${count}: give a time, such as --since 2h, or a cursor that ` +
+      '--cursor has written',
   );
 }
+
+const numbersOf = (cursor: FeedCursor): readonly number[] => (typeof cursor === 'number' ? [cursor] : cursor);

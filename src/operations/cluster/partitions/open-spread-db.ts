@@ -3,12 +3,14 @@ import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../../config/schema.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { CrawlDb } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { OrderedRows } from '../../../ports/ordered-rows.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
-import type { PartOfCrawl } from '../../deps.ts';
+import type { AskedDb, PartOfCrawl } from '../../deps.ts';
 import { segmentsPlace } from '../../state/segments-mark.ts';
 import { requireServer, requireSharedDb } from '../open-shared-db.ts';
+import { asOneCrawlDb } from './as-one-crawl-db.ts';
 import { partitionDir } from './partition-dir.ts';
 import { partitionName, requireSpread } from './shared-partitions.ts';
 import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
@@ -24,16 +26,11 @@ export interface SpreadDbOptions {
   readonly withIndexes?: boolean;
 }
 
-export type OpenSpreadDb = SpreadCrawlDb & {
-  partOf(host: string): PartOfCrawl;
-  parts(): readonly PartOfCrawl[];
-};
-
 /**
  * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
  * where directory and store do not belong together, and with an error of the store.
  */
-export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
+export async function openSpreadDb(options: SpreadDbOptions): Promise<AskedDb> {
   const { config, dir, partitions, log, withIndexes = false } = options;
   const url = requireServer(config, dir);
   const { name } = config.cluster;
@@ -47,12 +44,20 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
     };
     const near = withIndexes ? nearPlan(config) : null;
     const db = await spreadDbOn(rowsOf, partitions, log, near);
+    const partOn = (part: CrawlDb, number: number): PartOfCrawl => ({
+      db: part,
+      dir: partitionDir(dir, number),
+      number,
+    });
     return Object.assign(db.with({ close: () => db.close().finally(() => store.close()) }), {
-      partOf: (host: string): PartOfCrawl => {
-        const partition = db.partitionOf(host);
-        return { db: db.withFactsOf(partition), dir: partitionDir(dir, partition) };
+      partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
+      parts: [...db.all].map(([partition, part]) => partOn(part, partition)),
+      async asOne(to: Log) {
+        const links = await db.linksUnderWay();
+        if (links > 0)
+          to.warn('links between partitions are not in the export: "incrawl work" delivers them', { links });
+        return asOneCrawlDb(db);
       },
-      parts: () => [...db.all].map(([partition, part]) => ({ db: part, dir: partitionDir(dir, partition), partition })),
     });
   } catch (error) {
     await store.close();

@@ -9,6 +9,12 @@ import { readClusterMark } from '../cluster-mark.ts';
 /** Folder of a partition in the state directory of the crawl. */
 export const partitionDir = (dir: string, partition: number): string => join(dir, 'partitions', senderOf(partition));
 
+/** Folders with the segments and reports of a crawl: the state directory, or those of its partitions. */
+export function partDirs(dir: string): readonly string[] {
+  const partitions = readClusterMark(dir)?.partitions;
+  return partitions === undefined ? [dir] : Array.from({ length: partitions }, (_, i) => partitionDir(dir, i));
+}
+
 /** Where the segments with a page are: the state directory, or in a spread crawl the folder of its partition. */
 export function folderOfPage(dir: string, url: string): string {
   const partitions = readClusterMark(dir)?.partitions;

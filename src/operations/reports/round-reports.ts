@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readClusterMark } from '../cluster/cluster-mark.ts';
-import { partitionDir } from '../cluster/partitions/partition-dir.ts';
+import { partDirs } from '../cluster/partitions/partition-dir.ts';
 import { type RoundHistory, roundHistory } from './round-history.ts';
 import { type RoundEntry, roundLog } from './round-log.ts';
 
@@ -12,14 +11,11 @@ export interface RoundReports extends RoundHistory {
 }
 
 /**
- * The reports of rounds of a crawl. Those of a spread one are of its partitions, in the order in which they ended: each
- * round counts its own partition, but for the sums since the crawl began, which are those of all partitions whose
- * reports are in the directory.
+ * The reports of rounds of a crawl, those of all its parts in the order in which they ended: each round counts its own
+ * part, but for the sums since the crawl began, which are those of all parts whose reports are in the directory.
  */
 export function roundReports(dir: string): RoundReports {
-  const partitions = readClusterMark(dir)?.partitions;
-  if (partitions === undefined) return { ...roundHistory(dir), last: (limit) => roundLog(dir, limit) };
-  const folders = Array.from({ length: partitions }, (_, partition) => partitionDir(dir, partition));
+  const folders = partDirs(dir);
   const histories = folders.map(roundHistory);
   const merged = async <Row extends { readonly at: number }>(read: (of: RoundHistory) => Promise<readonly Row[]>) =>
     (await Promise.all(histories.map(read))).flat().sort((a, b) => a.at - b.at);
@@ -34,10 +30,10 @@ export function roundReports(dir: string): RoundReports {
   };
 }
 
-/** All entries by their end, each with the sums of the last entries of all partitions by then. */
-export function withSumsOfAll(partitions: readonly (readonly RoundEntry[])[]): RoundEntry[] {
-  const latest = partitions.map((own) => own[0]?.sums);
-  const all = partitions.flatMap((own, place) => own.map((entry) => ({ entry, place })));
+/** All entries by their end, each with the sums of the last entries of all parts by then. */
+export function withSumsOfAll(parts: readonly (readonly RoundEntry[])[]): RoundEntry[] {
+  const latest = parts.map((own) => own[0]?.sums);
+  const all = parts.flatMap((own, place) => own.map((entry) => ({ entry, place })));
   all.sort((a, b) => Date.parse(a.entry.at) - Date.parse(b.entry.at) || a.place - b.place);
   return all.map(({ entry, place }) => {
     latest[place] = entry.sums;

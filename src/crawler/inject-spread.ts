@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { openPostgresStore } from '../adapters/postgres/shared-store.ts';
+import { systemClock } from '../adapters/system/clock.ts';
+import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import { requireServer } from '../operations/cluster/open-shared-db.ts';
+import { putSeeds, type SentSeeds } from '../operations/cluster/partitions/put-seeds.ts';
+import { requireSpread, sharedPartitions } from '../operations/cluster/partitions/shared-partitions.ts';
+import { segmentsPlace } from '../operations/state/segments-mark.ts';
+import type { SeedSource } from '../steps/inject.ts';
+import type { CrawlerOptions } from './types.ts';
+import { wire } from './wiring.ts';
+
+/**
+ * Sends seeds to the partitions of a spread crawl, whose workers inject them: known URLs keep their state. Needs no
+ * lease. Rejects as `openSpreadDb` does.
+ */
+export async function injectSpread(options: CrawlerOptions, sources: readonly SeedSource[]): Promise<SentSeeds> {
+  const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
+  const dir = resolve(options.dir);
+  const partitions = readClusterMark(dir)?.partitions ?? 1;
+  const { name, leaseMs } = config.cluster;
+  const url = requireServer(config, dir);
+  const store = openPostgresStore(url);
+  try {
+    const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
+    await requireSpread(place);
+    const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, env });
+    try {
+      return await putSeeds({ ...wiring, stores: sharedPartitions(place, leaseMs) }, sources);
+    } finally {
+      await close();
+    }
+  } finally {
+    await store.close();
+  }
+}

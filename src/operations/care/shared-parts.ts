@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
+import { keepIn, type RepairedDb } from '../../adapters/leveldb/db-care.ts';
+import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
+import { repairRows } from '../../adapters/rows/care/repair-rows.ts';
+import { checkFormat, hasFormat, migrate } from '../../adapters/rows/format.ts';
+import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
+import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
+import { readClusterMark } from '../cluster/cluster-mark.ts';
+import { requireServer } from '../cluster/open-shared-db.ts';
+import type { PartitionHold } from '../cluster/partitions/partition-stores.ts';
+import { requireSpread, sharedPartitions } from '../cluster/partitions/shared-partitions.ts';
+import { nearPlan } from '../dedup/dedup-settings.ts';
+import { configuredFilter } from '../state/seen-urls.ts';
+import { segmentsPlace } from '../state/segments-mark.ts';
+import { temporaryState } from '../state/state-copy.ts';
+import type { StateCareOptions } from './care-summaries.ts';
+import type { CaredPart } from './cared-part.ts';
+import type { RepairableDb } from './repair-part.ts';
+
+/** The partitions of a shared crawl, each of which is held from its first repair until `use` ends. */
+export async function withSharedParts<Value>(
+  options: StateCareOptions,
+  use: (parts: readonly CaredPart[]) => Promise<Value>,
+): Promise<Value> {
+  const { config, dir } = options;
+  const { name, leaseMs } = config.cluster;
+  const store = openPostgresStore(requireServer(config, dir));
+  const holds: PartitionHold[] = [];
+  try {
+    const asked = { store, dir, name, segments: segmentsPlace(config) };
+    const partitions = await requireSpread({ ...asked, partitions: readClusterMark(dir)?.partitions ?? 1 });
+    const stores = sharedPartitions({ ...asked, partitions }, leaseMs);
+    const parts = Array.from({ length: partitions }, (_, partition): CaredPart => {
+      const own = { ...options, dir: stores.dirOf(partition) };
+      return {
+        dir: own.dir,
+        name: partitions === 1 ? '' : senderOf(partition),
+        async inCopy(verify) {
+          const copy = temporaryState('verify');
+          try {
+            const rows = stores.look(partition);
+            await copyRows(rows, join(copy.dir, 'db'), options.onWork).finally(() => rows.close());
+            const shown = `the crawl db of partition ${senderOf(partition)}`;
+            return await verify(copy.dir, (text) => text.replaceAll(join(copy.dir, 'db'), shown));
+          } finally {
+            copy.close();
+          }
+        },
+        async hold() {
+          const hold = await stores.hold(partition, new AbortController().signal);
+          holds.push(hold);
+          return repairableRows(own, hold);
+        },
+      };
+    });
+    return await use(parts);
+  } finally {
+    for (const hold of holds) await hold.release();
+    await store.close();
+  }
+}
+
+/** Repairs the rows where they lie. A partition that has no crawl db yet is left as it is. */
+function repairableRows({ config, dir, log }: StateCareOptions, { rows, token }: PartitionHold): RepairableDb {
+  let db: RowsCrawlDb | null = null;
+  const open = async (): Promise<RowsCrawlDb> => {
+    const [filter, near] = [await configuredFilter(config), nearPlan(config)];
+    const features = { ...(filter !== undefined && { seenFilter: filter }), ...(near !== null && { near }) };
+    return openCrawlDbOn(rows, { name: dir, log, ...features });
+  };
+  return {
+    token,
+    async repair(folder): Promise<RepairedDb | null> {
+      if (!(await hasFormat(rows))) return null;
+      await migrate(rows, await checkFormat(rows, dir), log);
+      return { ...(await repairRows(rows, keepIn(folder), () => {})), rebuilt: false };
+    },
+    async withDb(use) {
+      db ??= await open();
+      await use(db);
+    },
+    close: async () => db?.close(),
+  };
+}
