@@ -16,7 +16,7 @@ export interface OptionalPackage {
   readonly isBare?: true;
 }
 
-export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'ioredis' | 'pg' | 'pdfjs' | 'playwright';
+export type OptionalPackageId = 'duckdb' | 'sqlite' | 'jieba' | 'ioredis' | 'pg' | 'pdfjs' | 'playwright' | 'kafka';
 
 export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
   { id: 'duckdb', name: '@duckdb/node-api', since: '1.5.0', purpose: 'export --format parquet' },
@@ -38,6 +38,7 @@ export const OPTIONAL_PACKAGES: readonly OptionalPackage[] = [
     isBare: true,
   },
   { id: 'playwright', name: 'playwright-core', since: '1.60.0', purpose: 'render' },
+  { id: 'kafka', name: 'kafkajs', since: '2.2.4', purpose: 'export --format kafka' },
 ];
 
 export function optionalPackage(id: OptionalPackageId): OptionalPackage {

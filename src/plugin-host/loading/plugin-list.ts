@@ -45,6 +45,7 @@ const BUNDLED = [
 /** Loaded when their format is requested; listed in `plugins.yaml` only for options. */
 export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-csv',
+  'exporter-kafka',
   'exporter-markdown',
   'exporter-opensearch',
   'exporter-parquet',

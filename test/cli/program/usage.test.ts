@@ -209,6 +209,7 @@ describe('usage and configuration', () => {
       ['solr', 'the URL of a core or collection'],
       ['sqlite', 'a file'],
       ['webhook', 'a URL'],
+      ['kafka', 'brokers and a topic: kafka://host:9092/topic'],
     ] as const) {
       const { code, stderr } = await run(['export', '--format', format], { cwd });
       expect([code, stderr]).toEqual([2, `incrawl: --format ${format} needs --output, ${needs}\n`]);

@@ -73,6 +73,11 @@ const USES: readonly Use[] = [
     result: NO_SERVER,
   },
   {
+    id: 'kafka',
+    command: `plugins test exporter-kafka --options '{"url": "kafka://127.0.0.1:1/pages", "retries": 0}'`,
+    result: NO_SERVER,
+  },
+  {
     id: 'playwright',
     command: 'crawl seeds.txt --allow 127.0.0.1 --dir rendered',
     config: 'render: { mode: always, browser: no-such-browser }\n',

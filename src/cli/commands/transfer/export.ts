@@ -31,7 +31,8 @@ export function addExport(program: Command, run: Run): void {
     )
     .option(
       '--format <format>',
-      'jsonl, csv, parquet, warc, markdown, tree, opensearch, solr, sqlite, webhook, or one of another exporter plugin',
+      'jsonl, csv, parquet, warc, markdown, tree, opensearch, solr, sqlite, webhook, kafka, or one of another exporter ' +
+        'plugin',
       'jsonl',
     )
     .option(

@@ -1,0 +1,79 @@
+import type { KafkaProducer } from './client.ts';
+import { isTooLarge } from './faults.ts';
+import { type KafkaMessage, sizeOf } from './messages.ts';
+
+export interface SenderOptions {
+  readonly batchBytes: number;
+  readonly batchMessages: number;
+}
+
+export interface SenderDeps {
+  /** A producer with a number of its own at the brokers, connected. */
+  readonly connect: () => Promise<KafkaProducer>;
+  /** Sends messages by it. Rejects with what the client says. */
+  readonly send: (producer: KafkaProducer, messages: readonly KafkaMessage[]) => Promise<void>;
+}
+
+/** Sends messages in their order, in batches limited by bytes, one batch after the other. */
+export class KafkaSender {
+  /** Messages that are too large for the topic, and the first of them. */
+  refused = 0;
+  readonly examples: string[] = [];
+  private readonly options: SenderOptions;
+  private readonly deps: SenderDeps;
+  private producer: KafkaProducer;
+  private batch: KafkaMessage[] = [];
+  private bytes = 0;
+
+  constructor(options: SenderOptions, deps: SenderDeps, producer: KafkaProducer) {
+    this.options = options;
+    this.deps = deps;
+    this.producer = producer;
+  }
+
+  async add(message: KafkaMessage): Promise<void> {
+    const bytes = sizeOf(message);
+    const { batchBytes, batchMessages } = this.options;
+    if (this.bytes + bytes > batchBytes || this.batch.length >= batchMessages) await this.flush();
+    this.batch.push(message);
+    this.bytes += bytes;
+  }
+
+  async flush(): Promise<void> {
+    const { batch } = this;
+    [this.batch, this.bytes] = [[], 0];
+    if (batch.length > 0) await this.send(batch);
+  }
+
+  disconnect(): Promise<void> {
+    return this.producer.disconnect();
+  }
+
+  /** A batch that is too large is sent by halves, so that only what is too large by itself stays out. */
+  private async send(messages: readonly KafkaMessage[]): Promise<void> {
+    try {
+      await this.deps.send(this.producer, messages);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      await this.renew();
+      if (messages.length === 1) return this.refuse(messages[0] as KafkaMessage);
+      const half = messages.length >> 1;
+      await this.send(messages.slice(0, half));
+      await this.send(messages.slice(half));
+    }
+  }
+
+  /**
+   * Partitions that took their part of a refused batch have counted it, the client has not: what this producer sent
+   * next would be taken for a repetition, and lost.
+   */
+  private async renew(): Promise<void> {
+    await this.producer.disconnect();
+    this.producer = await this.deps.connect();
+  }
+
+  private refuse(message: KafkaMessage): void {
+    this.refused++;
+    if (this.examples.length < 3) this.examples.push(`${message.key} (${sizeOf(message)} bytes)`);
+  }
+}
