@@ -4,7 +4,7 @@ import { systemClock } from '../adapters/system/clock.ts';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { requireServer } from '../operations/cluster/open-shared-db.ts';
 import { putSeeds, type SentSeeds } from '../operations/cluster/partitions/put-seeds.ts';
-import { requireSpread, sharedPartitions } from '../operations/cluster/partitions/shared-partitions.ts';
+import { partitionNames, requireSpread, sharedPartitions } from '../operations/cluster/partitions/shared-partitions.ts';
 import { segmentsPlace } from '../operations/state/segments-mark.ts';
 import type { SeedSource } from '../steps/inject.ts';
 import type { CrawlerOptions } from './types.ts';
@@ -25,9 +25,13 @@ export async function injectSpread(options: CrawlerOptions, sources: readonly Se
     const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
     await requireSpread(place);
     const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, env });
+    const turns = store.turns(partitionNames(place), leaseMs);
     try {
-      return await putSeeds({ ...wiring, stores: sharedPartitions(place, leaseMs) }, sources);
+      const sent = await putSeeds({ ...wiring, stores: sharedPartitions(place, leaseMs) }, sources);
+      await turns.want(sent.partitions);
+      return sent;
     } finally {
+      await turns.close();
       await close();
     }
   } finally {

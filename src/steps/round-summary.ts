@@ -133,7 +133,7 @@ export function roundSummary({ round, generated, fetch, update, ms, cpuMs }: Rou
   };
 }
 
-export function totalsOf(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
+export function totalsOf(rounds: readonly CrawlSummary['totals'][]): CrawlSummary['totals'] {
   return {
     generated: total(rounds.map(({ generated }) => generated)),
     ...summed(() => rounds),

@@ -5,6 +5,8 @@ import type { SeedSource } from '../../steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../steps/summaries.ts';
 
+export { totalsOf };
+
 /** One of the processes that crawl together. */
 export interface Worker {
   /** Plays turns until nothing is due or the signal comes. Rejects with the `CrawlError` that ended the crawl. */
@@ -18,11 +20,15 @@ export interface WorkOptions {
   /** Called with each round that this worker ends. */
   readonly onRound?: (round: RoundSummary) => void;
   readonly onProgress?: (progress: CrawlProgress) => void;
+  /** Waits where nothing is due, until the signal comes. Default: false. */
+  readonly stays?: boolean;
 }
 
 export interface WorkSummary extends CrawlSummary {
-  /** Turns of partitions that this worker played; `rounds` are those that it ended. */
+  /** Turns of partitions that this worker played. */
   readonly turns: number;
+  /** Rounds that it ended, of which `rounds` has the last ones. */
+  readonly roundsDone: number;
 }
 
 export interface WorkOffDeps {
@@ -32,7 +38,7 @@ export interface WorkOffDeps {
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
   /** Asks for the turns that are needed where none is left; false: the crawl is done. */
-  wake(): Promise<boolean>;
+  wake(signal: AbortSignal): Promise<boolean>;
 }
 
 /** @param mayGoOn whether the turn may begin one more round: false when another worker waits for its place */
@@ -66,10 +72,10 @@ export async function workOff(
   deps: WorkOffDeps,
   { signal, onRound }: Pick<WorkOptions, 'signal' | 'onRound'>,
   playing: (onRound: (round: RoundSummary) => void) => Play,
-): Promise<CrawlSummary> {
-  const rounds: RoundSummary[] = [];
+): Promise<Omit<WorkSummary, 'turns'>> {
+  const played = new PlayedRounds();
   const play = playing((round) => {
-    rounds.push(round);
+    played.add(round);
     onRound?.(round);
   });
   const over = new AbortController();
@@ -87,7 +93,34 @@ export async function workOff(
   }
   if (shift.fault !== null) throw await causeOf(shift.fault, deps);
   if (signal?.aborted !== true) refuseFailed(state);
-  return { rounds, totals: totalsOf(rounds), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
+  return { ...played.summary(), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
+}
+
+/** Rounds of which a summary tells each. */
+const KEPT_ROUNDS = 1_000;
+
+/** The rounds of a worker, which may stay for months. */
+class PlayedRounds {
+  #rounds: RoundSummary[] = [];
+  #before: CrawlSummary['totals'] | null = null;
+  #done = 0;
+
+  add(round: RoundSummary): void {
+    this.#done++;
+    this.#rounds.push(round);
+    if (this.#rounds.length < 2 * KEPT_ROUNDS) return;
+    this.#before = this.#with(this.#rounds.slice(0, KEPT_ROUNDS));
+    this.#rounds = this.#rounds.slice(KEPT_ROUNDS);
+  }
+
+  /** The last rounds, and the totals of all. */
+  summary(): Pick<WorkSummary, 'roundsDone' | 'rounds' | 'totals'> {
+    return { roundsDone: this.#done, rounds: this.#rounds, totals: this.#with(this.#rounds) };
+  }
+
+  #with(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
+    return totalsOf(this.#before === null ? rounds : [this.#before, ...rounds]);
+  }
 }
 
 interface ShiftOptions {
@@ -210,7 +243,7 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
         // Without turns the crawl is done, or the store has lost its data.
         if (state.failed.length > 0) return state;
         await deps.requireCrawlDb();
-        if (!(await deps.wake())) return state;
+        if (!(await deps.wake(signal))) return state;
         isQuiet = false;
         continue;
       }

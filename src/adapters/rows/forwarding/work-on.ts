@@ -8,6 +8,12 @@ import { keysOfRange, type Rows, readRange } from '../rows.ts';
  */
 export type PartitionWork = 'mail' | 'round' | 'due';
 
+/** When a page that is not due falls due, ms since the epoch; `null`: none will. New URLs wait for no time. */
+export async function nextDue(rows: Rows, now: number): Promise<number | null> {
+  const [key] = await rows.keys({ gte: dueRange(now).to, lt: rowRange(ROW.due).to, limit: 1 }).all();
+  return key === undefined ? null : parseDueKey(key).dueAt;
+}
+
 /** Reads a few rows, beside a process that may write. `null`: there is nothing to do. */
 export async function workOn(rows: Rows, now: number): Promise<PartitionWork | null> {
   for (const kind of [ROW.inbox, ROW.outbox]) {

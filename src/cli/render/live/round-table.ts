@@ -59,9 +59,9 @@ function columnsFor(width: number): readonly Column[] | null {
 }
 
 /** Heading of the table of rounds for a terminal of so many columns; `null`: rounds are cards, which need none. */
-export function roundHeading(width: number): string | null {
+export function roundHeading(width: number, label = 'round'): string | null {
   const columns = columnsFor(width);
-  return columns && `round${columns.map(([title, each]) => title.padStart(each)).join('')}`;
+  return columns && `${label.padStart(LABEL)}${columns.map(([title, each]) => title.padStart(each)).join('')}`;
 }
 
 /** A round as a line of the table, or as the lines of a card where the table, or one of its numbers, is too wide. */
@@ -69,9 +69,13 @@ export function roundLines(round: Counts & { readonly round: number }, width: nu
   return linesOf(String(round.round), round, width);
 }
 
-export function totalsLines(summary: CrawlSummary, width: number): string[] {
-  return linesOf('total', summary.totals, width);
+export function totalsLines(summary: Pick<CrawlSummary, 'totals'>, width: number): string[] {
+  return sumLines('total', summary.totals, width);
 }
+
+/** Several rounds as one line, with a label of five characters at most. */
+export const sumLines = (label: string, totals: CrawlSummary['totals'], width: number): string[] =>
+  linesOf(label, totals, width);
 
 function linesOf(label: string, round: Counts, width: number): string[] {
   const columns = columnsFor(width);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PartitionWork, workOn } from '../../../adapters/rows/forwarding/work-on.ts';
+import { nextDue, workOn } from '../../../adapters/rows/forwarding/work-on.ts';
 import type { Config } from '../../../config/schema.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { SeenPartitions } from '../../../domain/crawl/revisit/budget-shares.ts';
@@ -9,6 +9,7 @@ import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
 import { elapsedOf } from '../../../ports/clock.ts';
 import { STORE_AWAY } from '../../../ports/cluster/shared-store.ts';
 import type { TurnResult, Turns } from '../../../ports/cluster/turns.ts';
+import type { OrderedRows } from '../../../ports/ordered-rows.ts';
 import type { RoundSummary } from '../../../steps/round-summary.ts';
 import type { CrawlProgress } from '../../../steps/summaries.ts';
 import { keptCache } from '../../state/seen-urls.ts';
@@ -17,6 +18,7 @@ import { type WorkOptions, type WorkSummary, workOff } from '../work-off.ts';
 import { openPartition, type PartitionDeps, type PartitionMemory } from './open-partition.ts';
 import { type PutSeedsDeps, putSeeds } from './put-seeds.ts';
 import { SpreadProgress } from './spread-progress.ts';
+import { stay } from './stay.ts';
 import { playTurn } from './turn.ts';
 
 export interface SpreadWorkDeps {
@@ -45,12 +47,17 @@ const LOST_TURNS = 5;
 const GIVE_WAY_MS = 250;
 /** A worker asks for a turn of a partition with nothing but due URLs no sooner than this, ms: they may stay due. */
 const DUE_AGAIN_MS = 60_000;
+/** A worker that stays looks into the partitions no sooner than this, ms: some may keep URLs that stay due. */
+const LEAST_STAY_MS = 10_000;
 
 /**
  * Plays turns of partitions until there is nothing to do in any, or the signal comes. A link may arrive from a process
  * that dies before it asks for a turn: so when no turn is left, each partition is asked whether it has something to do.
  */
-export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options }: WorkOptions): Promise<WorkSummary> {
+export async function spreadWork(
+  deps: SpreadWorkDeps,
+  { seeds = [], stays = false, ...options }: WorkOptions,
+): Promise<WorkSummary> {
   const { turns, partitions, requireCrawlDb, atOnce } = deps;
   const { wiring, stores } = partitions;
   const { clock } = wiring.runtime;
@@ -61,7 +68,8 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
     const now = elapsedOf(clock);
     const woken: number[] = [];
     for (let partition = 0; partition < stores.partitions; partition++) {
-      const work = await lookInto(deps, partition);
+      const work = await lookInto(deps, partition, workOn);
+      if (work !== 'due') due.delete(partition);
       if (work === 'due' && now - (due.get(partition) ?? Number.NEGATIVE_INFINITY) < DUE_AGAIN_MS) continue;
       if (work === 'due') due.set(partition, now);
       if (work !== null) woken.push(partition);
@@ -69,11 +77,22 @@ export async function spreadWork(deps: SpreadWorkDeps, { seeds = [], ...options 
     await turns.want(woken);
     return woken.length > 0;
   };
+  const wake = async (signal: AbortSignal): Promise<boolean> => {
+    if (await wakeAll()) return true;
+    if (!stays) return false;
+    const times = due.size > 0 ? [clock.now() + DUE_AGAIN_MS] : [];
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const next = await lookInto(deps, partition, nextDue);
+      if (next !== null) times.push(next);
+    }
+    await stay({ turns, clock, signal }, Math.max(LEAST_STAY_MS, Math.min(...times) - clock.now()));
+    return true;
+  };
   let played = 0;
   const playing = turnsOf(deps, options, () => played++);
   // Each of the workers holds its share of the partitions: none rests while its hosts do, and none waits for a worker.
   const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
-  const summary = await workOff({ turns, atOnce: share, requireCrawlDb, wake: wakeAll }, options, playing);
+  const summary = await workOff({ turns, atOnce: share, requireCrawlDb, wake }, options, playing);
   return { ...summary, turns: played };
 }
 
@@ -88,7 +107,7 @@ function sightOf(deps: Pick<SpreadWorkDeps, 'partitions'>): () => Promise<SeenPa
     if (last !== null && at - last.at < SEEN_MS) return last.seen;
     const seen = { idle: new Set<number>(), awaited: new Set<number>() };
     for (let partition = 0; partition < stores.partitions; partition++) {
-      const work = await lookInto(deps, partition);
+      const work = await lookInto(deps, partition, workOn);
       if (work === null) seen.idle.add(partition);
       if (work === 'mail') seen.awaited.add(partition);
     }
@@ -97,13 +116,14 @@ function sightOf(deps: Pick<SpreadWorkDeps, 'partitions'>): () => Promise<SeenPa
   };
 }
 
-async function lookInto(
+async function lookInto<Seen>(
   { partitions: { stores, wiring } }: Pick<SpreadWorkDeps, 'partitions'>,
   partition: number,
-): Promise<PartitionWork | null> {
+  look: (rows: OrderedRows, now: number) => Promise<Seen>,
+): Promise<Seen> {
   const rows = stores.look(partition);
   try {
-    return await workOn(rows, wiring.runtime.clock.now());
+    return await look(rows, wiring.runtime.clock.now());
   } finally {
     await rows.close();
   }

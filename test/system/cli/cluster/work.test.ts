@@ -242,6 +242,50 @@ describe.skipIf(NO_POSTGRES !== null)(
       expect(await endOf(where)).toHaveLength(URLS + 1);
     }, 60_000);
 
+    it('a daemon stays where nothing is due, hardly asks, and takes seeds that come', async () => {
+      const where = within(join(workDir(), 'daemon'), 'daemon');
+      const before = hosts.asked.length;
+      const [first = '', second = ''] = hosts.origins;
+      const alone = (origin: string): string => {
+        const file = join(workDir(), 'seed.txt');
+        writeFileSync(file, `${origin}/\tdepth=1\n`);
+        return file;
+      };
+      const shown = network.filter((word) => word !== '--quiet');
+      const worker = start(['work', alone(first), '--daemon', ...where, ...shown]);
+      await hosts.seen(before + 1);
+      const db = new Database(server.url);
+      const transactions = async (): Promise<number> => {
+        const { rows } = await db.query({
+          text: 'SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()',
+        });
+        return Number(rows[0]?.[0]);
+      };
+      const idle = async (): Promise<boolean> => {
+        const from = await transactions();
+        await new Promise((resolve) => setTimeout(resolve, 10_000));
+        // One of them is the question.
+        return (await transactions()) - from <= 10 + 1;
+      };
+      await expect.poll(idle, { timeout: 100_000, interval: 1 }).toBe(true);
+      await db.close();
+      const asked = hosts.asked.length;
+      await prepare(['inject', alone(second), ...where]);
+      await hosts.seen(asked + 1);
+      await expect
+        .poll(async () => (await endOf(where)).filter((record) => (record as { state: string }).state === 'fetched'), {
+          timeout: 30_000,
+        })
+        .toHaveLength(2);
+      worker.child.kill('SIGTERM');
+      const { code, stdout } = await worker.finished;
+      expect(code).toBe(11);
+      const table = stdout.split('\n');
+      expect(table[0]).toMatch(/^ {2}UTC +urls +new /);
+      expect(stdout).toMatch(/^total +2 +2 /m);
+      expect(stdout).toMatch(/^this worker: \d+ turns of partitions, 2 rounds$/m);
+    }, 180_000);
+
     it('refuses to work without a server', async () => {
       const { code, stderr } = await run(['work', '--dir', workDir()]);
       expect([code, stderr]).toEqual([2, expect.stringContaining('cluster.store must name the server, such as -D')]);

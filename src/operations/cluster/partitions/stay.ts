@@ -1,0 +1,28 @@
+import type { Clock } from '../../../ports/clock.ts';
+import { elapsedOf } from '../../../ports/clock.ts';
+import type { Turns } from '../../../ports/cluster/turns.ts';
+
+/** Pause between two looks at the turns, ms. One that is wanted is announced, unless a pooler swallows that. */
+const LOOK_MS = 5_000;
+/** All partitions are looked into after this time, ms: links may have come from a process that died meanwhile. */
+const LOOK_ALL_MS = 10 * 60_000;
+
+export interface StayDeps {
+  readonly turns: Pick<Turns, 'state' | 'wait'>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits where nothing is due, until a turn is wanted, a URL falls due, or all partitions are to be looked into again.
+ * @param dueInMs time until the next URL falls due, ms
+ */
+export async function stay({ turns, clock, signal }: StayDeps, dueInMs: number): Promise<void> {
+  const until = elapsedOf(clock) + Math.min(dueInMs, LOOK_ALL_MS);
+  while (!signal.aborted) {
+    const leftMs = until - elapsedOf(clock);
+    if (leftMs <= 0) return;
+    await turns.wait(Math.min(LOOK_MS, leftMs), signal);
+    if ((await turns.state()).open > 0) return;
+  }
+}
