@@ -21,12 +21,21 @@ export function exportOperations(
       const { dir, config, plugins, runtime } = deps;
       const { contact: operator } = config.agent;
       const crawl = { userAgent: userAgentOf(config.agent), operator, robots: 'classic' as const };
-      const { onWork, log } = runtime;
+      const { onWork, log, clock } = runtime;
       const exporter = await plugins.exporter(query.format);
       const contents = createContentReader(deps, query.whole, outlet.signal);
       const db = deps.asked();
       const parts = db.parts.map((part) => ({ ...part, segments: openSegments({ config, dir: part.dir, log }) }));
-      const from = { parts, seq: endOf(await feedView(db)), exporter, contents, crawl, tempDir: dir, onWork };
+      const from = {
+        parts,
+        seq: endOf(await feedView(db)),
+        exporter,
+        contents,
+        crawl,
+        tempDir: dir,
+        now: clock.now(),
+        onWork,
+      };
       if (!isObjectPlace(outlet.place)) return exportPages(from, query, outlet);
       const { exportToObjects } = await import('./export-to-objects.ts');
       return exportToObjects(config, query, outlet, (local) => exportPages(from, query, local));

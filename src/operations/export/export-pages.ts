@@ -1,5 +1,5 @@
 import { cursorText, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
-import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
 import { openSink } from '../../plugin-host/exporting/export-sink.ts';
@@ -11,16 +11,12 @@ import { counted } from '../../steps/work-meter.ts';
 import type { PartOfCrawl } from '../deps.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
+import { type ExportSelection, exportSelection, type SelectionQuery } from './export-selection.ts';
 import { hasContent, openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
 
-export interface ExportQuery {
+export interface ExportQuery extends SelectionQuery {
   readonly format: string;
-  /** Default: `fetched` and `notmodified`. */
-  readonly status?: readonly CrawlState[];
-  readonly host?: string;
-  /** Pages that repeat others, too. */
-  readonly withDuplicates?: boolean;
   /** `depth`: layer by layer, seeds first. */
   readonly mergeBy?: 'depth';
   /** Only pages that changed since then; removed pages are reported too. */
@@ -72,6 +68,8 @@ interface ExportDeps {
   readonly crawl: CrawlIdentity;
   /** Folder for temporary files. */
   readonly tempDir: string;
+  /** Ms since the epoch. */
+  readonly now: number;
   readonly onWork?: OnWork;
 }
 
@@ -79,6 +77,7 @@ interface ExportDeps {
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
+  const selection = exportSelection(query, deps.now);
   const isIncremental = query.since !== undefined;
   const parts: (ExportPart & { readonly changed: ChangedPages | null })[] = [];
   for (const part of deps.parts) {
@@ -98,7 +97,11 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
-    for await (const { db, page } of counted(pagesOf(parts, query), deps.onWork, 'exporting pages')) {
+    for await (const { db, page } of counted(
+      pagesOf(parts, selection, query.mergeBy),
+      deps.onWork,
+      'exporting pages',
+    )) {
       const content = deps.contents(page);
       const document = await documentOf(db, page);
       // Nobody reads what is only counted.
@@ -110,15 +113,14 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     }
     for (const { changed } of parts) {
       if (changed === null || outlet.isClosed?.()) break;
-      for await (const page of changed.removed(shownBy(query))) {
-        // Pages of other hosts are not of this export: another export into the same place may hold them.
-        if (!isOfHost(page.url, query.host)) continue;
+      for await (const page of changed.removed(selection.has)) {
+        if (!selection.mayHaveHad(page.url)) continue;
         await sink.removed(page);
         counts.removed++;
         outlet.signal?.throwIfAborted();
       }
     }
-    counts.duplicates = await duplicatesLeftOut(parts, query);
+    counts.duplicates = await duplicatesLeftOut(parts, query, deps.now);
     if (!dryRun) refuseToEmpty(outlet, counts, isIncremental);
     await sink.close();
     await target.finish();
@@ -174,14 +176,14 @@ interface PartPage {
 
 async function* pagesOf(
   parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
-  query: ExportQuery,
+  selection: ExportSelection,
+  mergeBy: ExportQuery['mergeBy'],
 ): AsyncGenerator<PartPage> {
-  const isShown = shownBy(query);
   const wanted = parts.map(({ changed, ...part }) => ({
     ...part,
-    isWanted: (datum: CrawlDatum): boolean => isShown(datum) && (changed === null || changed.has(datum)),
+    isWanted: (datum: CrawlDatum): boolean => selection.has(datum) && (changed === null || changed.has(datum)),
   }));
-  if (query.mergeBy === undefined) {
+  if (mergeBy === undefined) {
     for (const { db, segments, isWanted } of wanted) {
       for await (const page of storedPages({ db, segments }, isWanted)) yield { db, page };
     }
@@ -202,25 +204,18 @@ async function* pagesOf(
 async function duplicatesLeftOut(
   parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
   query: ExportQuery,
+  now: number,
 ): Promise<number> {
   if (query.status !== undefined || query.withDuplicates) return 0;
-  const isShown = shownBy({ ...query, withDuplicates: true });
+  const selection = exportSelection({ ...query, withDuplicates: true }, now);
   let duplicates = 0;
   for (const { db, changed } of parts) {
     for await (const datum of db.scan({ state: 'duplicate' })) {
-      if (isShown(datum) && (changed === null || changed.has(datum))) duplicates++;
+      if (selection.has(datum) && (changed === null || changed.has(datum))) duplicates++;
     }
   }
   return duplicates;
 }
-
-function shownBy({ status, withDuplicates, host }: ExportQuery): (datum: CrawlDatum) => boolean {
-  const states = new Set<CrawlState>(status ?? ['fetched', 'notmodified']);
-  if (withDuplicates) states.add('duplicate');
-  return (datum) => states.has(datum.state) && datum.metadata.noindex !== true && isOfHost(datum.url, host);
-}
-
-const isOfHost = (url: string, host: string | undefined): boolean => host === undefined || new URL(url).host === host;
 
 async function layersOf(db: CrawlDb, isWanted: (datum: CrawlDatum) => boolean): Promise<ReadonlySet<number>> {
   const layers = new Set<number>();

@@ -94,4 +94,28 @@ describe('export --since', () => {
     await run(['export', '--format', 'tree', '-o', 'tree', '--since', since], { cwd });
     expect(existsSync(join(cwd, 'tree', old))).toBe(false);
   });
+
+  it('--where removes a page that does not match any more, and leaves alone what its URL keeps out', async () => {
+    const here = await crawled({ '/a': page('Offer one'), '/b': page('Offer two'), '/c': page('Other') });
+    const there = await crawled({ '/d': page('Offer of another host') });
+    const host = new URL(here.origin).host;
+    const where = ['--where', `host = '${host}' and title ~ offer`];
+    const since = await seqNow();
+    expect(await exported(...where)).toEqual({ pages: [`${here.origin}/a`, `${here.origin}/b`], deleted: [] });
+    here.pages.set('/b', page('Sold'));
+    here.pages.set('/c', page('An offer, too'));
+    here.pages.delete('/a');
+    there.pages.delete('/d');
+    await visitAgain(...['/a', '/b', '/c'].map((path) => here.origin + path), `${there.origin}/d`);
+    const { stdout } = await run(['export', '--since', since, ...where], { cwd });
+    const lines = stdout.trim().split('\n');
+    const found = lines.map((line) => JSON.parse(line) as { url?: string; deleted?: string; state: string });
+    expect(found.map(({ url = null, deleted = null, state }) => [url, deleted, state]).sort()).toEqual([
+      [null, `${here.origin}/a`, 'gone'],
+      [null, `${here.origin}/b`, 'fetched'],
+      [`${here.origin}/c`, null, 'fetched'],
+    ]);
+    const counted = await json(['export', '--since', since, ...where, '--dry-run'], { cwd });
+    expect(counted).toMatchObject({ documents: 1, removed: 2 });
+  });
 });

@@ -14,6 +14,7 @@ interface ExportFlags {
   readonly output?: string;
   readonly status?: CrawlState[];
   readonly host?: string;
+  readonly where?: string;
   readonly withDuplicates?: true;
   readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
@@ -41,6 +42,7 @@ export function addExport(program: Command, run: Run): void {
     )
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host', hostName)
+    .option('--where <expr>', 'only pages whose record matches, such as "title ~ price": "incrawl help query"')
     .option('--with-duplicates', 'pages that repeat others, too')
     .option(
       '--since <time>',
@@ -66,6 +68,7 @@ export function addExport(program: Command, run: Run): void {
 Examples:
   incrawl export --format jsonl --status fetched,notmodified -o pages.jsonl
   incrawl export --format csv --since 1d --force -o changed.csv
+  incrawl export --where "domain = example.org and lang = en" -o english.jsonl
   incrawl export --format warc -o archive/
   incrawl export --format opensearch -o https://search.example:9200/pages --since 1d`,
     );
