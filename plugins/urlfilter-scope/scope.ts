@@ -59,6 +59,7 @@ export function createScopeFilter(options: Options): UrlFilter {
   };
 
   return {
+    judgesDepth: maxDepth !== undefined,
     filter(url, context) {
       if (maxDepth !== undefined && context.depth > maxDepth) return tooDeep;
       if (mode === 'any') return IN_SCOPE;

@@ -1,7 +1,7 @@
+import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openPostgresStore } from '../adapters/postgres/shared-store.ts';
 import { systemClock } from '../adapters/system/clock.ts';
-import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { requireServer } from '../operations/cluster/open-shared-db.ts';
 import { putSeeds, type SentSeeds } from '../operations/cluster/partitions/put-seeds.ts';
 import { partitionNames, requireSpread, sharedPartitions } from '../operations/cluster/partitions/shared-partitions.ts';
@@ -11,19 +11,19 @@ import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
 /**
- * Sends seeds to the partitions of a spread crawl, whose workers inject them: known URLs keep their state. Needs no
- * lease. Rejects as `openSpreadDb` does.
+ * Sends seeds to the partitions of a spread crawl, whose workers inject them: known URLs keep their state. A crawl that
+ * is not there begins, in `cluster.partitions` partitions. Needs no lease. Rejects as `requireSpread` does.
  */
 export async function injectSpread(options: CrawlerOptions, sources: readonly SeedSource[]): Promise<SentSeeds> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
-  const partitions = readClusterMark(dir)?.partitions ?? 1;
   const { name, leaseMs } = config.cluster;
   const url = requireServer(config, dir);
   const store = openPostgresStore(url);
   try {
-    const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
-    await requireSpread(place);
+    mkdirSync(dir, { recursive: true });
+    const asked = { store, dir, name, partitions: config.cluster.partitions, segments: segmentsPlace(config) };
+    const place = { ...asked, partitions: await requireSpread(asked) };
     const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, env });
     const turns = store.turns(partitionNames(place), leaseMs);
     try {

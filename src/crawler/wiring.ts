@@ -11,7 +11,7 @@ import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
 import { createPageConversion } from '../plugin-host/markdown/page-conversion.ts';
 import { createInlinePageParser, createPageParser } from '../plugin-host/parsing/page-parser.ts';
-import { applyUrlChain } from '../plugin-host/url-chain.ts';
+import { applyUrlChain, judgesDepth } from '../plugin-host/url-chain.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
 import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
@@ -69,7 +69,7 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
   const { config } = options;
   return {
     loaded,
-    urls: { apply: (url, context) => applyUrlChain(loaded, url, context) },
+    urls: { judgesDepth: judgesDepth(loaded), apply: (url, context) => applyUrlChain(loaded, url, context) },
     policy: policyOf(config, scheduleOf(config, loaded)),
     exporter: (format) => findExporter(format, loaded, (entries) => loadMainPlugins({ entries, winners: {} }, options)),
   };

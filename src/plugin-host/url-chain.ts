@@ -51,6 +51,10 @@ export function applyUrlChain(plugins: UrlPlugins, input: string, context: UrlCo
   return { url, reason: null };
 }
 
+/** Whether a filter may refuse a URL for its depth. */
+export const judgesDepth = ({ filters }: UrlPlugins): boolean =>
+  filters.some(({ extension }) => extension.judgesDepth === true);
+
 /** The form of a URL in the crawl db: canonical and normalised, not filtered. */
 export function normalizedUrl({ normalizers, scopes }: UrlPlugins, input: string): UrlResult {
   return applyUrlChain({ normalizers, filters: [], ...(scopes && { scopes }) }, input, {

@@ -14,10 +14,13 @@ export interface LoopSteps extends UpdateSteps {
   inject(): Promise<void>;
   /** update/readmit-links.ts, where the URL rules were widened; `null`: there was nothing to do. */
   readmitLinks(): Promise<ReadmitSummary | null>;
-  /** update/waiting-links.ts, for hosts whose waiting links were not judged for a day. */
-  admitWaiting(): Promise<void>;
   /** fetch/sitemaps/read-sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
   readSitemaps(): Promise<void>;
+  /**
+   * update/waiting-links.ts, for hosts whose waiting links were not judged for a day, and what shorter ways by seeds
+   * and sitemaps bring within the depth limits.
+   */
+  admitWaiting(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
   unfinished(): Promise<readonly string[]>;
   /** Waits between two rounds, where a further one has URLs to fetch; ends at once when the signal comes. */
@@ -79,8 +82,8 @@ export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
   await steps.inject();
   const readmitted = await steps.readmitLinks();
-  await steps.admitWaiting();
   await steps.readSitemaps();
+  await steps.admitWaiting();
   const rounds: RoundSummary[] = [];
   const end = await playRounds(steps, options, rounds).catch(endByFault);
   return { rounds, totals: totalsOf(rounds), ...end, ...(readmitted !== null && { readmitted }) };

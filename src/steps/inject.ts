@@ -7,6 +7,7 @@ import {
   type SeedSettings,
   seedMetadata,
 } from '../domain/crawl/discovery/seed.ts';
+import { seedLayersOf } from '../domain/crawl/discovery/seed-layers.ts';
 import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
 import { ownText } from '../domain/own-text.ts';
 import { isUrl } from '../domain/url/canonical/is-url.ts';
@@ -18,6 +19,7 @@ import type { OnWork } from '../ports/work-progress.ts';
 import { changesOf } from './facts/change-feed.ts';
 import { writtenAt } from './facts/written-at.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
+import { type ShorterWay, shorterWayFacts } from './update/links/shorter-ways.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';
 
 export interface SeedSource {
@@ -142,21 +144,29 @@ async function writeSeeds(
     const records = await (isFirst ? recordsSeen(deps, urls) : deps.db.getMany(urls));
     const now = deps.clock.now();
     const puts: CrawlDbPut[] = [];
+    const shorter: ShorterWay[] = [];
     for (const [i, url] of urls.entries()) {
       const previous = records[i] ?? null;
       const seed = { ...(seeds.get(window[i] as string) ?? NO_SETTINGS), url };
       const datum = injected(deps, seed, previous, options, now);
       countSeed(tally, previous, options.mode);
       if (datum !== previous) puts.push({ datum, previous });
+      if (previous !== null && datum.depth < previous.depth) shorter.push(wayOf(datum));
       options.onSeed?.(datum);
     }
     // An orphan that a seed revives is a change.
-    const batch = { puts, meta: { ...meta, ...(puts.length > 0 && writtenAt(now)) }, ...changesOf(puts, now) };
+    const facts = { ...(puts.length > 0 && writtenAt(now)), ...(await shorterWayFacts(deps.db, shorter)) };
+    const batch = { puts, meta: { ...meta, ...facts }, ...changesOf(puts, now) };
     await deps.db.write(batch, { durable: start + WINDOW >= keys.length });
     deps.seen.add(urls);
     meta = {};
   }
 }
+
+/** A known page that has become a seed: what it links to is nearer by that, and followed when a crawl begins. */
+const wayOf = (seed: CrawlDatum): ShorterWay => {
+  return { url: seed.url, from: null, depth: 0, layers: seedLayersOf(seed) };
+};
 
 /** Records of the URLs, without reading those that the filter of seen URLs takes for new. */
 async function recordsSeen({ db, seen }: InjectDeps, urls: readonly string[]): Promise<(CrawlDatum | undefined)[]> {

@@ -20,6 +20,8 @@ export interface UrlChainResult {
 
 /** The URL plugins in one call: canonical form, normalisers, filters. */
 export interface UrlChain {
+  /** Whether a filter may refuse a URL for its depth. */
+  readonly judgesDepth?: boolean;
   /** The canonical, normalised URL, or the reason why it is refused. Never throws. */
   apply(url: string, context: UrlChainContext): UrlChainResult;
 }
@@ -31,6 +33,7 @@ export function countingRejections(
   skips: SkipSink = NO_SKIP_SINK,
 ): UrlChain {
   return {
+    ...(chain.judgesDepth && { judgesDepth: true }),
     apply(url, context) {
       const result = chain.apply(url, context);
       if (result.url === null) {

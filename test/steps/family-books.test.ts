@@ -26,7 +26,8 @@ const urlOf = (folder: number, n: number): string => `https://${HOST}/${folder}/
 /** Like a process: it has only the crawl db of what another one knew. */
 function started(db: CrawlDb, now: () => number = () => DAY_MS, sharing = SHARING) {
   const scans: string[] = [];
-  const watched: BooksDb = {
+  const watched: BooksDb & Pick<CrawlDb, 'getMany'> = {
+    getMany: (urls) => db.getMany(urls),
     scan(query) {
       scans.push(query?.host ?? '');
       return db.scan(query);

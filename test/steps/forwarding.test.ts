@@ -4,7 +4,7 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
 import { LINKED_ELSEWHERE_KEY, senderOf } from '../../src/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
+import { DepthCache } from '../../src/domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { NO_SKIP_SINK } from '../../src/steps/counters/skip-notes.ts';
@@ -20,13 +20,22 @@ import { listOf } from '../contracts/crawl-db-exam.ts';
 const PARTITIONS = 4;
 const NOW = 1_700_000_000_000;
 const clock = { now: () => NOW, sleep: async () => {} };
-const options = { beyondVariants: 'follow', additions: true, initialIntervalMs: 1_000 } as const;
+const options = {
+  beyondVariants: 'follow',
+  noise: 'demote',
+  maxOutlinksPerPage: 100,
+  maxLayers: Number.POSITIVE_INFINITY,
+  followNofollow: false,
+  followVariants: false,
+  additions: true,
+  initialIntervalMs: 1_000,
+} as const;
 const domainOf = (host: string): string => host;
 const homeOf = (url: string): number => partitionAmong(new URL(url).host, PARTITIONS);
 
 /** @param partition `null`: a crawl of one */
 function crawlOf(partition: number | null, db: CrawlDb = createMemoryCrawlDb()) {
-  const recent = new HotUrls(100);
+  const recent = new DepthCache(8);
   const place = { partitions: PARTITIONS, domainOf, rows: db.forwarding, recent };
   const forwarding = partition === null ? null : new LinkForwarding({ ...place, partition });
   const links: LinkDeps = {
@@ -124,7 +133,17 @@ describe('a link to a URL of another partition', () => {
   it('that comes again changes nothing', async () => {
     const there = crawlOf(homeOf(AWAY));
     const item = {
-      link: { url: AWAY, from: PAGE.url, depth: 1, at: 1, score: 1, plainScore: 1, noise: null, redirects: 0 },
+      link: {
+        url: AWAY,
+        from: PAGE.url,
+        depth: 1,
+        at: 1,
+        score: 1,
+        plainScore: 1,
+        noise: null,
+        redirects: 0,
+        layers: null,
+      },
     };
     const put = (number: number): Promise<void> =>
       there.db.write({ forwarding: { restore: { inbox: [{ from: senderOf(HERE), number, item }] } } });
@@ -144,7 +163,17 @@ describe('a link to a URL of another partition', () => {
     const own = { ...newDatum({ url: AWAY, now: 1, intervalMs: 1, depth: 1 }), referrer: `${AWAY}/linking` };
     await there.db.write({ puts: [{ datum: own, previous: null }] });
     const item = {
-      link: { url: AWAY, from: PAGE.url, depth: 0, at: 1, score: 9, plainScore: 9, noise: null, redirects: 0 },
+      link: {
+        url: AWAY,
+        from: PAGE.url,
+        depth: 1,
+        at: 1,
+        score: 9,
+        plainScore: 9,
+        noise: null,
+        redirects: 0,
+        layers: null,
+      },
     };
     const inbox = [{ from: senderOf(HERE), number: 1, item }];
     await there.db.write({ forwarding: { restore: { inbox } } });
@@ -155,7 +184,17 @@ describe('a link to a URL of another partition', () => {
   it('stays out where no URL is to enter', async () => {
     const there = crawlOf(homeOf(AWAY));
     const item = {
-      link: { url: AWAY, from: PAGE.url, depth: 1, at: 1, score: 1, plainScore: 1, noise: null, redirects: 0 },
+      link: {
+        url: AWAY,
+        from: PAGE.url,
+        depth: 1,
+        at: 1,
+        score: 1,
+        plainScore: 1,
+        noise: null,
+        redirects: 0,
+        layers: null,
+      },
     };
     await there.db.write({ forwarding: { restore: { inbox: [{ from: '003', number: 1, item }] } } });
     await applyForwarded(there, await listOf(there.db.forwarding.inbox()), { ...options, additions: false });

@@ -112,7 +112,7 @@ export function refuseClusterState(
   );
 }
 
-/** Whether a crawl that is imported into the directory goes into partitions: those of its crawl, or of a new one. */
+/** Whether what is written into a state directory goes into partitions: those of its crawl, or of one that begins. */
 export function isForPartitions(dir: string, { cluster }: Pick<Config, 'cluster'>): boolean {
   const folder = resolve(dir);
   const mark = readClusterMark(folder);

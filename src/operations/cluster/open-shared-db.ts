@@ -54,6 +54,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   try {
     const place: SharedPlace = { store, dir, name };
     const isNew = !(await requireSharedDb(place));
+    if (isNew) refusePartitions(config);
     const mayWrite = options.access === 'write' || isNew;
     if (mayWrite) await warnOfDanger(place, log);
     const waitMs = options.waitMs ?? 2 * leaseMs;
@@ -79,6 +80,16 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
     await leave(store, lease);
     throw error;
   }
+}
+
+/** A crawl of one crawl db can never be divided, so it does not begin where several partitions are asked for. */
+function refusePartitions({ cluster: { name, partitions } }: Config): void {
+  if (partitions <= 1) return;
+  throw new CrawlError(
+    'config-invalid',
+    `cluster.partitions is ${partitions}, and this command works on one crawl db: begin the crawl "${name}" with ` +
+      '"incrawl inject" or "incrawl work", or set cluster.partitions to 1',
+  );
 }
 
 async function leave(store: SharedStore, lease: WriteLease | null): Promise<void> {

@@ -16,6 +16,7 @@ import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { admitWaitingDaily } from '../../steps/update/like-urls/waiting-links.ts';
 import { FAMILIES_PRINT_KEY } from '../../steps/update/link-families.ts';
+import { followShorterWays } from '../../steps/update/links/follow-shorter-ways.ts';
 import { type LinkingPage, readmitLinks } from '../../steps/update/readmit-links.ts';
 import { counted } from '../../steps/work-meter.ts';
 import type { CrawlDeps } from '../deps.ts';
@@ -109,7 +110,7 @@ export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits)
   }
 }
 
-/** Admits some of the links that have waited for a day for the share of their family. */
+/** Admits some of the links that have waited for a day for the share of their family, and those that are nearer now. */
 export async function admitWaitingLinks(
   deps: Pick<ReadmitDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
   { maxLayers, signal }: Omit<ReadmitLimits, 'additions'>,
@@ -119,10 +120,9 @@ export async function admitWaitingLinks(
   const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
   const { initialIntervalMs } = plugins.policy.schedule;
   const { db } = deps.store();
-  await admitWaitingDaily(
-    { db, clock: runtime.clock, links },
-    { ...linkOptions(config, maxLayers), initialIntervalMs, signal },
-  );
+  const options = { ...linkOptions(config, maxLayers), initialIntervalMs, signal };
+  await followShorterWays({ db, clock: runtime.clock, links }, options);
+  await admitWaitingDaily({ db, clock: runtime.clock, links }, options);
 }
 
 /**

@@ -12,6 +12,7 @@ import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
 import { type HostSitemaps, readSitemaps, type SitemapOptions } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
+import type { Way } from '../../steps/update/links/shorter-ways.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
@@ -121,6 +122,7 @@ async function readOne(
     maxFiles,
     maxBytes,
     forwarding: admission.forwarding,
+    shorterWays: (found: ReadonlyMap<string, Way>, urls: readonly string[]) => admission.shorterWays(found, urls),
     known,
     inTurn,
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,

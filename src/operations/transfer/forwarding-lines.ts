@@ -22,6 +22,8 @@ const forwarded = z.strictObject({
   plainScore: z.number(),
   noise: z.string().nullable(),
   redirects: count,
+  // Earlier exports lack it.
+  layers: count.nullable().default(null),
 }) satisfies z.ZodType<ForwardedLink>;
 
 const sender = z.string().regex(/^[\w-]+$/);

@@ -45,6 +45,11 @@ export type UrlVerdict =
 export interface UrlFilter {
   /** Judges a normalised URL. Synchronous. A filter that throws keeps the URL out; the reason names the plugin. */
   filter(url: string, context: UrlContext): UrlVerdict;
+  /**
+   * Whether the verdict may depend on `depth`: then links that are refused for it stay known, and are judged again when
+   * a shorter way to their page is found. Absent: it does not.
+   */
+  readonly judgesDepth?: boolean;
   /** What the filter goes by, of a URL that it lets in; for `incrawl check url` and `incrawl explain`. */
   describe?(url: string): string;
   /**

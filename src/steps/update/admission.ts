@@ -1,11 +1,16 @@
 // steps/update/: updatedb: outcomes, links, duplicates and orphans applied to the crawl db.
 import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { DepthCache } from '../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { type BooksDb, FamilyBooks, hostsOf } from './like-urls/family-books.ts';
 import type { FamilySharing, HostBook } from './like-urls/host-book.ts';
 import type { LinkForwarding } from './links/link-forwarding.ts';
+import { type ShorterWay, shorterWays } from './links/shorter-ways.ts';
+
+type AdmissionDb = BooksDb & Pick<CrawlDb, 'getMany'>;
 
 /** A URL filter that counts: it judges URLs that the crawl db does not have by those that it has. */
 export interface AdmissionGate {
@@ -55,7 +60,7 @@ export interface FoundUrl {
  * of like URLs is asked last, about hosts with more URLs than it leaves free.
  */
 export class UrlAdmission {
-  readonly #db: BooksDb;
+  readonly #db: AdmissionDb;
   readonly #gates: readonly AdmissionGate[];
   readonly #sharing: Pick<SharingGate, 'name' | 'now'> | null;
   #hasLearnt: Promise<void> | null = null;
@@ -63,18 +68,27 @@ export class UrlAdmission {
   readonly books: FamilyBooks | null;
   /** URLs that are judged by other partitions; `null`: a crawl of one. */
   readonly forwarding: LinkForwarding | null;
+  /** Depths of records. */
+  readonly depths: DepthCache;
 
   constructor(
-    db: BooksDb,
+    db: AdmissionDb,
     gates: readonly AdmissionGate[],
     sharing: SharingGate | null = null,
     forwarding: LinkForwarding | null = null,
+    depths = new DepthCache(),
   ) {
     this.#db = db;
     this.#gates = gates;
     this.#sharing = sharing;
     this.books = sharing === null ? null : new FamilyBooks(db, sharing.sharing);
     this.forwarding = forwarding;
+    this.depths = depths;
+  }
+
+  /** As {@link shorterWays}, in this crawl db. */
+  shorterWays(found: Parameters<typeof shorterWays>[2], known: readonly string[]): Promise<ShorterWay[]> {
+    return shorterWays(this.#db, this.depths, found, known);
   }
 
   /** @param visited pages that had their first answer since the last call, as they will be stored */

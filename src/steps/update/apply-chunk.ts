@@ -31,7 +31,9 @@ import { type KnownVisit, knownVisits } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
 import { datesInFeeds } from './links/dates-in-feeds.ts';
+import { followShorterWays } from './links/follow-shorter-ways.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
+import { shorterWayFacts } from './links/shorter-ways.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
 import { withThinness } from './thin-page.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
@@ -120,6 +122,7 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   const entering = await newUrls(run, draft);
   draft.puts.push(...(await dated(run, draft, visits)));
   await write(run, draft, entering, chunk, row);
+  if (entering.shorter.length > 0) await followShorter(run, draft.tally);
   return draft.tally;
 }
 
@@ -256,11 +259,23 @@ async function newUrls(run: UpdateRun, draft: Draft): Promise<Additions> {
   return entering;
 }
 
+/** A chunk may show shorter ways to pages that it visits, so they are followed once its records and links are there. */
+function followShorter(run: UpdateRun, tally: Tally): Promise<void> {
+  return followShorterWays(run, {
+    ...run.options,
+    initialIntervalMs: run.policy.schedule.initialIntervalMs,
+    onAdded: (added) => {
+      tally.newUrls += added.length;
+      for (const { depth } of added) run.layers.count(depth, 'newUrls');
+    },
+  });
+}
+
 /** One batch, so that the chunk is applied as a whole or not at all. The filter of seen URLs follows it. */
 async function write(
   { db, clock, links: { seen, admission }, options, learnt, segment }: UpdateRun,
   { puts, deletes, firstRecords, links, shown, changes, book }: Draft,
-  { added, forward }: Additions,
+  { added, forward, shorter }: Additions,
   chunk: readonly JoinedRecord[],
   row: SegmentRow,
 ): Promise<void> {
@@ -279,6 +294,7 @@ async function write(
       ...writtenAt(clock.now()),
       ...(deletes.length > 0 && { [PURGED_KEY]: String(clock.now()) }),
       ...books?.meta,
+      ...(await shorterWayFacts(db, shorter)),
     },
     ...noted(changes, clock.now()),
     ...forwardingPart({ forward }),

@@ -118,7 +118,8 @@ export function redirectTarget(
 }
 
 /**
- * The page's outlinks as canonical URLs that pass the filters, each once, in page order.
+ * The page's outlinks as canonical URLs that pass the filters, each once, in page order; with them those that are
+ * refused for their depth alone, which may not last.
  * @param source the page, and when its links were read, ms since the epoch
  */
 export function outlinkTargets(
@@ -152,9 +153,13 @@ export function outlinkTargets(
       skipLink(deps, outlink.url, 'noise-link', page, outlink.noise ?? null);
       continue;
     }
-    const { url } = deps.urls.apply(outlink.url, { from: page.url, depth, seedHosts, scope: 'outlink' });
-    if (url === null) tally.filteredUrls++;
-    else if (url !== page.url && !targets.has(url)) {
+    const context = { from: page.url, depth, seedHosts, scope: 'outlink' } as const;
+    const { url } = deps.urls.apply(outlink.url, context);
+    if (url === null) {
+      tally.filteredUrls++;
+      const nearer = deps.urls.judgesDepth ? deps.urls.apply(outlink.url, { ...context, depth: 0 }).url : null;
+      if (nearer !== null && nearer !== page.url) targets.add(nearer);
+    } else if (url !== page.url && !targets.has(url)) {
       targets.add(url);
       if (isLinkBeyondDepth(url, depth, page, options)) {
         countRejection(deps.filteredBy, BEYOND_DEPTH);

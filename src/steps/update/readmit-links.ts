@@ -7,7 +7,9 @@ import { countingRejections } from '../url-chain.ts';
 import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, outlinkTargets } from './found-links.ts';
 import { waitingPut } from './like-urls/waiting-links.ts';
 import { additions } from './links/additions.ts';
+import { followShorterWays } from './links/follow-shorter-ways.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
+import { shorterWayFacts } from './links/shorter-ways.ts';
 
 export interface ReadmitDeps {
   readonly db: CrawlDb;
@@ -61,17 +63,22 @@ export async function readmitLinks(
       linking.push({ datum, all });
       if (all.length > stored.length) moved.push({ url: datum.url, targets: all });
     }
-    const { added, waiting, forward } = await additions(counted, found, options, options.initialIntervalMs);
+    const { added, waiting, forward, shorter } = await additions(counted, found, options, options.initialIntervalMs);
     const puts = [
       ...added.map((datum) => ({ datum, previous: null })),
       ...linking.flatMap(({ datum, all }) => waitingPut(datum, all, waiting)),
     ];
-    if (puts.length + moved.length + forward.length > 0) {
+    if (puts.length + moved.length + forward.length + shorter.length > 0) {
       const facts = deps.links.admission.books?.facts();
-      await deps.db.write({ puts, links: moved, ...facts, ...forwardingPart({ forward }) });
+      const meta = { ...facts?.meta, ...(await shorterWayFacts(deps.db, shorter)) };
+      await deps.db.write({ puts, links: moved, ...facts, meta, ...forwardingPart({ forward }) });
     }
     deps.links.admission.forwarding?.note(forward);
     deps.links.seen.add(added.map(({ url }) => url));
+    const onAdded = (behind: readonly CrawlDatum[]): void => {
+      newUrls += behind.length;
+    };
+    if (shorter.length > 0) await followShorterWays({ ...deps, links: counted }, { ...options, onAdded });
     newUrls += added.length;
     judged += batch.length;
     batch = [];

@@ -12,7 +12,9 @@ import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, outlinkTa
 import { WAITING_KEY } from './like-urls/host-book.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { additions, NO_ADDITIONS } from './links/additions.ts';
+import { followShorterWays } from './links/follow-shorter-ways.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
+import { shorterWayFacts } from './links/shorter-ways.ts';
 import { UNJUDGED_KEY } from './rejudge.ts';
 import { type FieldDifference, type PageDifference, recordDifferences } from './reparse-differences.ts';
 
@@ -97,7 +99,7 @@ export async function applyReparsed(
   }
   // Links that a page had before were judged when they were found.
   const entering = new Map([...found].filter(([url]) => gained.has(url)));
-  const { added, waiting, forward } = options.additions
+  const { added, waiting, forward, shorter } = options.additions
     ? await additions(deps.links, entering, options, options.initialIntervalMs)
     : NO_ADDITIONS;
   const marked = options.additions ? withMarks(pages, puts, moved, waiting) : puts;
@@ -108,12 +110,13 @@ export async function applyReparsed(
       links: moved,
       ...changesOf(puts, now),
       ...forwardingPart({ forward }),
-      ...(isUnjudged ? { meta: { [UNJUDGED_KEY]: 'yes' } } : {}),
+      meta: { ...(isUnjudged && { [UNJUDGED_KEY]: 'yes' }), ...(await shorterWayFacts(db, shorter)) },
     },
     { durable: true },
   );
   deps.links.admission.forwarding?.note(forward);
   deps.links.seen.add(added.map(({ url }) => url));
+  if (shorter.length > 0) await followShorterWays(deps, options);
   return { differences, resigned, newUrls: added.length };
 }
 

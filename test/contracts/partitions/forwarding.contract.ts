@@ -4,7 +4,7 @@ import { A, B, C, type CrawlDbExam, D, listOf } from '../crawl-db-exam.ts';
 
 export const linkTo = (url: string, change: Partial<ForwardedLink> = {}): ForwardedLink => {
   const link = { url, from: 'https://from.example/ü', depth: 3, at: 1_700_000_000_000.5, score: 0.25, plainScore: 2.5 };
-  return { ...link, noise: 'outlinks: noise (menu)', redirects: 0, ...change };
+  return { ...link, noise: 'outlinks: noise (menu)', redirects: 0, layers: null, ...change };
 };
 
 /** Outbox, inbox and links that wait. */

@@ -6,7 +6,7 @@ import { openPostgresStore } from '../../../src/adapters/postgres/shared-store.t
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import { wire } from '../../../src/crawler/wiring.ts';
-import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
+import { DepthCache } from '../../../src/domain/url/cache/depth-cache.ts';
 import { type OpenPartition, openPartition } from '../../../src/operations/cluster/partitions/open-partition.ts';
 import { requireSpread, sharedPartitions } from '../../../src/operations/cluster/partitions/shared-partitions.ts';
 import { openSegments } from '../../../src/operations/state/open-segments.ts';
@@ -60,7 +60,7 @@ describe.skipIf(NO_POSTGRES !== null)(
         const store = openPostgresStore(server.url);
         const own = { ...place, store };
         const stores = sharedPartitions({ ...own, partitions: await requireSpread(own) }, LEASE_MS);
-        const memory = { holder: `process ${i}`, recent: new HotUrls(10), cacheOf: keptCache(config) };
+        const memory = { holder: `process ${i}`, recent: new DepthCache(8), cacheOf: keptCache(config) };
         const segmentsIn = (folder: string) => openSegments({ config, dir: folder, log });
         const open = () => openPartition({ wiring, stores, segmentsIn, memoryOf: () => memory }, 0, signal);
         const take = async (): Promise<OpenPartition> => {

@@ -34,15 +34,17 @@ type LinkTuple = readonly [
   plainScore: number,
   noise: string | null,
   redirects: number,
+  /** Absent in rows of earlier versions. */
+  layers?: number | null,
 ];
 
-const tupleOf = ({ from, depth, at, score, plainScore, noise, redirects }: ForwardedLink): LinkTuple => {
-  return [from, depth, at, score, plainScore, noise, redirects];
+const tupleOf = ({ from, depth, at, score, plainScore, noise, redirects, layers }: ForwardedLink): LinkTuple => {
+  return [from, depth, at, score, plainScore, noise, redirects, layers];
 };
 
 const linkOf = (url: string, tuple: LinkTuple): ForwardedLink => {
-  const [from, depth, at, score, plainScore, noise, redirects] = tuple;
-  return { url, from, depth, at, score, plainScore, noise, redirects };
+  const [from, depth, at, score, plainScore, noise, redirects, layers = null] = tuple;
+  return { url, from, depth, at, score, plainScore, noise, redirects, layers };
 };
 
 const LINK = 0;

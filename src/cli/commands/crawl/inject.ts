@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { SeedSource } from '../../../crawler.ts';
-import { isSpread } from '../../../operations/cluster/cluster-mark.ts';
+import { isForPartitions } from '../../../operations/cluster/cluster-mark.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
@@ -51,7 +51,7 @@ Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=
       const sources = await seedSources(session, seeds);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
       const dryRun = options.dryRun === true;
-      if (isSpread(session.options.dir)) {
+      if (isForPartitions(session.options.dir, session.loaded.config)) {
         if (mode !== 'keep' || dryRun) return session.refuse(ONLY_KEPT);
         return send(session, sources);
       }

@@ -20,6 +20,8 @@ export interface ForwardedLink {
   readonly noise: string | null;
   /** Redirects in a row that led to it; 0: it is a link. */
   readonly redirects: number;
+  /** Crawl depth of the seed from which the page was found; `null`: it has none of its own. */
+  readonly layers: number | null;
 }
 
 /** What one process puts into the inbox of a partition that another one may hold. */

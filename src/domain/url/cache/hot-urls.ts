@@ -1,4 +1,3 @@
-// domain/url/cache/: caches of URLs that were seen lately or often.
 import { ownText } from '../../own-text.ts';
 import type { UrlCache } from './url-cache.ts';
 

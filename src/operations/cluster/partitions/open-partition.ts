@@ -1,10 +1,10 @@
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import { domainOf } from '../../../adapters/system/domain-of.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { SegmentStore } from '../../../ports/segment-store.ts';
 import { hostTurnFacts, openHostTurns } from '../../../steps/facts/host-turns.ts';
-import type { RecentUrls } from '../../../steps/update/links/link-forwarding.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { takeOverRests } from '../../loop/host-rests.ts';
@@ -39,7 +39,7 @@ export interface PartitionMemory {
   /** Id of the process. */
   readonly holder: string;
   /** URLs that the partition has forwarded lately. */
-  readonly recent: RecentUrls;
+  readonly recent: DepthCache;
   readonly cacheOf: CacheOf;
 }
 

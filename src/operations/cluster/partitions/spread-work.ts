@@ -5,7 +5,7 @@ import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { SeenPartitions } from '../../../domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { Lru } from '../../../domain/lru.ts';
-import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
+import { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { elapsedOf } from '../../../ports/clock.ts';
 import { STORE_AWAY } from '../../../ports/cluster/shared-store.ts';
 import type { TurnResult, Turns } from '../../../ports/cluster/turns.ts';
@@ -35,8 +35,8 @@ export interface SpreadWorkDeps {
 
 /** Partitions of which a worker remembers URLs from one turn to the next. */
 const REMEMBERED = 16;
-/** URLs forwarded lately that it remembers of each. */
-const RECENT_URLS = 32_768;
+/** URLs forwarded lately that it remembers of each, as a power of two. */
+const RECENT_URLS_BITS = 15;
 
 /** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
 const LATER_MS = 500;
@@ -199,7 +199,7 @@ function memories(config: Config, partitions: number): (partition: number) => Pa
   const own = { ...config, seen: { ...config.seen, cacheSize } };
   return (partition) => {
     const key = senderOf(partition);
-    const memory = known.get(key) ?? { holder, recent: new HotUrls(RECENT_URLS), cacheOf: keptCache(own) };
+    const memory = known.get(key) ?? { holder, recent: new DepthCache(RECENT_URLS_BITS), cacheOf: keptCache(own) };
     known.set(key, memory);
     return memory;
   };

@@ -8,7 +8,9 @@ import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
 import type { SeenUrls } from '../../../ports/seen-urls.ts';
 import { restReason } from '../../facts/host-rest.ts';
+import type { UrlAdmission } from '../../update/admission.ts';
 import { forwardingPart, type LinkForwarding } from '../../update/links/link-forwarding.ts';
+import { shorterWayFacts } from '../../update/links/shorter-ways.ts';
 import type { UrlChain } from '../../url-chain.ts';
 import {
   fetchSitemap,
@@ -33,6 +35,8 @@ export interface SitemapOptions extends SitemapFetchOptions {
   readonly newScore: number;
   /** URLs that are judged by other partitions; `null`: a crawl of one. */
   readonly forwarding: LinkForwarding | null;
+  /** Tells which listed URLs lie farther from a seed so far than by the sitemap. */
+  readonly shorterWays: UrlAdmission['shorterWays'];
   /** Validators of files that need not be read again while they are as they were. */
   readonly known: Readonly<Record<string, FileValidators>>;
   /** Runs what reads records and writes them back, with no other such work at the same time. Absent: there is none. */
@@ -143,7 +147,7 @@ async function apply(
   deps: SitemapDeps,
   sitemap: string,
   read: ReadSitemap,
-  { newScore: score, forwarding }: Pick<SitemapOptions, 'newScore' | 'forwarding'>,
+  { newScore: score, forwarding, shorterWays }: Pick<SitemapOptions, 'newScore' | 'forwarding' | 'shorterWays'>,
 ): Promise<SitemapReport> {
   const now = deps.clock.now();
   const intervalMs = deps.policy.schedule.initialIntervalMs;
@@ -173,8 +177,14 @@ async function apply(
     const dated = datesIgnored ? [] : window.filter((url, i) => known[i] === true && entries.get(url) !== null);
     const hints = await hintsOf(deps, dated, entries, now);
     hinted += hints.length;
-    if (puts.length + hints.length + forward.length > 0) {
-      await deps.db.write({ puts: [...puts, ...hints], ...forwardingPart({ forward }) });
+    const way = { parent: { url: sitemap, metadata: {} }, depth: 1 };
+    const shorter = await shorterWays(
+      new Map(window.map((url) => [url, way])),
+      window.filter((_, i) => known[i] === true),
+    );
+    if (puts.length + hints.length + forward.length + shorter.length > 0) {
+      const meta = await shorterWayFacts(deps.db, shorter);
+      await deps.db.write({ puts: [...puts, ...hints], meta, ...forwardingPart({ forward }) });
     }
     forwarding?.note(forward);
     deps.seen.add(fresh);
@@ -204,9 +214,9 @@ function forwardedFrom(
   forwarding: LinkForwarding,
   { at, score }: { readonly at: number; readonly score: number },
 ): Omit<OutboxRow, 'number'>[] {
-  const ordinary = { from, depth: 1, at, score, plainScore: score, noise: null, redirects: 0 };
+  const ordinary = { from, depth: 1, at, score, plainScore: score, noise: null, redirects: 0, layers: null };
   return listed
-    .filter((url) => forwarding.isElsewhere(url) && !forwarding.wasForwarded(url))
+    .filter((url) => forwarding.isElsewhere(url) && !forwarding.wasForwarded(url, ordinary.depth))
     .map((url) => ({ to: forwarding.partitionOf(url), link: { url, ...ordinary } }));
 }
 

@@ -14,8 +14,7 @@ import {
   meet,
   noiseOf,
 } from '../found-links.ts';
-import { additions, bareLink } from '../links/additions.ts';
-import { foundOf } from '../links/apply-forwarded.ts';
+import { additions, bareLink, foundOf } from '../links/additions.ts';
 import { forwardingPart } from '../links/link-forwarding.ts';
 import type { FamilyBooks } from './family-books.ts';
 import { type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './host-book.ts';

@@ -18,6 +18,7 @@ import {
 import { lowered, NOISE_FAMILY } from '../link-families.ts';
 import { DEMOTION, TOO_MANY_QUERIES } from '../query-variants.ts';
 import type { LinkForwarding } from './link-forwarding.ts';
+import type { ShorterWay } from './shorter-ways.ts';
 
 const NO_URLS: ReadonlySet<string> = new Set();
 
@@ -31,6 +32,8 @@ export interface Additions {
   readonly forward: readonly Omit<OutboxRow, 'number'>[];
   /** Those that came from another partition and wait. */
   readonly waitingLinks: readonly ForwardedLink[];
+  /** Ways to known URLs that are shorter than those of their records. */
+  readonly shorter: readonly ShorterWay[];
 }
 
 export const NO_ADDITIONS: Additions = Object.freeze({
@@ -38,6 +41,7 @@ export const NO_ADDITIONS: Additions = Object.freeze({
   waiting: new Map<string, LinkMark>(),
   forward: [],
   waitingLinks: [],
+  shorter: [],
 });
 
 /**
@@ -60,6 +64,10 @@ export async function additions(
   const waiting = new Map<string, LinkMark>();
   const waitingLinks: ForwardedLink[] = [];
   const fresh = urls.filter((_, i) => !seen[i]);
+  const shorter = await deps.admission.shorterWays(
+    found,
+    urls.filter((_, i) => seen[i]),
+  );
   const excess = beyondVariants === 'follow' ? NO_URLS : await deps.variants.beyond(fresh);
   const kept = beyondVariants === 'drop' ? fresh.filter((url) => !excess.has(url)) : fresh;
   if (kept.length < fresh.length) {
@@ -114,9 +122,10 @@ export async function additions(
         ...(layers !== null && { [SEED_LAYERS_KEY]: layers }),
       },
     });
+    deps.admission.depths.note(url, depth);
     added.push(family === null ? datum : lowered(datum, family, deps.families.treatment));
   }
-  return { added, waiting, forward, waitingLinks };
+  return { added, waiting, forward, waitingLinks, shorter };
 }
 
 /** Score that a link gives to its URL, before the URL itself is judged. */
@@ -134,12 +143,15 @@ function forwardedOf(
 ): Additions['forward'] {
   const forward: Omit<OutboxRow, 'number'>[] = [];
   for (const [url, link] of found) {
-    if (!forwarding.isElsewhere(url) || forwarding.wasForwarded(url)) continue;
+    if (!forwarding.isElsewhere(url) || forwarding.wasForwarded(url, link.depth)) continue;
     const { parent, depth, at, noise, redirects = 0 } = link;
     const plainScore = scoreOf(scores, link, false);
     const score = noise === null ? plainScore : scoreOf(scores, link, true);
     const to = forwarding.partitionOf(url);
-    forward.push({ to, link: { url, from: parent.url, depth, at, score, plainScore, noise, redirects } });
+    forward.push({
+      to,
+      link: { url, from: parent.url, depth, at, score, plainScore, noise, redirects, layers: seedLayersOf(parent) },
+    });
   }
   return forward;
 }
@@ -177,4 +189,15 @@ function plain(outlink: Outlink): Outlink {
   if (outlink.noise === undefined) return outlink;
   const { noise: _, ...rest } = outlink;
   return rest;
+}
+
+/** A forwarded link as one that is met here. */
+export function foundOf(forwarded: ForwardedLink): Found {
+  const { url, from, depth, at, noise, redirects, layers } = forwarded;
+  const parent = newDatum({
+    ...{ url: from, now: at, intervalMs: 0, depth },
+    metadata: layers === null ? {} : { [SEED_LAYERS_KEY]: layers },
+  });
+  const outlink = bareLink(url, NO_MARK);
+  return { parent, outlink, depth, at, noise, forwarded, ...(redirects > 0 && { redirects }) };
 }

@@ -1,13 +1,14 @@
-import { type ForwardedLink, LINKED_ELSEWHERE_KEY } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import { NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
-import { type CrawlDatum, newDatum } from '../../../domain/crawl/states/datum.ts';
+import { LINKED_ELSEWHERE_KEY } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
 import type { ReceivedRow } from '../../../ports/partitions/forwarding.ts';
 import { writtenAt } from '../../facts/written-at.ts';
 import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, meet } from '../found-links.ts';
-import { additions, bareLink } from './additions.ts';
+import { additions, foundOf, NO_ADDITIONS } from './additions.ts';
+import { followShorterWays } from './follow-shorter-ways.ts';
 import { forwardingPart, type LinkForwarding } from './link-forwarding.ts';
+import { shorterWayFacts } from './shorter-ways.ts';
 
 export interface ForwardedDeps {
   readonly db: CrawlDb;
@@ -15,7 +16,7 @@ export interface ForwardedDeps {
   readonly links: LinkDeps & LinkCounts;
 }
 
-export interface ForwardedOptions extends Pick<LinkOptions, 'beyondVariants'> {
+export interface ForwardedOptions extends LinkOptions {
   /** Whether new URLs enter the crawl db. */
   readonly additions: boolean;
   /** Interval of a URL that enters, ms. */
@@ -25,7 +26,8 @@ export interface ForwardedOptions extends Pick<LinkOptions, 'beyondVariants'> {
 /**
  * Applies rows of the inbox, all of them links, in one batch with the numbers of their senders. URLs that are new are
  * judged as links found here; a URL that is known is marked as linked from another partition, since the sweep of
- * orphans knows only the links of its own. Resolves with the records that entered.
+ * orphans knows only the links of its own; its depth falls where this way is shorter. Resolves with the records that
+ * entered.
  */
 export async function applyForwarded(
   { db, clock, links }: ForwardedDeps,
@@ -34,8 +36,8 @@ export async function applyForwarded(
 ): Promise<readonly CrawlDatum[]> {
   const found = new Map<string, Found>();
   for (const { item, isKnown } of rows) if (!isKnown && 'link' in item) meet(found, item.link.url, foundOf(item.link));
-  const judged = options.additions ? await additions(links, found, options, initialIntervalMs) : null;
-  const { added = [], forward = [], waitingLinks: wait = [] } = judged ?? {};
+  const judged = options.additions ? await additions(links, found, options, initialIntervalMs) : NO_ADDITIONS;
+  const { added, forward, waitingLinks: wait, shorter } = judged;
   const entered = new Set(added.map(({ url }) => url));
   const marked = await linkedElsewhere(
     db,
@@ -47,20 +49,13 @@ export async function applyForwarded(
   await db.write({
     ...books,
     puts: [...added.map((datum): CrawlDbPut => ({ datum, previous: null })), ...marked],
-    meta: { ...(added.length > 0 && writtenAt(now)), ...books?.meta },
+    meta: { ...(added.length > 0 && writtenAt(now)), ...books?.meta, ...(await shorterWayFacts(db, shorter)) },
     ...forwardingPart({ forward, wait, received: rows.map(({ from, number }) => ({ from, number })) }),
   });
   links.seen.add([...entered]);
   links.admission.forwarding?.note(forward);
+  if (shorter.length > 0) await followShorterWays({ db, clock, links }, { ...options, initialIntervalMs });
   return added;
-}
-
-/** A forwarded link as one that is met here. */
-export function foundOf(forwarded: ForwardedLink): Found {
-  const { url, from, depth, at, noise, redirects } = forwarded;
-  const parent = newDatum({ url: from, now: at, intervalMs: 0, depth });
-  const outlink = bareLink(url, NO_MARK);
-  return { parent, outlink, depth, at, noise, forwarded, ...(redirects > 0 && { redirects }) };
 }
 
 /** Known URLs by links of their own partition alone, now with the mark. */

@@ -1,5 +1,6 @@
 import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { Lru } from '../../../domain/lru.ts';
+import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { Forwarding, ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
@@ -11,14 +12,8 @@ export interface LinkForwardingDeps {
   readonly domainOf: (host: string) => string;
   /** Outbox and inbox of this crawl db. */
   readonly rows: Forwarding;
-  /** URLs that were forwarded lately: links of a navigation are on every page. */
-  readonly recent: RecentUrls;
-}
-
-/** A bounded set of URLs, which may forget some. */
-export interface RecentUrls {
-  has(url: string): boolean;
-  add(url: string): void;
+  /** URLs that were forwarded lately, with their depths: links of a navigation are on every page. */
+  readonly recent: DepthCache;
 }
 
 type Outgoing = Omit<OutboxRow, 'number'>;
@@ -51,14 +46,14 @@ export class LinkForwarding {
     return this.partitionOf(url) !== this.#deps.partition;
   }
 
-  /** Whether the URL is on its way, so that it need not be sent again. */
-  wasForwarded(url: string): boolean {
-    return this.#deps.recent.has(url);
+  /** Whether the URL is on its way by a link as near to a seed as this one, so that it need not be sent again. */
+  wasForwarded(url: string, depth: number): boolean {
+    return this.#deps.recent.isWithin(url, depth);
   }
 
   /** To be called after the outbox has these rows. */
   note(forward: readonly Outgoing[]): void {
-    for (const { link } of forward) this.#deps.recent.add(link.url);
+    for (const { link } of forward) this.#deps.recent.note(link.url, link.depth);
   }
 }
 

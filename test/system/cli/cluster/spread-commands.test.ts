@@ -116,6 +116,22 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     expect(existsSync(fresh) && readFileSync(fresh, 'utf8')).toBe('v4.0.0.0.0\n');
   });
 
+  it('inject begins a crawl in as many partitions as are asked for, and crawl none of one', async () => {
+    const fresh = join(workDir(), 'inject-first');
+    const named = ['--dir', fresh, '-D', `cluster.store=${server.url}`, '-D', 'cluster.name=inject-first'];
+    const keys = ['-D', 'cluster.partitions=8', '-D', 'agent.contact=me@example.org'];
+    const refused = await runHere(['crawl', 'http://127.0.0.1:9/', ...named, ...keys]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('cluster.partitions is 8')]);
+    expect(refused.stderr).toContain('begin the crawl "inject-first" with "incrawl inject" or "incrawl work"');
+    const sent = await run(['inject', 'http://127.0.0.1:9/', 'http://127.0.0.2:9/', '--json', ...named, ...keys]);
+    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 2, refused: 0 }]);
+    expect(JSON.parse(readFileSync(join(fresh, 'cluster.json'), 'utf8'))).toMatchObject({ partitions: 8 });
+    const work = await run(['work', '--quiet', ...named, ...keys]);
+    expect([work.code, work.stderr]).toEqual([0, expect.not.stringContaining('incrawl:')]);
+    const stats = await runHere(['readdb', '--stats', '--json', ...named, ...keys]);
+    expect(JSON.parse(stats.stdout)).toMatchObject({ urls: 2 });
+  }, 120_000);
+
   it('questions do not wait for the holder of a partition, and seeds reach it', async () => {
     const store = openPostgresStore(server.url);
     const held: string[] = [];
