@@ -5,7 +5,7 @@
  * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted. The lines
  * `agreed` count only anchors whose block says the same (block-labels.ts): the words of a menu may occur in a text, and
  * those of a card stand in the reference with others between. `halved` are pages that lose half or more of at least
- * three content links.
+ * three content links. Last come the templates of the labelled pages, and how many their pages would make noise.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,9 +18,12 @@ import { DemoSite, LIVES } from '../../src/demo/site.ts';
 import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import { wordsOf } from '../../src/domain/page/links/noise-links.ts';
 import { TEXT } from '../../src/domain/page/tape/tape.ts';
+import { LEAST_VISITED, templateOf } from '../../src/domain/url/families/visited-families.ts';
+import { visitedPageLines } from '../../src/operations/map-reduce/visited-pages.ts';
 import type { Page } from '../../src/plugin-host/api/plugin-api.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
+import type { ParsedRecord } from '../../src/ports/segment-store.ts';
 import { startSite } from '../crawl/site-process.ts';
 import { blockLabels } from './block-labels.ts';
 
@@ -28,6 +31,14 @@ const { values } = parseArgs({ options: { pages: { type: 'string' } } });
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
+
+/** A labelled page; of a few the URL is not known. */
+interface Row {
+  readonly file: string;
+  readonly url?: string;
+  readonly type: string;
+  readonly text?: string;
+}
 
 interface Judged {
   readonly isNoise: boolean;
@@ -56,7 +67,7 @@ for (const mode of ['improved', 'published']) {
   parsing.set(mode, await loadParsing(parsingOptions(config, { ...list, entries }, process.cwd()), silent));
 }
 
-async function outlinksOf(mode: string, url: string, html: string, look?: (page: Page) => void) {
+async function recordOf(mode: string, url: string, html: string, look?: (page: Page) => void): Promise<ParsedRecord> {
   const page = {
     index: 0,
     url,
@@ -66,8 +77,24 @@ async function outlinksOf(mode: string, url: string, html: string, look?: (page:
     metadata: {},
   };
   const { plugins, signature, limits } = parsing.get(mode)!;
-  const { result } = await parseLive(page, plugins, signature, limits, undefined, look);
-  return result.outlinks.filter(({ rel }) => rel === 'link');
+  return (await parseLive(page, plugins, signature, limits, undefined, look)).record;
+}
+
+const linksOf = ({ outlinks }: ParsedRecord) => outlinks.filter(({ rel }) => rel === 'link');
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+/** Templates of five visited pages or more, and those that are noise by what these brought. */
+async function judgedTemplates(pages: readonly ParsedRecord[]): Promise<{ judged: number; empty: number }> {
+  const counts = new Map<string | null, number>();
+  for (const { url } of pages) counts.set(templateOf(url), 1 + (counts.get(templateOf(url)) ?? 0));
+  const empty = new Set<string | null>();
+  const lines = visitedPageLines({ fetched: () => each([]), parsed: () => each(pages) });
+  for await (const line of lines) empty.add(templateOf(line.split('\t', 1)[0]!));
+  const judged = [...counts].filter(([name, count]) => name !== null && count >= LEAST_VISITED).length;
+  return { judged, empty: empty.size };
 }
 
 function report(name: string, judged: readonly Judged[]): void {
@@ -131,7 +158,7 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
         .map((_, a) => new URL($(a).attr('href') ?? '', url).href)
         .get(),
     );
-    for (const link of await outlinksOf(mode, url, html)) {
+    for (const link of linksOf(await recordOf(mode, url, html))) {
       // A crawl does not follow a page's link to itself.
       if (link.url === url) continue;
       judged.push({
@@ -166,6 +193,7 @@ for (const mode of parsing.keys()) {
   report(`demo, ${mode}`, await judgeSite(mode, demoPages));
   if (values.pages === undefined) continue;
   const judged: Judged[] = [];
+  const records: ParsedRecord[] = [];
   const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
   const rows = gunzipSync(readFileSync(join(values.pages, 'pages.jsonl.gz')))
     .toString()
@@ -173,17 +201,20 @@ for (const mode of parsing.keys()) {
     .split('\n');
   let cpuUs = 0;
   for (const row of rows) {
-    const { file, url, type, text } = JSON.parse(row) as { file: string; url: string; type: string; text?: string };
+    const { file, url = '', type, text } = JSON.parse(row) as Row;
     if (text === undefined) continue;
     const html = gunzipSync(readFileSync(join(values.pages, 'html', `${file}.gz`))).toString();
     const before = process.cpuUsage();
-    await outlinksOf(mode, url, html);
+    const record = await recordOf(mode, url, html);
     const used = process.cpuUsage(before);
     cpuUs += used.user + used.system;
+    records.push(record);
     let labels = new Map<string, number>();
-    const outlinks = await outlinksOf(mode, url, html, (page) => {
-      labels = linkLabels(page, text);
-    });
+    const outlinks = linksOf(
+      await recordOf(mode, url, html, (page) => {
+        labels = linkLabels(page, text);
+      }),
+    );
     const reference = folded(text);
     for (const { url: target, anchor, noise } of outlinks) {
       const label = folded(anchor);
@@ -207,5 +238,7 @@ for (const mode of parsing.keys()) {
   const agreed = judged.filter(isAgreed);
   report(`agreed, ${mode}`, agreed);
   say(`  halved ${halvedPages(judged)}, agreed ${halvedPages(agreed)}`);
+  const templates = await judgedTemplates(records);
+  say(`  templates of ${LEAST_VISITED} pages or more ${templates.judged}, empty ${templates.empty}`);
   say(`  whole parse ${(cpuUs / rows.length / 1_000).toFixed(2)} ms a page`);
 }

@@ -55,7 +55,8 @@ export function writingContract(exam: CrawlDbExam): void {
   describe('link families', () => {
     const family = (leader: string, isNoise = true) => ({ leader, size: 7, isNoise, similarityToNoise: 0.875 });
     const ofA = { domain: 'a.example', appliedAt: 5, families: [family('/ad?id=1'), family('/é漢', false)] };
-    const ofPort = { domain: '127.0.0.1:8080', appliedAt: 6, families: [family('/tag/1')] };
+    const tags = { ...family('/tag/1'), visited: { template: '127.0.0.1:8080/tag/*', visits: 6 } };
+    const ofPort = { domain: '127.0.0.1:8080', appliedAt: 6, families: [tags] };
 
     it('are kept by domain, in key order, whatever records there are', async () => {
       await exam.db.write({ linkFamilies: [ofPort, ofA] });

@@ -129,8 +129,8 @@ async function familyOf({ db, config }: ExplainDeps, url: string): Promise<Outlo
   const [match] = await new LinkFamilies({ db, domainOf, treatment }).match([url]);
   if (match === null || match === undefined) return null;
   const { family, similarity } = match;
-  const { leader, size, similarityToNoise } = family;
-  return { domain: domainOf(hostOf(url)), leader, size, similarity, similarityToNoise, treatment };
+  const { leader, size, similarityToNoise, visited = null } = family;
+  return { domain: domainOf(hostOf(url)), leader, size, similarity, similarityToNoise, visited, treatment };
 }
 
 async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<OutlookInput['variants']> {

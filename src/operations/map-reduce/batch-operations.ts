@@ -3,12 +3,12 @@ import { counted } from '../../steps/work-meter.ts';
 import { fetchedUrls } from '../dedup/dedup-operations.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { type BatchExport, type BatchPlace, exportBatch } from './batch-export.ts';
-import { linksOf } from './link-operations.ts';
+import { clusterLines } from './link-operations.ts';
 import { signatureLines } from './signature-lines.ts';
 
 /** Input of the jobs that run on a cluster. */
 export interface BatchOperations {
-  /** Outlinks of all parsed pages, as input of the job `linkclusters`. */
+  /** Outlinks of all parsed pages, and what visited pages brought, as input of the job `linkclusters`. */
   exportLinks(place: BatchPlace): Promise<BatchExport>;
   /** Signatures of all pages that `dedup` compares, as input of the jobs `dedup` and `dedup-incoming`. */
   exportSignatures(place: BatchPlace, request: SignatureRequest): Promise<BatchExport>;
@@ -27,7 +27,7 @@ export function batchOperations({
   store,
 }: Pick<CrawlDeps, 'config' | 'runtime' | 'segments' | 'store'>): BatchOperations {
   return {
-    exportLinks: (place) => exportBatch('links', place, counted(linksOf(segments), onWork, 'reading outlinks')),
+    exportLinks: (place) => exportBatch('links', place, counted(clusterLines(segments), onWork, 'reading outlinks')),
     async exportSignatures(place, { incoming: segment, ...request }) {
       const { scope, minChars } = config.dedup;
       const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };

@@ -90,7 +90,8 @@ async function* familiesOfFiles(files: readonly BatchLines[]): AsyncGenerator<Fa
 /** `null`: a line about URLs that are of no family. */
 function familyOf(line: string, place: string): { readonly domain: string; readonly family: StoredFamily } | null {
   if (line.trim() === '') return null;
-  const [domain = '', number = '', size = '', verdict = '', similarity = '', first = ''] = line.split('\t');
+  const [domain = '', number = '', size = '', verdict = '', similarity = '', first = '', template, visits] =
+    line.split('\t');
   if (number === 'outside' || size === 'deviant') return null;
   const similarityToNoise = Number(similarity);
   const isFamily = domain !== '' && VERDICTS.includes(verdict) && first !== '' && /^\d+$/.test(size);
@@ -102,7 +103,9 @@ function familyOf(line: string, place: string): { readonly domain: string; reado
     );
   }
   const leader = (first.startsWith('/') ? first : pathAndQuery(first)).slice(0, FAMILY_OPTIONS.maxChars);
-  return { domain, family: { leader, size: Number(size), isNoise: verdict === 'noise', similarityToNoise } };
+  const family = { leader, size: Number(size), isNoise: verdict === 'noise', similarityToNoise };
+  if (template === undefined) return { domain, family };
+  return { domain, family: { ...family, visited: { template, visits: Number(visits) } } };
 }
 
 export interface UndoneFamilies {

@@ -7,6 +7,7 @@ import type { BatchLines } from '../dedup/batch-pairs.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { type AppliedFamilies, applyFamilies, type UndoneFamilies, undoFamilies } from './keep-families.ts';
 import { localJob } from './local-job.ts';
+import { crawledPages, visitedPageLines } from './visited-pages.ts';
 
 export interface LinkOperations {
   /** Families of the URLs that pages link to, per domain: the lines of the map/reduce job `linkclusters`. */
@@ -39,7 +40,9 @@ export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
 }
 
 const clustersOf = ({ dir, runtime, segments }: Omit<LinkFamilyDeps, 'store'>): AsyncIterable<string> =>
-  localJob('linkclusters', counted(linksOf(segments), runtime.onWork, 'reading outlinks'), { dir: join(dir, 'tmp') });
+  localJob('linkclusters', counted(clusterLines(segments), runtime.onWork, 'reading outlinks'), {
+    dir: join(dir, 'tmp'),
+  });
 
 const ofCrawl = (deps: LinkFamilyDeps): BatchLines[] => [{ name: 'the crawl', lines: clustersOf(deps) }];
 
@@ -66,8 +69,13 @@ export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> 
   await db.write({ meta: { [APPLIED_KEY]: String(clock.now()) } });
 }
 
-/** Outlinks of all parsed pages, as input lines of the mapper. */
-export async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
+/** Outlinks of all parsed pages, and what visited pages brought, as input lines of the mapper. */
+export async function* clusterLines(segments: SegmentStore): AsyncGenerator<string> {
+  yield* linksOf(segments);
+  yield* visitedPageLines(crawledPages(segments));
+}
+
+async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
   for (const { id } of await segments.list()) {
     const segment = await segments.open(id, 'read');
     try {

@@ -203,6 +203,7 @@ const families = z.strictObject({
       size: z.number().int().positive(),
       isNoise: z.boolean(),
       similarityToNoise: z.number().min(0).max(1),
+      visited: z.strictObject({ template: z.string(), visits: count }).exactOptional(),
     }),
   ),
 }) satisfies z.ZodType<DomainFamilies>;

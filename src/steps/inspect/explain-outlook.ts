@@ -4,6 +4,7 @@ import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
+import type { VisitedTemplate } from '../../domain/url/families/stored-families.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import type { FamilyTreatment } from '../update/link-families.ts';
@@ -57,16 +58,27 @@ export interface FamilyView {
   /** Path and query of the first URL of the family. */
   readonly leader: string;
   readonly size: number;
-  /** Of the URL to the first one. */
-  readonly similarity: number;
-  /** Of the family to known noise. */
+  /** Of the URL to the first one; `null`: it has the template of the family. */
+  readonly similarity: number | null;
+  /** Of the family to known noise; of one with a template, the share of its visited pages that brought nothing. */
   readonly similarityToNoise: number;
+  /** What it is noise by; `null`: by its URLs. */
+  readonly visited: VisitedTemplate | null;
   readonly treatment: FamilyTreatment;
 }
 
-export function familySentence({ domain, leader, size, similarity, similarityToNoise }: FamilyView): string {
+export function familySentence(family: FamilyView): string {
+  const { domain, leader, size, similarity, similarityToNoise, visited } = family;
+  if (visited !== null) {
+    const empty = Math.round(similarityToNoise * visited.visits);
+    return (
+      `Its URL is of a noise family of ${domain}, ${visited.template}, with ${size} URLs: ${empty} of ${visited.visits} ` +
+      'visited pages of it brought nothing (they lead to another site, or have neither links nor text that other pages ' +
+      'do not have).'
+    );
+  }
   return (
-    `Its URL is of a noise family of ${domain}: like ${leader} (similarity ${similarity.toFixed(2)}), with ` +
+    `Its URL is of a noise family of ${domain}: like ${leader} (similarity ${similarity?.toFixed(2)}), with ` +
     `${size} URLs that are like known noise links (${similarityToNoise.toFixed(2)}).`
   );
 }

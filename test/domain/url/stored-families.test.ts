@@ -35,7 +35,7 @@ describe('a URL and the families', () => {
     ['https://a.org/', false],
   ])('%s: noise %s', (url, isNoise) => {
     const match = new FamilyMatcher([ADS, NEWS]).match(url);
-    expect(match === null ? false : match.family === ADS && match.similarity >= 0.8).toBe(isNoise);
+    expect(match === null ? false : match.family === ADS && (match.similarity ?? 0) >= 0.8).toBe(isNoise);
   });
 
   it('as near to content as to noise it is content', () => {

@@ -5,7 +5,14 @@ import { type Rows, readMany, readRange } from '../rows.ts';
 import { ROW, rowRange } from './keys.ts';
 import { pack, unpack } from './pack.ts';
 
-type FamilyTuple = readonly [leader: string, size: number, isNoise: boolean, similarityToNoise: number];
+type FamilyTuple = readonly [
+  leader: string,
+  size: number,
+  isNoise: boolean,
+  similarityToNoise: number,
+  template?: string,
+  visits?: number,
+];
 
 export const familiesKey = (domain: string): string => ROW.families + hostPrefix(domain);
 
@@ -13,8 +20,9 @@ export function encodeFamilies({ appliedAt, families }: DomainFamilies): Buffer 
   return pack([
     appliedAt,
     families.map((family): FamilyTuple => {
-      const { leader, size, isNoise, similarityToNoise } = family;
-      return [leader, size, isNoise, similarityToNoise];
+      const { leader, size, isNoise, similarityToNoise, visited } = family;
+      const plain = [leader, size, isNoise, similarityToNoise] as const;
+      return visited === undefined ? plain : [...plain, visited.template, visited.visits];
     }),
   ]);
 }
@@ -24,8 +32,9 @@ export function decodeFamilies(key: string, bytes: Uint8Array): DomainFamilies {
   const domain = hostFromPrefix(key.slice(ROW.families.length));
   try {
     const [appliedAt, tuples] = unpack(bytes) as [number, FamilyTuple[]];
-    const families = tuples.map(([leader, size, isNoise, similarityToNoise]): StoredFamily => {
-      return { leader, size, isNoise, similarityToNoise };
+    const families = tuples.map(([leader, size, isNoise, similarityToNoise, template, visits = 0]): StoredFamily => {
+      const plain = { leader, size, isNoise, similarityToNoise };
+      return template === undefined ? plain : { ...plain, visited: { template, visits } };
     });
     return { domain, appliedAt, families };
   } catch (cause) {

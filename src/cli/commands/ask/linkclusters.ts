@@ -18,14 +18,35 @@ interface ClusterView {
   readonly noise: boolean;
   readonly similarityToNoise: number;
   readonly first: string;
+  /** Of URLs that are noise by what their visited pages brought; absent: a cluster. */
+  readonly template?: string;
+  readonly visits?: number;
 }
+
+type Judged = Pick<ClusterView, 'similarityToNoise' | 'first' | 'template' | 'visits'>;
+
+const SIMILARITY: Column<Judged> = {
+  title: 'similarity',
+  rank: 1,
+  cell: ({ similarityToNoise, visits }) => (visits === undefined ? similarityToNoise.toFixed(2) : ''),
+  align: 'right',
+};
+/** Visited pages that brought nothing. */
+const EMPTY: Column<Judged> = {
+  title: 'empty visits',
+  rank: 2,
+  cell: ({ similarityToNoise, visits }) =>
+    visits === undefined ? '' : `${Math.round(similarityToNoise * visits)} of ${visits}`,
+  align: 'right',
+};
 
 const COLUMNS: readonly Column<ClusterView>[] = [
   { title: 'domain', max: ANY_LENGTH, cell: ({ domain }) => domain },
   { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
   { title: 'noise', cell: ({ noise }) => (noise ? 'yes' : '') },
-  { title: 'similarity', rank: 1, cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
-  { title: 'first URL', max: ANY_LENGTH, cell: ({ first }) => first },
+  SIMILARITY,
+  EMPTY,
+  { title: 'first URL, or template', max: ANY_LENGTH, cell: ({ first, template }) => template ?? first },
 ];
 
 export function addLinkclusters(program: Command, run: Run): void {
@@ -33,8 +54,8 @@ export function addLinkclusters(program: Command, run: Run): void {
     .command('linkclusters')
     .description(
       'Clusters of the URLs that crawled pages link to, by domain and longest common subsequence. Clusters like the ' +
-        'links that parsefilter-noise-links marked are noise. --apply keeps them: links found later that are like them ' +
-        'are treated as linkclusters.noise says.',
+        'links that parsefilter-noise-links marked are noise, and so are URLs of one template whose visited pages brought ' +
+        'nothing. --apply keeps them: links found later that are like them are treated as linkclusters.noise says.',
     )
     .option(
       '--apply [files...]',
@@ -126,33 +147,33 @@ async function listApplied(session: Session, format: Format | undefined): Promis
   });
 }
 
-interface KeptView {
+interface KeptView extends Judged {
   readonly domain: string;
   readonly size: number;
-  readonly similarityToNoise: number;
   readonly appliedAt: string;
-  readonly first: string;
 }
 
 const KEPT_COLUMNS: readonly Column<KeptView>[] = [
   { title: 'domain', max: ANY_LENGTH, cell: ({ domain }) => domain },
   { title: 'URLs', cell: ({ size }) => String(size), align: 'right' },
-  { title: 'similarity', rank: 1, cell: ({ similarityToNoise }) => similarityToNoise.toFixed(2), align: 'right' },
-  { title: 'applied', rank: 2, cell: ({ appliedAt }) => appliedAt },
-  { title: 'path of the first URL', max: ANY_LENGTH, cell: ({ first }) => first },
+  SIMILARITY,
+  EMPTY,
+  { title: 'applied', rank: 3, cell: ({ appliedAt }) => appliedAt },
+  { title: 'path of the first URL, or template', max: ANY_LENGTH, cell: ({ first, template }) => template ?? first },
 ];
 
 async function* keptViews(rows: AsyncIterable<DomainFamilies>): AsyncGenerator<KeptView> {
   for await (const { domain, appliedAt, families } of rows) {
-    for (const { leader: first, size, isNoise, similarityToNoise } of families) {
-      if (isNoise) yield { domain, size, similarityToNoise, appliedAt: new Date(appliedAt).toISOString(), first };
+    for (const { leader: first, size, isNoise, similarityToNoise, visited } of families) {
+      if (!isNoise) continue;
+      yield { domain, size, similarityToNoise, appliedAt: new Date(appliedAt).toISOString(), first, ...visited };
     }
   }
 }
 
 async function* clusterViews(lines: AsyncIterable<string>): AsyncGenerator<ClusterView> {
   for await (const line of lines) {
-    const [domain = '', family = '', size = '', verdict, similarity, first] = line.split('\t');
+    const [domain = '', family = '', size = '', verdict, similarity, first, template, visits] = line.split('\t');
     if (first === undefined) continue;
     yield {
       domain,
@@ -161,6 +182,7 @@ async function* clusterViews(lines: AsyncIterable<string>): AsyncGenerator<Clust
       noise: verdict === 'noise',
       similarityToNoise: Number(similarity),
       first,
+      ...(template !== undefined && { template, visits: Number(visits) }),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { LcsPattern, nearestPattern } from './lcs.ts';
 import { FAMILY_OPTIONS, pathAndQuery } from './url-families.ts';
+import { templateOf } from './visited-families.ts';
 
 /** A family of URLs as it is kept, to be compared with links that are found later. */
 export interface StoredFamily {
@@ -7,8 +8,17 @@ export interface StoredFamily {
   readonly leader: string;
   readonly size: number;
   readonly isNoise: boolean;
-  /** Of its URLs to the nearest noise samples, 0 to 1. */
+  /** Of its URLs to the nearest noise samples, 0 to 1; where it has a template, the share of its empty pages. */
   readonly similarityToNoise: number;
+  /** Of a family that is noise by what its visited pages brought; absent: it is one of URLs like its leader. */
+  readonly visited?: VisitedTemplate;
+}
+
+export interface VisitedTemplate {
+  /** As {@link templateOf}: what its URLs have in common. */
+  readonly template: string;
+  /** Pages of it that were judged. */
+  readonly visits: number;
 }
 
 /** The families of a registrable domain, its noise and what could be mistaken for it. */
@@ -35,7 +45,7 @@ export function familiesToKeep(families: readonly StoredFamily[]): StoredFamily[
   const bySize = [...families].sort((a, b) => b.size - a.size);
   const noise = bySize.filter(({ isNoise, size }) => isNoise && size >= LEAST_SIZE).slice(0, MOST_NOISE);
   if (noise.length === 0) return [];
-  const patterns = noise.map(({ leader }) => new LcsPattern(leader));
+  const patterns = noise.flatMap(({ leader, visited }) => (visited === undefined ? [new LcsPattern(leader)] : []));
   const rivals = bySize
     .filter(({ isNoise, leader }) => !isNoise && nearestPattern(leader, patterns, RIVAL_SIMILARITY) !== null)
     .slice(0, MOST_CONTENT);
@@ -44,8 +54,8 @@ export function familiesToKeep(families: readonly StoredFamily[]): StoredFamily[
 
 export interface FamilyMatch {
   readonly family: StoredFamily;
-  /** Of the URL to the first one of the family. */
-  readonly similarity: number;
+  /** Of the URL to the first one of the family; `null`: it has the template of the family. */
+  readonly similarity: number | null;
 }
 
 /** The families of one domain, made ready for many URLs. */
@@ -53,15 +63,21 @@ export class FamilyMatcher {
   readonly #noise: readonly StoredFamily[];
   readonly #noiseLeaders: readonly LcsPattern[];
   readonly #contentLeaders: readonly LcsPattern[];
+  readonly #templates: ReadonlyMap<string, StoredFamily>;
 
   constructor(families: readonly StoredFamily[]) {
-    this.#noise = families.filter(({ isNoise }) => isNoise);
+    this.#noise = families.filter(({ isNoise, visited }) => isNoise && visited === undefined);
     this.#noiseLeaders = this.#noise.map(({ leader }) => new LcsPattern(leader));
     this.#contentLeaders = families.filter(({ isNoise }) => !isNoise).map(({ leader }) => new LcsPattern(leader));
+    this.#templates = new Map(
+      families.flatMap((family) => (family.visited === undefined ? [] : [[family.visited.template, family]])),
+    );
   }
 
   /** The noise family that the URL would join; `null`: it would join a content family, or none. */
   match(url: string): FamilyMatch | null {
+    const family = this.#templates.size === 0 ? undefined : this.#templates.get(templateOf(url) ?? '');
+    if (family !== undefined) return { family, similarity: null };
     const text = pathAndQuery(url).slice(0, FAMILY_OPTIONS.maxChars);
     const nearest = nearestPattern(text, this.#noiseLeaders, FAMILY_OPTIONS.threshold);
     if (nearest === null) return null;

@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/crawler.ts';
+import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import { json, run } from '../../support/program.ts';
+import { ADVERTS, ARTICLE_PATHS, TAGS, taggedSite } from '../../support/tagged-site.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { served } from '../support/served.ts';
+
+const site = served(taggedSite());
+const crawlArgs = (...more: string[]): string[] => [
+  ...['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0'],
+  ...more,
+];
+
+interface Cluster {
+  readonly size: number;
+  readonly noise: boolean;
+  readonly template?: string;
+  readonly visits?: number;
+}
+
+describe('URLs of one template that are noise by what their visited pages brought', () => {
+  let cwd: string;
+  beforeAll(async () => {
+    cwd = workDir();
+    await json(crawlArgs(), { cwd });
+  });
+
+  it('are tags and adverts at defaults, and neither archive, sections, lists nor articles', async () => {
+    const clusters = await json<Cluster[]>(['linkclusters'], { cwd });
+    const host = new URL(site.origin).host;
+    expect(clusters.filter(({ template }) => template !== undefined)).toMatchObject([
+      { template: `${host}/ad/click?campaign`, size: ADVERTS / 3, noise: true, visits: ADVERTS / 3 },
+      { template: `${host}/offer/*`, size: ADVERTS / 3, noise: true, visits: ADVERTS / 3 },
+      { template: `${host}/tag/*`, size: TAGS, noise: true, visits: 20 },
+    ]);
+    // By their URLs none of them is.
+    expect(clusters.filter(({ template, noise, size }) => template === undefined && noise && size > 1)).toEqual([]);
+  });
+
+  it('are kept, told of by explain, survive dump and load, and are taken back', async () => {
+    const applied = await json<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
+    expect(applied).toMatchObject({ domains: 1, families: 3, urls: TAGS + (2 * ADVERTS) / 3 });
+    const why = await json<Explanation>(['explain', `${site.origin}/tag/another`], { cwd });
+    expect(why.ifFound.join(' ')).toMatch(
+      /of a noise family of [\d.:]+, [\d.:]+\/tag\/\*, with 24 URLs: 20 of 20 visited pages of it brought nothing .* So its score would be a tenth\./,
+    );
+    const other = await json<Explanation>(['explain', `${site.origin}/archive/2027/01`], { cwd });
+    expect(other.family).toBeNull();
+    const kept = await json<Cluster[]>(['linkclusters', '--applied'], { cwd });
+    expect(kept.map(({ visits }) => visits).sort()).toEqual([10, 10, 20]);
+    const { stdout: dump } = await run(['export-db'], { cwd });
+    const loaded = workDir();
+    expect(await run(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
+    expect(await json(['linkclusters', '--applied'], { cwd: loaded })).toEqual(kept);
+    expect((await run(['linkclusters', '--applied'], { cwd })).stdout).toMatch(/20 of 20 +.*\/tag\/\*/);
+    await json<UndoneFamilies>(['linkclusters', '--undo'], { cwd });
+    expect(await json(['linkclusters', '--applied'], { cwd })).toEqual([]);
+  });
+
+  it.each(['demote', 'drop'])('%s: every article is fetched, and what is lowered is not lost', async (noise) => {
+    const folder = workDir();
+    const every = ['-D', 'linkclusters.every=1ms', '-D', `linkclusters.noise=${noise}`];
+    const { totals } = await json<CrawlSummary>(crawlArgs(...every), { cwd: folder });
+    const records = await json<RecordView[]>(['readdb', '--dump'], { cwd: folder });
+    const fetched = new Set(records.filter(({ httpStatus }) => httpStatus === 200).map(({ url }) => url));
+    expect(ARTICLE_PATHS.filter((path) => !fetched.has(site.origin + path))).toEqual([]);
+    const count = (noise === 'drop' ? totals.filteredBy : totals.demotedBy)['linkclusters: noise family'] ?? 0;
+    const known = records.filter(({ url }) => /\/(?:tag|ad|offer)\//.test(url)).length;
+    if (noise === 'demote') expect(known).toBe(TAGS + (2 * ADVERTS) / 3);
+    else expect(known + count).toBeGreaterThanOrEqual(TAGS + (2 * ADVERTS) / 3);
+    // Whatever is left out is back when the families are.
+    await json<UndoneFamilies>(['linkclusters', '--undo'], { cwd: folder });
+    await json<CrawlSummary>(crawlArgs(), { cwd: folder });
+    const after = await json<RecordView[]>(['readdb', '--dump'], { cwd: folder });
+    expect(after.filter(({ url }) => /\/(?:tag|ad|offer)\//.test(url))).toHaveLength(TAGS + (2 * ADVERTS) / 3);
+  });
+});
