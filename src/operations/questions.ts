@@ -84,6 +84,11 @@ export const QUESTIONS = {
     const datum = await (await deps.db()).get(canonicalOf(url));
     return datum === undefined ? null : recordView(datum);
   }),
+  /** Which of the URLs have a record. */
+  known: value(async (deps, urls: readonly string[]): Promise<boolean[]> => {
+    const found = await (await deps.db()).getMany(urls);
+    return found.map((datum) => datum !== undefined);
+  }),
   /** Records under any conditions; returns the index that was read and the numbers of rows. */
   records: stream(recordsOf),
   /** As `records`, reduced to the named fields; see `QUERY_FIELDS`. */

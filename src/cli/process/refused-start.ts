@@ -5,8 +5,9 @@ import type { Crawler } from '../../crawler.ts';
 import { EXIT, exitCodeOf } from '../exit.ts';
 
 /**
- * Runs `use` on a crawl. Where `use` is refused, as wrong usage or because no URL was let in, a state directory that
- * was not there before is removed again: the next command would take it for a crawl that has begun.
+ * Runs `use` on a crawl. Where `use` is refused, as wrong usage, because no URL was let in, or because all addresses
+ * are private, a state directory that was not there before is removed again: the next command would take it for a crawl
+ * that has begun.
  */
 export async function leavingNoRefusedCrawl<Value>(
   dir: string,
@@ -17,17 +18,32 @@ export async function leavingNoRefusedCrawl<Value>(
   try {
     return await use(async (crawler, value) => {
       // Counting is for a crawl that has not gone far.
-      isRefused = isNew && !existsSync(join(dir, 'segments')) && (await crawler.stats()).urls === 0;
+      isRefused =
+        isNew && (existsSync(join(dir, 'segments')) ? await isAllBlocked(crawler) : (await crawler.stats()).urls === 0);
       return value;
     });
   } catch (error) {
     isRefused = isNew && exitCodeOf(error) === EXIT.usage;
     throw error;
   } finally {
-    if (isRefused && hasNoRound(dir)) await rm(dir, { recursive: true, force: true });
+    if (isRefused && hasNoMore(dir)) await rm(dir, { recursive: true, force: true });
   }
 }
 
-/** Whether a state directory holds a crawl db of its own at most: rounds, shared crawls and viewers leave more. */
-const hasNoRound = (dir: string): boolean =>
-  existsSync(dir) && readdirSync(dir).every((name) => name === 'db' || name.endsWith('.sock'));
+/** URLs of a crawl that has not gone far, at most. */
+const FEW = 1_000;
+
+/** Whether no request was sent, as all URLs lead to addresses that the guard refuses. */
+async function isAllBlocked(crawler: Crawler): Promise<boolean> {
+  const { urls, byStatus } = await crawler.stats();
+  if (urls > FEW || byStatus.unfetched !== urls) return false;
+  let blocked = 0;
+  for await (const _ of crawler.records({ where: "error = 'address-blocked'" })) blocked++;
+  return blocked === urls;
+}
+
+const OF_A_ROUND: ReadonlySet<string> = new Set(['db', 'reports', 'segments']);
+
+/** Whether a state directory holds a crawl db and its rounds at most: schedulers and shared crawls leave more. */
+const hasNoMore = (dir: string): boolean =>
+  existsSync(dir) && readdirSync(dir).every((name) => OF_A_ROUND.has(name) || name.endsWith('.sock'));

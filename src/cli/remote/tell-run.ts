@@ -24,6 +24,9 @@ const INSTEAD: Partial<Record<CommandName, string>> = {
   inject: '; without a crawl "incrawl inject" does it',
 };
 
+/** For commands to a crawl alone. */
+const STARTS_ONE = ': "incrawl crawl" or "incrawl schedule" starts one, and --dir names another';
+
 /**
  * Tells the crawl that runs on a state directory what to do; resolves once it is done, and what it changes in the crawl
  * db is on disk. All commands may be repeated, so one that was cut off is told again. Rejects with `run-missing` where
@@ -55,7 +58,8 @@ async function noRun(dir: string, command: CommandName): Promise<CrawlError> {
   const scheduler = await askStatus(statusPath(dir)).catch(() => null);
   const next = scheduler?.nextRunAt ?? null;
   const when = next === null ? '' : ` at this moment: the scheduler starts the next run at ${next}`;
-  return new CrawlError('run-missing', `no crawl runs on ${dir}${when}${INSTEAD[command] ?? ''}`);
+  const instead = INSTEAD[command] ?? (next === null ? STARTS_ONE : '');
+  return new CrawlError('run-missing', `no crawl runs on ${dir}${when}${instead}`);
 }
 
 const sharedByWorkers = (dir: string): CrawlError =>

@@ -124,7 +124,10 @@ function hostIn(url: string): string | null {
 }
 
 export interface SkippedSummary {
-  /** Cases by reason; a URL that several steps skipped counts with each. */
+  /**
+   * Cases by reason; a URL that several steps skipped counts with each. Of like URLs that wait, where it can be told,
+   * those that have not entered since, each once.
+   */
   readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
   readonly listed: number;
   /** Cases whose URL is not listed. */
@@ -134,12 +137,23 @@ export interface SkippedSummary {
   readonly to: string | null;
 }
 
-/** The counts of all reports that are kept. */
-export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINITY): Promise<SkippedSummary> {
+/** Tells which URLs have a record. */
+export type AreKnown = (urls: readonly string[]) => Promise<readonly boolean[]>;
+
+/**
+ * The counts of all reports that are kept.
+ * @param areKnown absent: links that waited count although they have entered since
+ */
+export async function skippedSummary(
+  dir: string,
+  since = Number.NEGATIVE_INFINITY,
+  areKnown?: AreKnown,
+): Promise<SkippedSummary> {
   const counts: Partial<Record<SkipReason, number>> = {};
   const sum = { listed: 0, cut: 0, reports: 0 };
   let from: string | null = null;
   let to: string | null = null;
+  let unlisted = 0;
   for await (const value of allLines(fileIn(dir), (line) => line.includes('"counts":'))) {
     const report = value as Partial<SkippedCounts> | null;
     if (report?.version !== 1 || report.counts === undefined) continue;
@@ -148,13 +162,37 @@ export async function skippedSummary(dir: string, since = Number.NEGATIVE_INFINI
     for (const [reason, count] of Object.entries(report.counts)) {
       counts[reason as SkipReason] = (counts[reason as SkipReason] ?? 0) + count;
     }
+    // Which of those that are not listed have entered is not known.
+    unlisted += Math.min(cut, report.counts[WAITS] ?? 0);
     sum.listed += listed;
     sum.cut += cut;
     sum.reports++;
     from ??= at;
     to = at;
   }
+  if (areKnown !== undefined && counts[WAITS] !== undefined) {
+    counts[WAITS] = unlisted + (await stillWaiting(dir, since, areKnown));
+    if (counts[WAITS] === 0) delete counts[WAITS];
+  }
   return { counts, ...sum, from, to };
+}
+
+const WAITS = 'like-urls-wait';
+/** URLs that are looked up at a time. */
+const WINDOW = 1_000;
+
+/** Of the listed URLs. */
+async function stillWaiting(dir: string, since: number, areKnown: AreKnown): Promise<number> {
+  const urls = new Set<string>();
+  for await (const { url } of skippedUrls(dir, { reasons: [WAITS], since })) {
+    urls.add(url);
+  }
+  const all = [...urls];
+  let waiting = 0;
+  for (let from = 0; from < all.length; from += WINDOW) {
+    for (const isKnown of await areKnown(all.slice(from, from + WINDOW))) if (!isKnown) waiting++;
+  }
+  return waiting;
 }
 
 /** Bytes at the end of the report that are searched for one URL. */

@@ -67,13 +67,18 @@ function clockSentences(datum: CrawlDatum, expected: HostExpectation, now: numbe
   const own = looksSince(expected, lastAt, (each) => each === group);
   const isOwn = own.visits > 0;
   const { visits, observed, changedAt } = isOwn ? own : looksSince(expected, lastAt, () => true);
-  const pages = isOwn ? `pages of ${folderOf(datum.url)}` : 'pages of its host';
+  const pages = isOwn ? pagesOf(folderOf(datum.url)) : 'pages of its host';
   const count = `the ${spanOf(sinceMs)} since its last visit count as ${spanOf(hazardMs)}`;
-  if (hazardMs < sinceMs) {
-    return [`${visits} looks at ${pages} since its last visit found ${amountOf(observed)}: ${count}.`];
+  const looks = `${visits} look${visits === 1 ? '' : 's'}`;
+  const changes = Math.round(observed);
+  const since = `${looks} at other ${pages} since its last visit`;
+  if (hazardMs < sinceMs) return [`${since} found ${amountOf(changes)}: ${count}.`];
+  if (changes === 0) {
+    // Possible changes add up, each less than a half.
+    return [`${since} found no change for certain, but more that may be one than was expected: ${count}.`];
   }
   const when = changedAt === null ? '' : ` by ${isoTime(changedAt)}`;
-  return [`Other ${pages} changed${when} (${amountOf(observed)} at ${visits} looks): ${count}.`];
+  return [`Other ${pages} changed${when} (${amountOf(changes)} at ${looks}): ${count}.`];
 }
 
 /** Looks at groups of a host in the epochs since a time. */
@@ -92,10 +97,11 @@ function looksSince({ clock }: HostExpectation, since: number, isMeant: (group: 
   return { visits, observed, changedAt };
 }
 
-function amountOf(observed: number): string {
-  const changes = Math.round(observed);
-  return changes === 0 ? 'nothing' : `${changes} substantive change${changes === 1 ? '' : 's'}`;
-}
+/** `/`: the folder of the start page. */
+const pagesOf = (folder: string): string => (folder === '/' ? 'pages at the top of its host' : `pages of ${folder}`);
+
+const amountOf = (changes: number): string =>
+  changes === 0 ? 'no change' : `${changes} substantive change${changes === 1 ? '' : 's'}`;
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 

@@ -73,7 +73,8 @@ describe('retry', () => {
   });
 
   it.each([
-    [[], 2, 'expected --status, --reason or --host'],
+    [[], 2, 'expected what to retry: --status STATE, --reason REASONS or --host HOST'],
+    [[], 2, '"incrawl touch --all" all pages'],
     [['--reason', 'url-filtered'], 2, 'incrawl skipped --reason url-filtered'],
     [['--reason', 'robots-deny'], 2, 'Did you mean robots-denied?'],
     [['--reason', 'tls-failed'], 1, ''],

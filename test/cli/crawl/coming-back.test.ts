@@ -52,7 +52,17 @@ describe('everything now', () => {
     expect(where.stdout).toBe('1 made due, 0 due already or in a segment.\n');
     expect(await json(['readdb', '--where', "dueBy = 'touch'", '--dir', dir])).toMatchObject([{ url: page }]);
     const none = await run(['touch', '--host', 'nowhere.example', '--dir', dir]);
-    expect([none.code, none.stdout]).toEqual([1, 'No URL matches.\n']);
+    expect([none.code, none.stdout]).toEqual([
+      1,
+      'No URL matches: the crawl has no host nowhere.example. "incrawl readdb --hosts" lists its hosts.\n',
+    ]);
+    const withoutPort = await run(['touch', '--host', '127.0.0.1', '--dir', dir]);
+    expect([withoutPort.code, withoutPort.stdout]).toEqual([
+      1,
+      `No URL matches: the crawl has no host 127.0.0.1. Did you mean ${new URL(site.origin).host}?\n`,
+    ]);
+    expect((await run(['retry', '--host', '127.0.0.1', '--dir', dir])).stdout).toContain('Did you mean 127.0.0.1:');
+    expect((await run(['touch', '--where', "url ~ 'none'", '--dir', dir])).stdout).toBe('No URL matches.\n');
     for (const wrong of [
       ['--all', page],
       ['--all', '--stdin'],

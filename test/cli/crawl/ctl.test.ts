@@ -163,7 +163,9 @@ describe('incrawl ctl', () => {
 
   it('says so where no crawl runs, and where another process holds the crawl db', async () => {
     expect(await run(['ctl', 'pause', '--dir', dir])).toMatchObject({
-      ...{ code: 1, stdout: '', stderr: `incrawl: no crawl runs on ${dir}\n` },
+      code: 1,
+      stdout: '',
+      stderr: `incrawl: no crawl runs on ${dir}: "incrawl crawl" or "incrawl schedule" starts one, and --dir names another\n`,
     });
     expect((await run(['ctl', 'touch', 'https://example.org/', '--dir', dir])).stderr).toContain('"incrawl touch"');
     expect((await run(['ctl', 'inject', 'https://example.org/', '--dir', dir])).stderr).toContain('"incrawl inject"');
@@ -174,7 +176,7 @@ describe('incrawl ctl', () => {
     await once(dying, 'listening');
     expect(await run(['ctl', 'stop', '--dir', dir])).toMatchObject({
       code: 1,
-      stderr: `incrawl: no crawl runs on ${dir}\n`,
+      stderr: expect.stringContaining(`incrawl: no crawl runs on ${dir}: `),
     });
     dying.close();
   });

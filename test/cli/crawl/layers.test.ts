@@ -73,6 +73,9 @@ describe('layers', () => {
     expect(urls).toHaveLength(40);
     const text = await run(['crawl', '--allow', '127.0.0.1', '--quiet'], { cwd });
     expect(text.code).toBe(0);
+    const again = await run(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd: workDir() });
+    expect(again.stdout).toMatch(/^layer 0 \(seeds\): 1 visited.*\nlayer 1 \(1 link from a seed\): 4 visited/m);
+    expect(again.stdout).toContain('layer 2 (2 links from a seed): ');
   });
 });
 

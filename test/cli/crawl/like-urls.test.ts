@@ -66,6 +66,8 @@ describe('like URLs', () => {
       ['skipped', '--reason', 'like-urls-wait', '--limit', '100000'],
       { cwd },
     );
+    const counted = await json<{ counts: Record<string, number> }>(['skipped', '--counts'], { cwd });
+    expect(counted.counts['like-urls-wait']).toBeGreaterThan(1_000);
     const last = waiting.filter(({ url }) => url.includes('/random/')).at(-1);
     expect(last?.detail).toMatch(/\|random: 20 of 20 URLs, [\d.]+ of 20 visits brought something new$/);
     const why = await json<{ readonly ifFound: readonly string[] }>(['explain', last?.url ?? ''], { cwd });
@@ -142,10 +144,15 @@ describe('like URLs', () => {
 
   it('of an ordinary site are all fetched in a few rounds', async () => {
     const site = new OrdinarySite({ messages: 100, articles: 60, products: 60, manual: 30 });
-    const { server: served, summary } = await crawlOf((path) => site.page(path), folder(`{ quota: ${QUOTA} }`));
+    const cwd = folder(`{ quota: ${QUOTA} }`);
+    const { server: served, summary } = await crawlOf((path) => site.page(path), cwd);
     expect([...site.pages].filter((path) => !served.answered.has(path))).toEqual([]);
     expect(summary.stoppedBy).toBe('nothing-due');
     expect(summary.rounds.length).toBeLessThanOrEqual(12);
+    // Links waited, and all of them have entered since.
+    expect(summary.totals.demotedBy['urlfilter-similarity: like URLs wait']).toBeGreaterThan(0);
+    const { counts } = await json<{ counts: Record<string, number> }>(['skipped', '--counts'], { cwd });
+    expect(counts['like-urls-wait'] ?? 0).toBe(0);
   });
 
   it('go by a feature of a plugin of the user', async () => {

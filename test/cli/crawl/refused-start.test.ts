@@ -46,11 +46,23 @@ describe('a crawl that is refused', () => {
     expect((await run(['crawl', 'https://example.org/'], { cwd })).code).toBe(2);
     expect(existsSync(join(cwd, 'crawldb'))).toBe(true);
     const own = ['--dir', join(cwd, 'own')];
-    const failed = await run(['crawl', `${site.origin}/`, ...own], { cwd });
-    expect(failed.stdout).toContain('address-blocked');
+    const begun = await run(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0', ...own], { cwd });
+    expect(begun.code).toBe(0);
     expect(readdirSync(join(cwd, 'own'))).toContain('segments');
     expect((await run(['crawl', 'https://example.org/', ...own], { cwd })).code).toBe(2);
     expect((await run(['readdb', '--dump', ...own], { cwd })).stdout).toContain(site.origin);
+  });
+
+  it('for a private address leaves no state directory, and one where another URL may be reached stays', async () => {
+    const cwd = workDir();
+    const blocked = await run(['crawl', `${site.origin}/`], { cwd });
+    expect([blocked.code, existsSync(join(cwd, 'crawldb'))]).toEqual([1, false]);
+    expect(blocked.stdout).toContain('address-blocked');
+    expect((await run(['crawl', `${site.origin}/`, '--allow', '127.0.0.1', '--delay', '0'], { cwd })).code).toBe(0);
+    const other = workDir();
+    const seeds = [`${site.origin}/`, 'http://nowhere.invalid/'];
+    await run(['crawl', ...seeds, '--contact', 'me@example.org', '--delay', '0'], { cwd: other });
+    expect((await run(['readdb', '--dump'], { cwd: other })).stdout).toContain('nowhere.invalid');
   });
 
   it('keeps seeds that were injected, although none was fetched', async () => {

@@ -49,8 +49,10 @@ describe('credentials for an http URL', () => {
     expect(settings.split('\n')[1]).toBe(
       'Not sent, as the URL is http: credentials, cookies. "secretsOverHttp: true" in hosts[0] sends them.',
     );
+    expect(settings).toMatch(/^credentials +withheld: /m);
+    expect(settings).toMatch(/^cookies +withheld: true/m);
     const secure = await run(['config', '--origin', `https://${host()}/`], { cwd, env });
-    expect(secure.stdout).not.toContain('Not sent');
+    expect(secure.stdout).not.toMatch(/Not sent|withheld/);
   });
 
   it('are sent where the entry says so, and nothing is said', async () => {

@@ -59,7 +59,7 @@ async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
   if (counts) {
     if (reason !== undefined || host !== undefined || url !== undefined)
       return session.refuse('--counts covers all reasons, hosts and URLs: leave out --reason, --host and --url');
-    const summary = await skippedSummary(dir, since);
+    const summary = await session.withReader((reader) => skippedSummary(dir, since, (urls) => reader.known(urls)));
     await writeAnswer(session, summary, () => countsText(summary, session));
     return EXIT.done;
   }

@@ -3,6 +3,7 @@ import type { CrawlState, RetrySummary, SkipReason } from '../../../crawler.ts';
 import { SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
 import { EXIT } from '../../exit.ts';
 import { asAsked } from '../../program/dry-run.ts';
+import { noMatchText } from '../../program/meant-hosts.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeText } from '../../program/write-answer.ts';
@@ -39,7 +40,10 @@ Examples:
 
 async function retry(session: Session, { status, reason, host, limit, dryRun = false }: RetryFlags): Promise<number> {
   if (status === undefined && reason === undefined && host === undefined) {
-    return session.refuse('expected --status, --reason or --host');
+    return session.refuse(
+      'expected what to retry: --status STATE, --reason REASONS or --host HOST, such as "incrawl retry --status gone"; ' +
+        '"incrawl touch URL" makes one URL due, "incrawl touch --all" all pages',
+    );
   }
   const unfit = reason?.find((each) => SKIP_REASONS[each].stage !== 'visited');
   if (unfit !== undefined) {
@@ -61,13 +65,13 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
   if (session.json) await session.out.write(`${printedJson({ ...summary, ...(dryRun ? { urls } : {}) })}\n`);
   else if (wantsSummary(session, dryRun || summary.matched === 0)) {
     for (const { url, reason: why } of urls) await writeText(session, `${why ?? '-'}  ${safeText(url)}\n`);
-    await writeText(session, `${retryText(summary)}\n`);
+    const text = summary.matched === 0 ? await noMatchText(session, host) : retryText(summary);
+    await writeText(session, `${text}\n`);
   }
   return summary.matched === 0 ? EXIT.error : EXIT.done;
 }
 
-function retryText({ matched, broughtForward, unmoved, byReason, dryRun }: RetrySummary): string {
-  if (matched === 0) return 'No URL matches.';
+function retryText({ broughtForward, unmoved, byReason, dryRun }: RetrySummary): string {
   const reasons = Object.entries(byReason).map(([reason, number]) => `${reason} ${count(number)}`);
   const done = `${count(broughtForward)} ${dryRun ? 'would become' : 'made'} due`;
   return `${done}, ${count(unmoved)} due already or in a segment (${reasons.join(', ')}).`;

@@ -4,6 +4,7 @@ import { EXIT } from '../../exit.ts';
 import { linesOf } from '../../input/line-reader.ts';
 import { listedUrls } from '../../input/listed-urls.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { noMatchText } from '../../program/meant-hosts.ts';
 import { hostName, moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
@@ -84,7 +85,8 @@ async function touchMatching(session: Session, flags: TouchFlags, query: TouchQu
   const touch = (crawler: Crawler) => crawler.touchMatching(query, timeOf(flags));
   const summary = await asAsked(session, dryRun, touch);
   const isNone = summary.touched + summary.unmoved === 0;
-  await writeSummary(session, summary, () => (isNone ? 'No URL matches.\n' : `${touchedText(summary)}\n`), dryRun);
+  const text = isNone ? await noMatchText(session, query.host) : touchedText(summary);
+  await writeSummary(session, summary, () => `${text}\n`, dryRun);
   return isNone ? EXIT.error : EXIT.done;
 }
 

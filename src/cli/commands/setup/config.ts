@@ -55,16 +55,32 @@ async function writeForUrl(session: Session, typed: string): Promise<void> {
     const kept =
       withheld.length === 0
         ? ''
-        : `Not sent, as the URL is http: ${withheld.map((key) => (key === 'headers' ? 'secret headers' : key)).join(', ')}. ` +
+        : `Not sent, as the URL is http: ${withheld.map(withheldPart).join(', ')}. ` +
           `"secretsOverHttp: true" in ${entry} sends them.\n`;
-    return `${url}: ${decides}${lane}\n${kept}${settingTable(session, shown, true)}`;
+    const inForce = shown.map(([key, each]) => {
+      return [key, withheld.includes(key) ? { ...each, withheld: withheldPart(key) } : each] as const;
+    });
+    return `${url}: ${decides}${lane}\n${kept}${settingTable(session, inForce, true)}`;
   });
 }
 
-type Shown = readonly (readonly [string, { readonly value: unknown; readonly origin: string }])[];
+/** Of the headers, only those that are secret are withheld. */
+const withheldPart = (key: string): string => (key === 'headers' ? 'secret headers' : key);
+
+interface Setting {
+  readonly value: unknown;
+  readonly origin: string;
+  /** What of it is not sent; absent: nothing. */
+  readonly withheld?: string;
+}
+
+type Shown = readonly (readonly [string, Setting])[];
 
 function settingTable(session: Session, settings: Shown, withOrigin: boolean): string {
-  const rows = settings.map(([key, { value, origin }]) => ({ key, value: inYaml(value), origin }));
+  const rows = settings.map(([key, { value, origin, withheld }]) => {
+    const mark = withheld === undefined ? '' : `withheld${withheld === key ? '' : ` (${withheld})`}: `;
+    return { key, value: mark + inYaml(value), origin };
+  });
   return table(
     [
       { title: 'key', cell: (row) => row.key },

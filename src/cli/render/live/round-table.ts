@@ -152,12 +152,15 @@ export function interruptedLines({ interrupted }: Pick<CrawlSummary, 'interrupte
   ];
 }
 
-/** One line for each layer (crawl depth); none for a crawl of a single layer. */
+/** One line for each layer, the pages that are so many links from a seed; none for a crawl of a single layer. */
 export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
   if (layers.length < 2) return [];
   return layers.map(
     (layer) =>
-      `layer ${layer.depth}: ${count(layer.visited)} visited, ${count(layer.new)} new, ` +
+      `layer ${layer.depth} (${distanceOf(layer.depth)}): ${count(layer.visited)} visited, ${count(layer.new)} new, ` +
       `${count(layer.modified)} changed, ${count(layer.newUrls)} found`,
   );
 }
+
+const distanceOf = (depth: number): string =>
+  depth === 0 ? 'seeds' : `${depth} link${depth === 1 ? '' : 's'} from a seed`;
