@@ -1,6 +1,8 @@
 import { domainOf } from '../adapters/system/domain-of.ts';
 import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { type Expression, needsContent } from '../domain/query/expression.ts';
+import { type Matches, matcherOf } from '../domain/query/match.ts';
 import { canonicalUrl } from '../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -242,23 +244,31 @@ export function crawlReader(deps: QuestionDeps): CrawlReader {
 
 async function findDeps(deps: QuestionDeps) {
   const { clock, random, onWork } = deps;
-  return { db: await deps.db(), now: clock.now(), domainOf, random, onWork };
+  const env = { now: clock.now(), domainOf };
+  const matchesOf = async (expression: Expression): Promise<Matches> => {
+    if (!needsContent(expression)) return matcherOf(expression, env);
+    const { pageMatches } = await import('./state/page-matches.ts');
+    return pageMatches(await storedParts(deps), expression, env);
+  };
+  return { ...env, db: await deps.db(), random, onWork, matchesOf };
 }
 
 /** Segments are only read here, so there is nothing to warn of. */
 const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-async function linkSources(deps: QuestionDeps) {
+/** The segments of each partition lie in a folder of its own. */
+async function storedParts(deps: QuestionDeps) {
   const { openSegments } = await import('./state/open-segments.ts');
-  const [config, plugins] = [await deps.config(), await deps.plugins()];
-  const db = await deps.db();
-  const parts = db.parts.map((part) => ({
-    db: part.db,
-    segments: openSegments({ config, dir: part.dir, log: NO_LOG }),
-    plugins: plugins.loaded,
-    onWork: deps.onWork,
-  }));
-  return { db, parts };
+  const config = await deps.config();
+  const { parts } = await deps.db();
+  return parts.map(({ db, dir }) => ({ db, segments: openSegments({ config, dir, log: NO_LOG }) }));
+}
+
+async function linkSources(deps: QuestionDeps) {
+  // Plugins first, so that the crawl db is held no longer than the answer takes.
+  const { loaded } = await deps.plugins();
+  const parts = (await storedParts(deps)).map((part) => ({ ...part, plugins: loaded, onWork: deps.onWork }));
+  return { db: await deps.db(), parts };
 }
 
 async function* recordsOf(

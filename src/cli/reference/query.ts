@@ -1,5 +1,5 @@
 import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
-import { type FieldType, METADATA_PREFIX, QUERY_FIELDS } from '../../domain/query/fields.ts';
+import { CONTENT_FIELDS, type FieldType, METADATA_PREFIX, QUERY_FIELDS } from '../../domain/query/fields.ts';
 import { HOST_FIELDS } from '../../domain/query/host-fields.ts';
 import { LITERAL_EXAMPLES } from '../../domain/query/literal.ts';
 import type { ReferencePage } from './page.ts';
@@ -37,6 +37,11 @@ export function queryPage(): ReferencePage {
         rows: [
           ...QUERY_FIELDS.map(({ name, type, text }) => [name, TYPES[type], text]),
           [`${METADATA_PREFIX}NAME`, TYPES.any, 'metadata of a seed or a plugin'],
+          ...CONTENT_FIELDS.map(({ name, type, text }) => [
+            name,
+            TYPES[type],
+            `${text}; for --where of readdb, export, touch and reparse, which read the stored pages for it`,
+          ]),
           ['visits, lastError, metadata', 'parts', 'for --fields only: as in the whole record'],
         ],
       },

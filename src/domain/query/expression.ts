@@ -15,6 +15,13 @@ export interface Comparison<Row = CrawlDatum> {
   readonly values: readonly Literal[];
 }
 
+/** Whether an expression needs the stored copies of pages. */
+export function needsContent(expression: Expression): boolean {
+  if (expression.kind === 'compare') return expression.field.isOfContent === true;
+  if (expression.kind === 'not') return needsContent(expression.of);
+  return needsContent(expression.left) || needsContent(expression.right);
+}
+
 /** `~` contains, also written `contains`, `like` with `*` for any text; both without regard to case. */
 export const OPERATORS = ['=', '!=', '<', '<=', '>', '>=', '~', 'like', 'in'] as const;
 export type Operator = (typeof OPERATORS)[number];

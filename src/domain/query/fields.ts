@@ -13,6 +13,8 @@ export interface QueryField<Row = CrawlDatum> {
   readonly type: FieldType;
   /** For the documentation. */
   readonly text: string;
+  /** It is read from the stored copy of a page, by `contentOf` of the environment. */
+  readonly isOfContent?: true;
   read(row: Row, env: QueryEnvironment): MetadataValue | null;
 }
 
@@ -23,6 +25,15 @@ export interface FieldSet<Row> {
   named(name: string): QueryField<Row> | undefined;
   /** Names beyond those of `all`, for messages. */
   readonly more: string;
+  /** What is said of a field that other expressions know; `undefined`: no other does. */
+  readonly elsewhere?: (name: string) => string | undefined;
+}
+
+/** What a page says of itself beside what its record holds, as its parse output has it. */
+export interface PageContent {
+  readonly description?: string;
+  readonly keywords?: readonly string[];
+  readonly topics?: readonly string[];
 }
 
 /** Values that an expression may use beside the record. */
@@ -31,6 +42,8 @@ export interface QueryEnvironment {
   readonly now: number;
   /** Registrable domain of a host. */
   readonly domainOf: (host: string) => string;
+  /** The stored copy of a page; `null`: it has none. Absent where only records are read. */
+  readonly contentOf?: (datum: CrawlDatum) => PageContent | null;
 }
 
 const lastVisit = ({ visits }: CrawlDatum) => visits[visits.length - 1];
@@ -132,4 +145,40 @@ export function fieldNamed(name: string): QueryField | undefined {
   };
 }
 
-export const RECORD_FIELDS: FieldSet<CrawlDatum> = { all: QUERY_FIELDS, named: fieldNamed, more: ', metadata.NAME' };
+const contentField = (name: string, text: string, of: (content: PageContent) => string | undefined): QueryField => ({
+  ...{ name, type: 'text', text, isOfContent: true },
+  read: (datum, { contentOf }) => {
+    if (contentOf === undefined) throw new TypeError(`${name} is read where there are no stored copies`);
+    const content = contentOf(datum);
+    return content === null ? null : (of(content) ?? null);
+  },
+});
+
+/** Fields of stored copies, which records do not hold. */
+export const CONTENT_FIELDS: readonly QueryField[] = [
+  contentField('description', 'what the page says that it is about', ({ description }) => description),
+  contentField('keywords', 'keywords that the page names, separated by commas', ({ keywords }) => keywords?.join(', ')),
+  contentField('topics', 'texts of the links that are its content, separated by commas', ({ topics }) =>
+    topics?.join(', '),
+  ),
+];
+
+const contentFieldNamed = (name: string): QueryField | undefined =>
+  CONTENT_FIELDS.find((field) => field.name === name.toLowerCase());
+
+/** The fields of a record alone. */
+export const RECORD_FIELDS: FieldSet<CrawlDatum> = {
+  all: QUERY_FIELDS,
+  named: fieldNamed,
+  more: ', metadata.NAME',
+  elsewhere: (name) =>
+    contentFieldNamed(name) &&
+    `${name.toLowerCase()} is read from stored pages, by --where of readdb, export, touch and reparse alone`,
+};
+
+/** Those of a record and of the stored copy of its page. */
+export const PAGE_FIELDS: FieldSet<CrawlDatum> = {
+  all: [...QUERY_FIELDS, ...CONTENT_FIELDS],
+  named: (name) => fieldNamed(name) ?? contentFieldNamed(name),
+  more: ', metadata.NAME',
+};

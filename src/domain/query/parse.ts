@@ -2,7 +2,7 @@ import { closestName } from '../closest-name.ts';
 import { CHANGE_KINDS } from '../crawl/change/page-change.ts';
 import { CRAWL_STATES, VISIT_OUTCOMES } from '../crawl/states/datum.ts';
 import type { Comparison, Expression, Literal, Operator } from './expression.ts';
-import { type FieldSet, type QueryField, RECORD_FIELDS } from './fields.ts';
+import { type FieldSet, PAGE_FIELDS, type QueryField, RECORD_FIELDS } from './fields.ts';
 import { LITERAL_EXAMPLES, literalOf } from './literal.ts';
 import { mistake, type Word, Words } from './words.ts';
 
@@ -48,6 +48,11 @@ const CLOSED: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
  */
 export function parseExpression(text: string, now: number): Expression {
   return parseExpressionOver(RECORD_FIELDS, text, now);
+}
+
+/** As {@link parseExpression}, over the fields of a record and of the stored copy of its page. */
+export function parsePageExpression(text: string, now: number): Expression {
+  return parseExpressionOver(PAGE_FIELDS, text, now);
 }
 
 /** As {@link parseExpression}, over the fields of other rows. */
@@ -126,6 +131,8 @@ class Reader<Row> {
     if (word === null) throw mistake(this.#words.at, 'expected a field, got the end');
     const field = this.#fields.named(word.text);
     if (field !== undefined) return field;
+    const elsewhere = this.#fields.elsewhere?.(word.text);
+    if (elsewhere !== undefined) throw mistake(word.at, elsewhere);
     const names = this.#fields.all.map(({ name }) => name);
     const guess = closestName(word.text, names);
     const hint =

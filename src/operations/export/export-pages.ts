@@ -77,7 +77,7 @@ interface ExportDeps {
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
-  const selection = exportSelection(query, deps.now);
+  const selection = await exportSelection(deps.parts, query, deps.now);
   const isIncremental = query.since !== undefined;
   const parts: (ExportPart & { readonly changed: ChangedPages | null })[] = [];
   for (const part of deps.parts) {
@@ -120,7 +120,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
         outlet.signal?.throwIfAborted();
       }
     }
-    counts.duplicates = await duplicatesLeftOut(parts, query, deps.now);
+    counts.duplicates = await duplicatesLeftOut(parts, query, selection);
     if (!dryRun) refuseToEmpty(outlet, counts, isIncremental);
     await sink.close();
     await target.finish();
@@ -204,14 +204,13 @@ async function* pagesOf(
 async function duplicatesLeftOut(
   parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
   query: ExportQuery,
-  now: number,
+  selection: ExportSelection,
 ): Promise<number> {
   if (query.status !== undefined || query.withDuplicates) return 0;
-  const selection = exportSelection({ ...query, withDuplicates: true }, now);
   let duplicates = 0;
   for (const { db, changed } of parts) {
     for await (const datum of db.scan({ state: 'duplicate' })) {
-      if (selection.has(datum) && (changed === null || changed.has(datum))) duplicates++;
+      if (selection.hasDuplicate(datum) && (changed === null || changed.has(datum))) duplicates++;
     }
   }
   return duplicates;

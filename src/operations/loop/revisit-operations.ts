@@ -1,9 +1,11 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import type { Expression } from '../../domain/query/expression.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
 import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts';
 import { type TouchQuery, type TouchSummary, touch, touchMatching } from '../../steps/touch.ts';
 import type { CrawlDeps } from '../deps.ts';
+import { pageMatches } from '../state/page-matches.ts';
 
 /** Earlier next visits on request. */
 export interface RevisitOperations {
@@ -22,7 +24,8 @@ export function revisitOperations({
   runtime,
   plugins,
   store,
-}: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store'>): RevisitOperations {
+  segments,
+}: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store' | 'segments'>): RevisitOperations {
   const { loaded, policy } = plugins;
   const { clock, onWork } = runtime;
   return {
@@ -37,8 +40,12 @@ export function revisitOperations({
       const now = clock.now();
       return { ...(await touch({ db: store().db, policy, now }, known, options.at ?? now)), invalid };
     },
-    touchMatching: (query, { at = clock.now() } = {}) =>
-      touchMatching({ db: store().db, policy, domainOf, onWork, random: runtime.random, now: clock.now() }, query, at),
+    touchMatching(query, { at = clock.now() } = {}) {
+      const { db } = store();
+      const env = { now: clock.now(), domainOf };
+      const matchesOf = (expression: Expression) => pageMatches([{ db, segments }], expression, env);
+      return touchMatching({ ...env, db, policy, onWork, random: runtime.random, matchesOf }, query, at);
+    },
     retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now(), onWork }, query, onUrl),
   };
 }

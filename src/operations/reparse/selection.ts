@@ -1,8 +1,10 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
+import type { Expression } from '../../domain/query/expression.ts';
 import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import { findRecords, type RecordQuery } from '../../steps/inspect/find-records.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { changedPages, type Since } from '../export/changed-pages.ts';
+import { pageMatches } from '../state/page-matches.ts';
 
 /** Conditions on the pages that are parsed anew; a page must meet all of them. */
 export interface ReparseQuery extends Pick<RecordQuery, 'host' | 'where'> {
@@ -23,14 +25,16 @@ export interface Selection {
 
 /** Pages that meet the conditions before anything is changed; some bytes for each are kept. */
 export async function selectPages(
-  { runtime, store }: Pick<CrawlDeps, 'runtime' | 'store'>,
+  { runtime, store, segments }: Pick<CrawlDeps, 'runtime' | 'store' | 'segments'>,
   { host, where, since }: ReparseQuery,
 ): Promise<Selection> {
   const { clock, random, onWork } = runtime;
   const { db } = store();
   const changed = since === undefined ? null : await changedPages(db, since);
   const query = { ...(host === undefined ? {} : { host }), ...(where === undefined ? {} : { where }) };
-  const found = findRecords({ db, now: clock.now(), domainOf, random, onWork }, query);
+  const env = { now: clock.now(), domainOf };
+  const matchesOf = (expression: Expression) => pageMatches([{ db, segments }], expression, env);
+  const found = findRecords({ ...env, db, random, onWork, matchesOf }, query);
   const urls = new UrlSet();
   let expected = 0;
   for await (const datum of found) {

@@ -5,7 +5,7 @@ import type { Expression } from '../../domain/query/expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
 import { type Matches, matcherOf } from '../../domain/query/match.ts';
 import { narrowingOf } from '../../domain/query/narrow.ts';
-import { parseExpression } from '../../domain/query/parse.ts';
+import { parseExpression, parsePageExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
 import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
@@ -59,6 +59,8 @@ export interface FindDeps extends QueryEnvironment {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
+  /** An expression as a predicate that may need the stored copies of pages; absent: expressions are of records. */
+  readonly matchesOf?: (expression: Expression) => Promise<Matches>;
 }
 
 /**
@@ -69,7 +71,10 @@ export async function* findRecords(
   query: RecordQuery,
 ): AsyncGenerator<CrawlDatum, QueryReport, undefined> {
   const meter = new Meter(deps.onWork);
-  const found = foundBy(deps, query, meter);
+  const expression = conditionsOf(query, deps.now);
+  const matches =
+    expression === null ? () => true : await (deps.matchesOf?.(expression) ?? matcherOf(expression, deps));
+  const found = foundBy(deps, query, { expression, matches }, meter);
   if (found.index === 'records' && found.range === EVERYTHING) meter.total = (await deps.db.counters()).urls;
   let returned = 0;
   for await (const datum of found.data) {
@@ -103,16 +108,26 @@ interface Found {
   readonly range: string;
 }
 
-function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
+/** The conditions of a query, and whether a record meets those of its expression. */
+interface Conditions {
+  readonly expression: Expression | null;
+  readonly matches: Matches;
+}
+
+function foundBy(
+  deps: FindDeps,
+  query: RecordQuery,
+  { expression, matches: ofRecord }: Conditions,
+  meter: Meter,
+): Found {
   const { limit = Number.POSITIVE_INFINITY, sample, dueForMs } = query;
   const order = query.sort === undefined ? null : orderOf(query.sort, deps);
   if (sample !== undefined && order !== null) {
     throw new CrawlError('usage-invalid', 'a sample cannot be sorted: leave out the sort, or the sample');
   }
-  const expression = conditionsOf(query, deps.now);
   const scan = scanOf(query, expression, meter);
   const range = rangeOf(scan);
-  const matches = matcherFor(query, expression, deps);
+  const matches = matcherFor(query, ofRecord);
   if (dueForMs !== undefined) {
     const data = dueRecords(
       deps,
@@ -154,7 +169,7 @@ function foundBy(deps: FindDeps, query: RecordQuery, meter: Meter): Found {
 
 /** The conditions of a query that no key or counter answers; `null`: there are none. */
 function conditionsOf({ where, type }: RecordQuery, now: number): Expression | null {
-  const asked = where === undefined ? null : parseExpression(where, now);
+  const asked = where === undefined ? null : parsePageExpression(where, now);
   if (type === undefined) return asked;
   const typed = parseExpression(ofType(type), now);
   return asked === null ? typed : { kind: 'and', left: asked, right: typed };
@@ -202,8 +217,7 @@ function hostsOf({ host, domain }: ScanQuery): { host?: string; domain?: string 
   return { ...(host === undefined ? {} : { host }), ...(domain === undefined ? {} : { domain }) };
 }
 
-function matcherFor({ failures = 0 }: RecordQuery, expression: Expression | null, env: QueryEnvironment): Matches {
-  const matches = expression === null ? () => true : matcherOf(expression, env);
+function matcherFor({ failures = 0 }: RecordQuery, matches: Matches): Matches {
   return failures > 0 ? (datum) => datum.failures >= failures && matches(datum) : matches;
 }
 

@@ -41,7 +41,7 @@ export function addReaddb(program: Command, run: Run): void {
     .option('--retry-min <n>', 'only records with at least this many failed visits in a row', wholeNumber(1))
     .option(
       '--where <expr>',
-      'only records that match, such as "depth > 3 and title ~ login"; of --hosts: only such hosts',
+      'only records that match, such as "depth > 3 and keywords ~ login"; of --hosts: only such hosts',
     )
     .option('--sample <n>', 'a uniform random sample of this size', wholeNumber(1))
     .option('--sort <field>', 'order by this field; FIELD:desc for descending')
