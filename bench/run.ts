@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes/changes.ts';
 import { benchPostgres } from './cluster/postgres.ts';
+import { benchShared } from './cluster/shared-costs.ts';
 import { benchWorkers } from './cluster/workers.ts';
 import { benchDocuments } from './content/documents.ts';
 import { ENCODINGS, type Encoding } from './crawl/coded-bodies.ts';
@@ -139,6 +140,7 @@ if (values.only === 'revisions') {
   await benchRevisions(say, { labelled, every: Number(values.every), seed: Number(values.seed), signings });
 }
 if (values.only === 'workers') await benchWorkers(say, { store: values.store, pages, rounds });
+if (values.only === 'shared') await benchShared(say, { pages, workers: values.sizes.split(',').map(Number) });
 if (values.only === 'postgres') await benchPostgres(say, values.store, values.sizes.split(',').map(Number));
 if (values.only === 'rendering') await benchRendering(say, verdict, { pages, rounds, crawlee: values.crawlee });
 if (values.only === 'objects') await benchObjects(say, site);

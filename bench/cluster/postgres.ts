@@ -1,5 +1,5 @@
 /** A crawl db in PostgreSQL: bytes a URL on disk, CPU of this process and of the server, and generate by size. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../src/adapters/postgres/database.ts';
@@ -8,6 +8,7 @@ import { openCrawler } from '../../src/crawler/open-crawler.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { openSharedDb } from '../../src/operations/cluster/open-shared-db.ts';
+import { cpuOf, statOf } from './server-cpu.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);
@@ -19,8 +20,6 @@ const RUN = 50;
 const [DUE, ROUNDS] = [10_000, 4];
 /** The size beyond which one order is enough. */
 const LARGE = 1_000_000;
-/** Clock ticks a second, as Linux counts the CPU of processes. */
-const TICKS = 100;
 
 const scattered = (n: number, hosts: number): number => n % hosts;
 const inRuns = (n: number, hosts: number): number => (Math.floor(n / RUN) * 7_919) % hosts;
@@ -89,28 +88,4 @@ export async function benchPostgres(say: (text: string) => void, url: string, si
     }
   }
   await db.close();
-}
-
-/** State, parent and further fields of /proc/PID/stat. */
-const statOf = (pid: number): string[] => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-
-/** CPU of a process, of its children, and of those that have ended, us. */
-function cpuOf(parent: number): number {
-  let ticks = 0;
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    let fields: string[];
-    try {
-      fields = statOf(Number(name));
-    } catch {
-      continue;
-    }
-    const [, above, ...rest] = fields.map(Number);
-    const isOwn = Number(name) === parent;
-    if (!isOwn && above !== parent) continue;
-    // utime and stime are fields 14 and 15, those of children that were waited for 16 and 17.
-    const [user = 0, system = 0, childUser = 0, childSystem = 0] = rest.slice(9, 13);
-    ticks += user + system + (isOwn ? childUser + childSystem : 0);
-  }
-  return (1e6 * ticks) / TICKS;
 }

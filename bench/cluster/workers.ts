@@ -20,7 +20,7 @@ const METER = [
   '});',
 ].join('\n');
 
-interface Run {
+export interface Run {
   readonly what: string;
   readonly workers: number;
   readonly args: readonly string[];
@@ -32,7 +32,7 @@ export async function benchWorkers(
   { store, pages, rounds }: { readonly store: string; readonly pages: number; readonly rounds: number },
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-workers-'));
-  const site = await startSite(Math.ceil(pages / HOSTS));
+  const site = await startSite(pages);
   try {
     const seeds = join(dir, 'seeds.txt');
     writeFileSync(seeds, site.origins.map((origin) => `${origin}/0\n`).join(''));
@@ -63,18 +63,35 @@ export async function benchWorkers(
   }
 }
 
-async function measured(
+interface MeasuredPlace {
+  readonly dir: string;
+  /** Of the crawl in the store. */
+  readonly name: string;
+  /** File with seeds. */
+  readonly seeds: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Measured {
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+  readonly fetched: number;
+  readonly rounds: number;
+}
+
+export async function measured(
   { workers, args }: Run,
-  { dir, name, seeds }: { readonly dir: string; readonly name: string; readonly seeds: string },
-): Promise<{ readonly cpuMs: number; readonly memoryMb: number; readonly fetched: number }> {
+  { dir, name, seeds, env = {} }: MeasuredPlace,
+): Promise<Measured> {
   const meter = `${dir}.meter`;
   const command = workers === 0 ? 'crawl' : 'work';
   const common = ['--dir', dir, '--json', '--quiet', '--allow', '127.0.0.1', '--delay', '0', ...args];
   const named = workers === 0 ? [] : ['-D', `cluster.name=${name}`];
-  const start = async (own: readonly string[]): Promise<number> => {
+  const start = async (own: readonly string[]): Promise<Pick<Measured, 'fetched' | 'rounds'>> => {
     const binary = ['--require', `${dir}.cjs`, 'dist/src/cli/main.js', command, ...own, ...common, ...named];
     const child = spawn(process.execPath, binary, {
-      env: { ...process.env, METER_FILE: meter },
+      env: { ...process.env, ...env, METER_FILE: meter },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let text = '';
@@ -82,27 +99,30 @@ async function measured(
       text += part;
     });
     await once(child, 'close');
-    return (JSON.parse(text) as { totals: { fetched: number } }).totals.fetched;
+    const { totals, rounds } = JSON.parse(text) as { totals: { fetched: number }; rounds: unknown[] };
+    return { fetched: totals.fetched, rounds: rounds.length };
   };
   writeFileSync(`${dir}.cjs`, METER);
   const first = start([seeds]);
-  const others: Promise<number>[] = [];
+  const others: ReturnType<typeof start>[] = [];
   for (let i = 1; i < workers; i++) {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     others.push(start([]));
   }
-  const fetched = (await Promise.all([first, ...others])).reduce((sum, each) => sum + each, 0);
+  const ends = await Promise.all([first, ...others]);
   const lines = readFileSync(meter, 'utf8').trim().split('\n');
   const used = lines.map((line) => line.split(' ').map(Number) as [number, number]);
   return {
     cpuMs: used.reduce((sum, [us]) => sum + us, 0) / 1_000,
     memoryMb: Math.max(...used.map(([, kb]) => kb)) / 1_024,
-    fetched,
+    fetched: ends.reduce((sum, each) => sum + each.fetched, 0),
+    rounds: ends.reduce((sum, each) => sum + each.rounds, 0),
   };
 }
 
 /** Pages of several hosts that link to each other. */
-async function startSite(pagesPerHost: number): Promise<{ readonly origins: readonly string[]; close(): void }> {
+export async function startSite(pages: number): Promise<{ readonly origins: readonly string[]; close(): void }> {
+  const pagesPerHost = Math.ceil(pages / HOSTS);
   const servers: Server[] = [];
   const origins: string[] = [];
   for (let host = 0; host < HOSTS; host++) {
