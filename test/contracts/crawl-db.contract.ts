@@ -47,7 +47,7 @@ export function crawlDbContract(name: string, underTest: CrawlDbUnderTest): void
             forward: [{ to: 5, link: linkTo(B) }],
             received: [{ from: '007', number: 3 }],
             wait: [linkTo(C)],
-            restore: { inbox: [{ from: '007', number: 4, item: { link: linkTo(A) } }] },
+            restore: { inbox: [{ from: '007', number: 4, item: { links: [linkTo(A)] } }] },
           },
           feed: { add: { notedAt: 7, changes: [changeOf(A), changeOf(B)] }, trimThrough: 1 },
         });

@@ -60,8 +60,8 @@ describe('a crawl db as lines of text', () => {
         wait: [linkTo(A)],
         restore: {
           inbox: [
-            { from: '003', number: 78, item: { link: linkTo(A) } },
-            { from: 'seeds', number: 0, item: { seed: A } },
+            { from: '003', number: 78, item: { links: [linkTo(A)] } },
+            { from: 'seeds', number: 0, item: { seeds: [A, B] } },
             { from: 'seeds', number: 1, item: { seedHosts: ['a.example'] } },
           ],
         },

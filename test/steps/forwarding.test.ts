@@ -73,7 +73,7 @@ const AWAY = Array.from({ length: 99 }, (_, i) => `https://b${i}.example/x`).fin
 /** Hands over all that waits in the outbox, as the next rows of the inbox of its partition. */
 async function handOver(from: CrawlDb, sender: number, to: CrawlDb): Promise<void> {
   const rows = await listOf(from.forwarding.outbox());
-  const inbox = rows.map(({ number, link }) => ({ from: senderOf(sender), number, item: { link } }));
+  const inbox = rows.map(({ number, links }) => ({ from: senderOf(sender), number, item: { links } }));
   await to.write({ forwarding: { restore: { inbox } } });
 }
 
@@ -133,17 +133,19 @@ describe('a link to a URL of another partition', () => {
   it('that comes again changes nothing', async () => {
     const there = crawlOf(homeOf(AWAY));
     const item = {
-      link: {
-        url: AWAY,
-        from: PAGE.url,
-        depth: 1,
-        at: 1,
-        score: 1,
-        plainScore: 1,
-        noise: null,
-        redirects: 0,
-        layers: null,
-      },
+      links: [
+        {
+          url: AWAY,
+          from: PAGE.url,
+          depth: 1,
+          at: 1,
+          score: 1,
+          plainScore: 1,
+          noise: null,
+          redirects: 0,
+          layers: null,
+        },
+      ],
     };
     const put = (number: number): Promise<void> =>
       there.db.write({ forwarding: { restore: { inbox: [{ from: senderOf(HERE), number, item }] } } });
@@ -163,17 +165,19 @@ describe('a link to a URL of another partition', () => {
     const own = { ...newDatum({ url: AWAY, now: 1, intervalMs: 1, depth: 1 }), referrer: `${AWAY}/linking` };
     await there.db.write({ puts: [{ datum: own, previous: null }] });
     const item = {
-      link: {
-        url: AWAY,
-        from: PAGE.url,
-        depth: 1,
-        at: 1,
-        score: 9,
-        plainScore: 9,
-        noise: null,
-        redirects: 0,
-        layers: null,
-      },
+      links: [
+        {
+          url: AWAY,
+          from: PAGE.url,
+          depth: 1,
+          at: 1,
+          score: 9,
+          plainScore: 9,
+          noise: null,
+          redirects: 0,
+          layers: null,
+        },
+      ],
     };
     const inbox = [{ from: senderOf(HERE), number: 1, item }];
     await there.db.write({ forwarding: { restore: { inbox } } });
@@ -184,17 +188,19 @@ describe('a link to a URL of another partition', () => {
   it('stays out where no URL is to enter', async () => {
     const there = crawlOf(homeOf(AWAY));
     const item = {
-      link: {
-        url: AWAY,
-        from: PAGE.url,
-        depth: 1,
-        at: 1,
-        score: 1,
-        plainScore: 1,
-        noise: null,
-        redirects: 0,
-        layers: null,
-      },
+      links: [
+        {
+          url: AWAY,
+          from: PAGE.url,
+          depth: 1,
+          at: 1,
+          score: 1,
+          plainScore: 1,
+          noise: null,
+          redirects: 0,
+          layers: null,
+        },
+      ],
     };
     await there.db.write({ forwarding: { restore: { inbox: [{ from: '003', number: 1, item }] } } });
     await applyForwarded(there, await listOf(there.db.forwarding.inbox()), { ...options, additions: false });

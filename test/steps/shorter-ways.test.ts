@@ -139,9 +139,9 @@ async function visit({ db, links }: Process, url: string, of: World): Promise<vo
 
 async function handOver(dbs: readonly CrawlDb[], from: number): Promise<void> {
   const rows = await listOf((dbs[from] as CrawlDb).forwarding.outbox());
-  for (const { to, number, link } of rows) {
+  for (const { to, number, links } of rows) {
     await (dbs[to] as CrawlDb).write({
-      forwarding: { restore: { inbox: [{ from: senderOf(from), number, item: { link } }] } },
+      forwarding: { restore: { inbox: [{ from: senderOf(from), number, item: { links } }] } },
     });
     await (dbs[from] as CrawlDb).write({ forwarding: { handedOver: [{ to, number }] } });
   }

@@ -3,6 +3,7 @@ import {
   type InboxRow,
   isPartition,
   type OutboxRow,
+  parcelsOf,
 } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { hostOf, urlKey } from '../../domain/url/canonical/url-key.ts';
 import type { Forwarding, ForwardingBatch, ForwardingMarks, ReceivedRow } from '../../ports/partitions/forwarding.ts';
@@ -16,7 +17,7 @@ export class MemoryForwarding implements Forwarding {
   #last = 0;
 
   apply({ forward = [], handedOver = [], received = [], wait = [], waited = [], restore = {} }: ForwardingBatch): void {
-    for (const each of forward) this.#outbox.push({ ...each, number: ++this.#last });
+    for (const each of parcelsOf(forward)) this.#outbox.push({ ...each, number: ++this.#last });
     this.#outbox = this.#outbox.filter(
       (row) => !handedOver.some(({ to, number }) => row.to === to && row.number === number),
     );

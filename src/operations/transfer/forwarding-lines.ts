@@ -29,14 +29,14 @@ const forwarded = z.strictObject({
 const sender = z.string().regex(/^[\w-]+$/);
 
 const item = z.union([
-  z.strictObject({ link: forwarded }),
-  z.strictObject({ seed: z.string() }),
+  z.strictObject({ links: z.array(forwarded) }),
+  z.strictObject({ seeds: z.array(z.string()) }),
   z.strictObject({ seedHosts: z.array(z.string()) }),
 ]) satisfies z.ZodType<InboxItem>;
 
 export const forwardingSchemas = [
   z.strictObject({
-    outbox: z.strictObject({ to: count.max(PARTITIONS - 1), number: count.positive(), link: forwarded }),
+    outbox: z.strictObject({ to: count.max(PARTITIONS - 1), number: count.positive(), links: z.array(forwarded) }),
   }),
   z.strictObject({ inbox: z.strictObject({ from: sender, number: count, item }) }),
   z.strictObject({ waiting: forwarded }),

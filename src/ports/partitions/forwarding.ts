@@ -1,5 +1,11 @@
 // ports/partitions/: what the partitions of a crawl say to each other.
-import type { ForwardedLink, InboxItem, InboxRow, OutboxRow } from '../../domain/crawl/discovery/forwarded-link.ts';
+import type {
+  ForwardedLink,
+  InboxItem,
+  InboxRow,
+  OutboxRow,
+  OutgoingLink,
+} from '../../domain/crawl/discovery/forwarded-link.ts';
 
 /**
  * Links between the partitions of a crawl, each of which has a crawl db of its own. What an update finds for another
@@ -36,10 +42,10 @@ export interface ForwardingMarks {
 
 /** The part of a batch that concerns other partitions; applied in the order of the fields. */
 export interface ForwardingBatch {
-  /** Links for other partitions, which get the next numbers of the outbox. */
-  readonly forward?: readonly Omit<OutboxRow, 'number'>[];
+  /** Links for other partitions; the parcels of each batch (`parcelsOf`) get the next numbers of the outbox. */
+  readonly forward?: readonly OutgoingLink[];
   /** Rows of the outbox that were handed over. */
-  readonly handedOver?: readonly Omit<OutboxRow, 'link'>[];
+  readonly handedOver?: readonly Omit<OutboxRow, 'links'>[];
   /** Rows of the inbox that were applied by this batch or before. */
   readonly received?: readonly Omit<InboxRow, 'item'>[];
   /** Forwarded links that wait for the share of their family; one for each URL. */

@@ -234,7 +234,7 @@ describe('verify and repair of the crawl db', () => {
 
   it('numbers of forwarded links go on beyond all that were given, where the last one is lost', async () => {
     const copy = await damaged(async (rows) => {
-      await rows.put(`${ROW.outbox}0070000000000ff`, encodeOutbox({ link: linkTo('https://x.example/') }));
+      await rows.put(`${ROW.outbox}0070000000000ff`, encodeOutbox({ links: [linkTo('https://x.example/')] }));
       await rows.put(ROW.lastSent, junk);
     });
     await repaired(copy);

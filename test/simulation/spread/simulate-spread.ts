@@ -197,7 +197,7 @@ async function crawlWhole(place: Place): Promise<Outcome> {
 /** What must not be left in a partition when the crawl is done. */
 async function leftOvers(db: CrawlDb): Promise<string[]> {
   const left: string[] = [];
-  for await (const { link } of db.forwarding.outbox()) left.push(`in the outbox: ${link.url}`);
+  for await (const { links } of db.forwarding.outbox()) left.push(...links.map(({ url }) => `in the outbox: ${url}`));
   for await (const { from, number } of db.forwarding.inbox()) left.push(`in the inbox: ${from} ${number}`);
   for await (const { url, segment } of db.scanLeases()) left.push(`leased to ${segment}: ${url}`);
   for (const { id, state } of await db.segments()) if (state !== 'updated') left.push(`segment ${id} is ${state}`);

@@ -47,19 +47,25 @@ const linkOf = (url: string, tuple: LinkTuple): ForwardedLink => {
   return { url, from, depth, at, score, plainScore, noise, redirects, layers };
 };
 
-const LINK = 0;
-const SEED = 1;
+type UrlTuple = readonly [url: string, ...LinkTuple];
+
+const urlTupleOf = (link: ForwardedLink): UrlTuple => [link.url, ...tupleOf(link)];
+const linksOf = (tuples: readonly unknown[]): ForwardedLink[] =>
+  (tuples as readonly UrlTuple[]).map(([url, ...tuple]) => linkOf(String(url), tuple));
+
 const SEED_HOSTS = 2;
+const LINKS = 3;
+const SEEDS = 4;
 
 export function encodeItem(item: InboxItem): Buffer {
-  if ('link' in item) return pack([LINK, item.link.url, ...tupleOf(item.link)]);
-  return 'seed' in item ? pack([SEED, item.seed]) : pack([SEED_HOSTS, ...item.seedHosts]);
+  if ('links' in item) return pack([LINKS, ...item.links.map(urlTupleOf)]);
+  return 'seeds' in item ? pack([SEEDS, ...item.seeds]) : pack([SEED_HOSTS, ...item.seedHosts]);
 }
 
-function itemOf([kind, first, ...rest]: readonly unknown[]): InboxItem {
-  if (kind === LINK) return { link: linkOf(String(first), rest as unknown as LinkTuple) };
-  if (kind === SEED) return { seed: String(first) };
-  if (kind === SEED_HOSTS) return { seedHosts: [first, ...rest].map(String) };
+function itemOf([kind, ...rest]: readonly unknown[]): InboxItem {
+  if (kind === LINKS) return { links: linksOf(rest) };
+  if (kind === SEEDS) return { seeds: rest.map(String) };
+  if (kind === SEED_HOSTS) return { seedHosts: rest.map(String) };
   throw new TypeError(`the item is of the unknown kind ${kind}`);
 }
 
@@ -71,15 +77,14 @@ export function decodeInbox(key: string, bytes: Uint8Array): InboxRow {
   });
 }
 
-export const encodeOutbox = ({ link }: Pick<OutboxRow, 'link'>): Buffer => pack([link.url, ...tupleOf(link)]);
+export const encodeOutbox = ({ links }: Pick<OutboxRow, 'links'>): Buffer => pack(links.map(urlTupleOf));
 
 export function decodeOutbox(key: string, bytes: Uint8Array): OutboxRow {
   return decoded('outbox', key, () => {
-    const [url, ...tuple] = unpack(bytes);
     return {
       to: Number(key.slice(1, 1 + PARTITION_DIGITS)),
       number: numberOf(key.slice(1 + PARTITION_DIGITS)),
-      link: linkOf(String(url), tuple as unknown as LinkTuple),
+      links: linksOf(unpack(bytes)),
     };
   });
 }

@@ -1,5 +1,5 @@
 import type { ForwardedLink, InboxItem, OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import { isPartition } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { isPartition, parcelsOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { hostRange, prefixRange } from '../../../domain/url/canonical/url-key.ts';
 import type { RowWrite } from '../../../ports/ordered-rows.ts';
 import type {
@@ -62,9 +62,9 @@ export async function renewLastSent(rows: Rows): Promise<void> {
 /** Stages the rows of a batch; returns the last number given since. */
 export function stageForwarding(sink: RowSink, last: number, batch: ForwardingBatch): number {
   let number = last;
-  for (const { to, link } of batch.forward ?? []) {
+  for (const parcel of parcelsOf(batch.forward ?? [])) {
     number++;
-    sink.put(outboxKey(to, number), encodeOutbox({ link }));
+    sink.put(outboxKey(parcel.to, number), encodeOutbox(parcel));
   }
   for (const each of batch.handedOver ?? []) sink.del(outboxKey(each.to, each.number));
   const through = new Map<string, number>();

@@ -26,17 +26,45 @@ export interface ForwardedLink {
 
 /** What one process puts into the inbox of a partition that another one may hold. */
 export type InboxItem =
-  | { readonly link: ForwardedLink }
-  /** A line of a seed list, whose URL belongs to the partition. */
-  | { readonly seed: string }
+  | { readonly links: readonly ForwardedLink[] }
+  /** Lines of a seed list, whose URLs belong to the partition. */
+  | { readonly seeds: readonly string[] }
   /** Hosts of seeds of the whole crawl, by which scope filters judge. */
   | { readonly seedHosts: readonly string[] };
 
-/** A link on its way to another partition. Numbers rise, and are given once. */
+/**
+ * Links on their way to another partition, as one parcel: a row for each would be written and removed twice, and cost
+ * more than the page that it leads to. Numbers rise, and are given once.
+ */
 export interface OutboxRow {
   readonly to: number;
   readonly number: number;
+  readonly links: readonly ForwardedLink[];
+}
+
+/** A link for another partition. */
+export interface OutgoingLink {
+  readonly to: number;
   readonly link: ForwardedLink;
+}
+
+/** Links or seeds of a parcel, at most: some 20 KB, of which a few dozen are applied at once. */
+export const PARCEL_SIZE = 128;
+
+/** Links by their receivers, as parcels in the order in which their first links came. */
+export function parcelsOf(links: readonly OutgoingLink[]): Omit<OutboxRow, 'number'>[] {
+  const parcels: { readonly to: number; readonly links: ForwardedLink[] }[] = [];
+  const open = new Map<number, ForwardedLink[]>();
+  for (const { to, link } of links) {
+    let parcel = open.get(to);
+    if (parcel === undefined || parcel.length >= PARCEL_SIZE) {
+      parcel = [];
+      open.set(to, parcel);
+      parcels.push({ to, links: parcel });
+    }
+    parcel.push(link);
+  }
+  return parcels;
 }
 
 export interface InboxRow {

@@ -7,8 +7,8 @@ import type { CrawlDeps } from '../../deps.ts';
 import { linkDeps, linkOptions } from '../../loop/readmitting.ts';
 import { injectSeeds } from '../../loop/step-operations.ts';
 
-/** Rows applied in one batch. */
-const PAGE = 1_000;
+/** Rows applied in one batch, each of up to `PARCEL_SIZE` links or seeds. */
+const PAGE = 32;
 
 /**
  * Applies all rows of the inbox: links as if they had been found here, seeds, and hosts of seeds, which come first, as
@@ -44,6 +44,6 @@ async function addSeeds(deps: CrawlDeps, rows: readonly ReceivedRow[]): Promise<
   const before = seedHosts.size;
   for (const { item } of rows) if ('seedHosts' in item) for (const host of item.seedHosts) seedHosts.add(host);
   if (seedHosts.size > before) await db.write({ meta: { [SEED_HOSTS_KEY]: JSON.stringify([...seedHosts]) } });
-  const lines = rows.flatMap(({ item }) => ('seed' in item ? [item.seed] : []));
+  const lines = rows.flatMap(({ item }) => ('seeds' in item ? item.seeds : []));
   if (lines.length > 0) await injectSeeds(deps, [{ name: 'inbox', lines }], 'retry');
 }

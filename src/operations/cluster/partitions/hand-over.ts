@@ -2,8 +2,8 @@ import { type OutboxRow, senderOf } from '../../../domain/crawl/discovery/forwar
 import type { CrawlDb } from '../../../ports/crawl-db.ts';
 import type { InboxOfOther } from '../../../ports/partitions/forwarding.ts';
 
-/** Rows handed over at a time. */
-const PAGE = 1_000;
+/** Parcels handed over at a time. */
+const PAGE = 64;
 
 export interface HandOverDeps {
   readonly db: Pick<CrawlDb, 'forwarding' | 'write'>;
@@ -24,7 +24,7 @@ export async function handOver({ db, partition, inboxOf }: HandOverDeps): Promis
     for await (const row of db.forwarding.outbox({ limit: PAGE })) rows.push(row);
     if (rows.length === 0) return receivers;
     for (const [to, own] of byReceiver(rows)) {
-      const items = own.map(({ number, link }) => ({ number, item: { link } }));
+      const items = own.map(({ number, links }) => ({ number, item: { links } }));
       await inboxOf(to).append(senderOf(partition), items);
       receivers.add(to);
     }

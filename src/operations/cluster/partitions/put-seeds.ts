@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { domainOf } from '../../../adapters/system/domain-of.ts';
-import type { InboxItem } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import { type InboxItem, PARCEL_SIZE } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { parseSeedLine } from '../../../domain/crawl/discovery/seed.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { partitionAmong } from '../../../domain/url/hash/partition.ts';
@@ -37,7 +37,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
   let number = 0;
   let urls = 0;
   let refused = 0;
-  let page = new Map<number, { number: number; item: InboxItem }[]>();
+  let page = new Map<number, string[]>();
   let hosts: string[] = [];
   let gathered = 0;
   // Before the numbers of the seeds that come with the hosts.
@@ -47,7 +47,10 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
     const fresh = { number: hostsNumber, item: { seedHosts: hosts } };
     for (let partition = 0; partition < stores.partitions; partition++) {
       const seeds = page.get(partition) ?? [];
-      const rows = hosts.length > 0 ? [fresh, ...seeds] : seeds;
+      const rows: { readonly number: number; readonly item: InboxItem }[] = hosts.length > 0 ? [fresh] : [];
+      for (let from = 0; from < seeds.length; from += PARCEL_SIZE) {
+        rows.push({ number: number++, item: { seeds: seeds.slice(from, from + PARCEL_SIZE) } });
+      }
       if (rows.length === 0) continue;
       await stores.inboxOf(partition).append(sender, rows);
       woken.add(partition);
@@ -72,9 +75,9 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
       if (!known.has(host)) hosts.push(host);
       known.add(host);
       const partition = partitionAmong(domainOf(host), stores.partitions);
-      const rows = page.get(partition) ?? [];
-      rows.push({ number: number++, item: { seed: text } });
-      page.set(partition, rows);
+      const seeds = page.get(partition) ?? [];
+      seeds.push(text);
+      page.set(partition, seeds);
       if (++gathered >= PAGE) await flush();
     }
   }

@@ -235,8 +235,9 @@ export class SpreadCrawlDb implements CrawlDb {
   async linksUnderWay(): Promise<number> {
     let links = 0;
     for (const { forwarding } of this.#all()) {
-      for await (const _ of forwarding.outbox()) links++;
-      for await (const { isKnown, item } of forwarding.inbox()) if (!isKnown && 'link' in item) links++;
+      for await (const parcel of forwarding.outbox()) links += parcel.links.length;
+      for await (const { isKnown, item } of forwarding.inbox())
+        if (!isKnown && 'links' in item) links += item.links.length;
     }
     return links;
   }

@@ -1,4 +1,4 @@
-import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { areDatesUseless, hintTrust, withHint } from '../../../domain/crawl/discovery/sitemap-hint.ts';
 import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-reading.ts';
 import { boundsFor, type SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
@@ -213,7 +213,7 @@ function forwardedFrom(
   listed: readonly string[],
   forwarding: LinkForwarding,
   { at, score }: { readonly at: number; readonly score: number },
-): Omit<OutboxRow, 'number'>[] {
+): OutgoingLink[] {
   const ordinary = { from, depth: 1, at, score, plainScore: score, noise: null, redirects: 0, layers: null };
   return listed
     .filter((url) => forwarding.isElsewhere(url) && !forwarding.wasForwarded(url, ordinary.depth))

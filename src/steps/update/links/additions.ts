@@ -1,6 +1,6 @@
 // steps/update/links/: URLs found: which enter, wait, are refused, or belong to another partition.
 
-import type { ForwardedLink, OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { ForwardedLink, OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { countRejection } from '../../../domain/crawl/discovery/rejections.ts';
 import { SEED_LAYERS_KEY, seedLayersOf } from '../../../domain/crawl/discovery/seed-layers.ts';
 import { type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
@@ -29,7 +29,7 @@ export interface Additions {
   /** Those that wait for the share of their family, with what is to be kept of their links. */
   readonly waiting: ReadonlyMap<string, LinkMark>;
   /** Those of other partitions, which judge them. */
-  readonly forward: readonly Omit<OutboxRow, 'number'>[];
+  readonly forward: readonly OutgoingLink[];
   /** Those that came from another partition and wait. */
   readonly waitingLinks: readonly ForwardedLink[];
   /** Ways to known URLs that are shorter than those of their records. */
@@ -141,7 +141,7 @@ function forwardedOf(
   found: ReadonlyMap<string, Found>,
   forwarding: LinkForwarding,
 ): Additions['forward'] {
-  const forward: Omit<OutboxRow, 'number'>[] = [];
+  const forward: OutgoingLink[] = [];
   for (const [url, link] of found) {
     if (!forwarding.isElsewhere(url) || forwarding.wasForwarded(url, link.depth)) continue;
     const { parent, depth, at, noise, redirects = 0 } = link;

@@ -35,7 +35,9 @@ export async function applyForwarded(
   { initialIntervalMs, ...options }: ForwardedOptions,
 ): Promise<readonly CrawlDatum[]> {
   const found = new Map<string, Found>();
-  for (const { item, isKnown } of rows) if (!isKnown && 'link' in item) meet(found, item.link.url, foundOf(item.link));
+  for (const { item, isKnown } of rows) {
+    if (!isKnown && 'links' in item) for (const link of item.links) meet(found, link.url, foundOf(link));
+  }
   const judged = options.additions ? await additions(links, found, options, initialIntervalMs) : NO_ADDITIONS;
   const { added, forward, waitingLinks: wait, shorter } = judged;
   const entered = new Set(added.map(({ url }) => url));

@@ -1,4 +1,4 @@
-import type { OutboxRow } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { Lru } from '../../../domain/lru.ts';
 import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
@@ -15,8 +15,6 @@ export interface LinkForwardingDeps {
   /** URLs that were forwarded lately, with their depths: links of a navigation are on every page. */
   readonly recent: DepthCache;
 }
-
-type Outgoing = Omit<OutboxRow, 'number'>;
 
 /** Hosts whose partition is remembered: the public suffix list is a search. */
 const MAX_HOSTS = 20_000;
@@ -52,7 +50,7 @@ export class LinkForwarding {
   }
 
   /** To be called after the outbox has these rows. */
-  note(forward: readonly Outgoing[]): void {
+  note(forward: readonly OutgoingLink[]): void {
     for (const { link } of forward) this.#deps.recent.note(link.url, link.depth);
   }
 }
