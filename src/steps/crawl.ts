@@ -32,6 +32,11 @@ export interface LoopSteps extends UpdateSteps {
   awaitTurn(at: number): Promise<boolean>;
   /** generate/generate.ts. */
   generate(): Promise<GenerateSummary>;
+  /**
+   * Adds to a segment whose visits are applied what has fallen due since, and resolves with how many URLs that is; 0:
+   * its round ends. Absent: the list of a round does not grow.
+   */
+  readonly grow?: ((segment: string) => Promise<number>) | undefined;
   /** fetch/fetch-and-parse.ts: pages are parsed while others are fetched. */
   fetchAndParse(
     segment: string,
@@ -43,8 +48,8 @@ export interface LoopSteps extends UpdateSteps {
 export interface UpdateSteps {
   /** fetch/parse.ts, for pages that were fetched and not parsed. */
   parse(segment: string): Promise<void>;
-  /** update/updatedb.ts. */
-  updatedb(segment: string): Promise<Omit<UpdateSummary, 'orphans'>>;
+  /** update/updatedb.ts. @param isGrowing what was visited so far is applied, and the segment stays open */
+  updatedb(segment: string, isGrowing?: boolean): Promise<Omit<UpdateSummary, 'orphans'>>;
   /** update/change-feed.ts: entries older than the feed keeps. */
   trimFeed(): Promise<unknown>;
   /** update/orphans.ts, when it is time. */
@@ -145,19 +150,41 @@ async function playRound(
   rounds: RoundSummary[],
 ): Promise<InterruptedRound | null> {
   let last = NOTHING_YET;
-  const fetch = await steps.fetchAndParse(segment, (progress) => {
-    last = progress;
-    onProgress?.({ round: number, stage, ...progress });
-  });
-  if (fetch.left > 0 && signal?.aborted) return { round: number, segment, urls: last.urls, left: fetch.left };
-  onProgress?.({ round: number, stage: 'update', ...last });
-  const update = await applySegment(steps, segment);
-  const now = stopwatch();
-  const [ms, cpuMs] = [now.ms - from.ms, now.cpuMs - from.cpuMs];
-  const summary = roundSummary({ round: number, generated, fetch, update, ms, cpuMs });
-  rounds.push(summary);
-  onRound?.(summary);
-  return update.isCutShort ? { round: number, segment, urls: last.urls, left: fetch.left } : null;
+  let size = generated;
+  const fetches: FetchSummary[] = [];
+  const updates: UpdateSummary[] = [];
+  const end = (): void => {
+    const now = stopwatch();
+    const [ms, cpuMs] = [now.ms - from.ms, now.cpuMs - from.cpuMs];
+    const summary = roundSummary({ round: number, generated: size, fetches, updates, ms, cpuMs });
+    rounds.push(summary);
+    onRound?.(summary);
+  };
+  for (;;) {
+    const fetch = await steps.fetchAndParse(segment, (progress) => {
+      last = progress;
+      onProgress?.({ round: number, stage, ...progress });
+    });
+    const interrupted = { round: number, segment, urls: last.urls, left: fetch.left };
+    if (fetch.left > 0 && signal?.aborted) {
+      if (updates.length > 0) end();
+      return interrupted;
+    }
+    fetches.push(fetch);
+    onProgress?.({ round: number, stage: 'update', ...last });
+    // What is left is of hosts that the round does not wait for: it ends, which makes their URLs due again.
+    if (steps.grow !== undefined && fetch.left === 0 && !signal?.aborted) {
+      const update = { ...(await steps.updatedb(segment, true)), orphans: 0 };
+      updates.push(update);
+      const added = update.isCutShort ? 0 : await steps.grow(segment);
+      size += added;
+      if (added > 0) continue;
+    }
+    const update = await applySegment(steps, segment);
+    updates.push(update);
+    end();
+    return update.isCutShort ? interrupted : null;
+  }
 }
 
 /** Applies a segment to the crawl db, with what has to follow. */

@@ -108,29 +108,40 @@ export interface InterruptedRound {
   readonly left: number;
 }
 
-/** The steps of one round. */
+/** The steps of one round, each as often as it was made; one of each where its list has not grown. */
 export interface RoundSteps {
   readonly round: number;
   readonly generated: number;
-  readonly fetch: Omit<FetchSummary, 'segment' | 'left'>;
-  readonly update: Omit<UpdateSummary, 'applied'>;
+  readonly fetches: readonly Omit<FetchSummary, 'segment' | 'left'>[];
+  /** At least one. */
+  readonly updates: readonly Omit<UpdateSummary, 'applied'>[];
   readonly ms: number;
   readonly cpuMs: number;
 }
 
-export function roundSummary({ round, generated, fetch, update, ms, cpuMs }: RoundSteps): RoundSummary {
-  const sources = { fetch: [fetch], update: [update], both: [fetch, update] };
+export function roundSummary({ round, generated, fetches, updates, ms, cpuMs }: RoundSteps): RoundSummary {
+  const sources = { fetch: fetches, update: updates, both: [...fetches, ...updates] };
   return {
     round,
-    segment: update.segment,
+    segment: updates[0]?.segment ?? '',
     generated,
     ...summed(({ step }) => sources[step]),
     // To fetch a login page is a page like others.
-    failed: fetch.failed + loginsMet(update.failures),
-    meanDistance: update.meanDistance,
+    failed: total([...fetches.map(({ failed }) => failed), ...updates.map(({ failures }) => loginsMet(failures))]),
+    meanDistance: meanDistanceOf(updates),
     ms: Math.round(ms),
     cpuMs: Math.round(cpuMs),
   };
+}
+
+/** By the modified pages of each. */
+function meanDistanceOf(updates: RoundSteps['updates']): number | null {
+  const known = updates.flatMap(({ meanDistance, modified }) =>
+    meanDistance === null ? [] : [{ meanDistance, modified }],
+  );
+  if (known.length <= 1) return known[0]?.meanDistance ?? null;
+  const sum = total(known.map(({ meanDistance, modified }) => meanDistance * modified));
+  return sum / total(known.map(({ modified }) => modified));
 }
 
 export function totalsOf(rounds: readonly CrawlSummary['totals'][]): CrawlSummary['totals'] {

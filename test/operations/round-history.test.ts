@@ -42,7 +42,7 @@ const round = (number: number): RoundSummary => {
     busiest: [{ host: 'a.test', visits: 4 }],
     failing: [{ host: 'b.test', code: 'dns-failed', visits: 1 }],
   };
-  const steps = { fetch: FETCHED, update: NO_UPDATE };
+  const steps = { fetches: [FETCHED], updates: [NO_UPDATE] };
   const summary = roundSummary({ round: number, generated: 4, ...steps, ms: 30_000, cpuMs: 10 });
   return { ...summary, new: 1, modified: 2, hosts };
 };

@@ -7,6 +7,7 @@ import {
 import { CrawlError } from '../../domain/errors.ts';
 import { spentSoFar } from '../../steps/facts/fetch-budget.ts';
 import { storedPrice } from '../../steps/facts/visit-price.ts';
+import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import { type GenerateSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { generateRound } from '../loop/generate-round.ts';
@@ -23,8 +24,11 @@ export interface PartitionBudgetDeps {
 export interface PartitionBudget {
   /** Says to others that more URLs will be due soon: to be called before those that were sent are taken in. */
   announce(): Promise<void>;
-  /** Generates a round within what is granted; asks for more where that is used up, or was granted long ago. */
-  generate(): Promise<GenerateSummary>;
+  /**
+   * Generates a round within what is granted; asks for more where that is used up, or was granted long ago.
+   * @param into as in `GenerateOptions`
+   */
+  generate(into?: string): Promise<GenerateSummary>;
   /** Whether due URLs wait for fetches that are kept for other partitions, which may leave them. */
   isHeldBack(): boolean;
   /** Gives back what the partition has not used. To be called when its turn ends. */
@@ -53,7 +57,7 @@ export function partitionBudget(
   if (perDay === 0 || partitions === 1) {
     return {
       announce: async () => {},
-      generate: () => generateRound(deps),
+      generate: (into) => generateRound(deps, intoList(into)),
       isHeldBack: () => false,
       giveBack: async () => {},
     };
@@ -86,14 +90,15 @@ export function partitionBudget(
     async announce() {
       await settle({ due: perDay, early: 0 }, 0);
     },
-    async generate() {
+    async generate(into) {
       const isNew = last !== null && clock.now() - last.at < SETTLE_MS;
       const known = last?.settlement ?? null;
       const isEnough = isNew && known !== null && known.granted > (await spentSoFar(db));
       const { granted, share } = isEnough ? known : await settle(await wanted(), mostOfRound);
       const left = granted - (await spentSoFar(db));
       if (left <= 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
-      return generateRound(deps, { budget: left, budgetPerDay: Math.max(1, perDay * share) });
+      const budget = { budget: left, budgetPerDay: Math.max(1, perDay * share) };
+      return generateRound(deps, { ...budget, ...intoList(into) });
     },
     isHeldBack: () => last?.settlement.isHeldBack ?? false,
     async giveBack() {
@@ -101,6 +106,8 @@ export function partitionBudget(
     },
   };
 }
+
+const intoList = (into: string | undefined): Pick<GenerateOptions, 'into'> => (into === undefined ? {} : { into });
 
 interface Wanted {
   readonly due: number;

@@ -9,7 +9,7 @@ import { trimFeed } from '../../steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';
 import type { LoginOf } from '../../steps/update/answers-in-place.ts';
 import { sweepOrphans } from '../../steps/update/orphans.ts';
-import { updateFromSegment } from '../../steps/update/updatedb.ts';
+import { type UpdateRunOptions, updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { applyFamiliesWhenDue } from '../map-reduce/link-operations.ts';
@@ -47,7 +47,7 @@ export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 's
       const { state } = await segmentFor(deps.segments, 'updatedb', segment);
       if (state === 'fetched' || state === 'generated') await runParse(deps, segment, {});
     },
-    updatedb: (segment) => updatedb(deps, segment, options),
+    updatedb: (segment, isGrowing = false) => updatedb(deps, segment, { ...options, isGrowing }),
     trimFeed: () => trimFeed(deps.store().db, deps.config.changes, deps.runtime.clock.now()),
     sweepOrphans: () => sweepWhenDue(deps, options.orphans),
     applyFamilies: () => applyFamiliesWhenDue(deps),
@@ -57,7 +57,7 @@ export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 's
 async function updatedb(
   deps: Omit<CrawlDeps, 'pages'>,
   id: string,
-  options: Omit<UpdateStepOptions, 'segment'>,
+  options: Omit<UpdateStepOptions, 'segment'> & Pick<UpdateRunOptions, 'isGrowing'>,
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { config, plugins } = deps;
   const { clock, log, onWork } = deps.runtime;
@@ -81,7 +81,7 @@ async function updatedb(
     repeats: { ...repeatOptions(config), skipOutlinks: config.dedup.mode === 'skip-outlinks' },
   };
   const summary = await withSegment(deps, id, (segment) =>
-    updateFromSegment(updateDeps, segment, settings, { onWork, signal: options.signal }),
+    updateFromSegment(updateDeps, segment, settings, { onWork, ...options }),
   );
   await reportSkips(deps.dir, skips, { step: 'updatedb', segment: id, at: clock.now() }, log);
   await saveSeenStats();

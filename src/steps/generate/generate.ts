@@ -3,8 +3,8 @@ import { type Absence, absenceOf } from '../../domain/crawl/revisit/missing-link
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb, CrawlDbBatch, DueEntry } from '../../ports/crawl-db.ts';
-import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
+import type { CrawlDb, CrawlDbBatch, DueEntry, SegmentRow } from '../../ports/crawl-db.ts';
+import type { FetchItem, NewSegment, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
 import { HostDays, takenFacts } from '../facts/host-days.ts';
 import { factsOf, missingLinksOf } from '../facts/host-observations.ts';
@@ -13,6 +13,7 @@ import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
 import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
 import { type Candidate, interleaveHosts } from './fetch-list.ts';
+import { growList, notListed } from './grown-list.ts';
 import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
 import { nextDue } from './next-due.ts';
@@ -42,6 +43,8 @@ export interface GenerateOptions {
   readonly budgetPerDay?: number;
   /** Share of a budget that belongs to new URLs, 0 to 1. */
   readonly newShare?: number;
+  /** Segment whose list takes the URLs in, at its end; absent: they are the list of a new one. */
+  readonly into?: string;
 }
 
 /** Settings that hold for all rounds of a crawl. */
@@ -61,8 +64,8 @@ export interface GenerateSettings {
 }
 
 /** The options of a round, each with its value. */
-export type GenerateRequest = Required<Omit<GenerateOptions, 'status'>> &
-  Pick<GenerateOptions, 'status'> &
+export type GenerateRequest = Required<Omit<GenerateOptions, 'status' | 'into'>> &
+  Pick<GenerateOptions, 'status' | 'into'> &
   GenerateSettings;
 
 export interface GenerateDeps {
@@ -92,7 +95,9 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const hazard = await openHazard(deps.db, deps.select.policy, { now, until, fetchBudget, isDry: options.dryRun });
   const days = new HostDays(deps.db, options.dayBoundOf, now);
   const round = { now, until, touched, budget, turns, days, hazard };
-  const { chosen, due, rejected, waiting } = await selectDue(deps.db, deps.select, round, options);
+  const { into } = options;
+  const { chosen: best, due, rejected, waiting } = await selectDue(deps.db, deps.select, round, options);
+  const chosen = into === undefined ? best : await notListed(deps, into, best);
   const schedule = (await hazard?.afterRound(chosen)) ?? NOTHING_NOTED;
   const list = interleaveHosts(chosen);
   const hosts = new Set(list.map((each) => each.host));
@@ -112,7 +117,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
     return { ...summary, segment: null };
   }
 
-  const id = await newSegmentId(deps, now);
+  const id = into ?? (await newSegmentId(deps, now));
   const meta = {
     ...schedule.meta,
     ...fetchBudgetFacts(fetchBudget, list.length, options),
@@ -123,7 +128,7 @@ export async function generate(deps: GenerateDeps, options: GenerateRequest): Pr
   const asked = new Set(touched.map(({ url }) => url));
   const charged = await takenFacts(deps.db, options.dayBoundOf, listedHosts(list), now);
   const hostFacts = joinedFacts(schedule.hostFacts, charged);
-  await newSegment({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts, asked });
+  await listUrls({ ...deps, partition }, options, id, list, { now, meta, bounds, hostFacts, asked });
   return { ...summary, segment: id };
 }
 
@@ -178,7 +183,7 @@ function partitioning({ domainOf }: SelectDeps, { partitionBy }: GenerateSetting
 
 type HostFactsPut = NonNullable<CrawlDbBatch['hostFacts']>;
 
-interface NewSegment {
+interface ListTerms {
   readonly now: number;
   /** Facts that are written with the leases. */
   readonly meta: Readonly<Record<string, string>>;
@@ -191,12 +196,13 @@ interface NewSegment {
 type WriteDeps = GenerateDeps & { readonly partition: (host: string) => number };
 type ItemDeps = WriteDeps & { readonly absence: (record: CrawlDatum, host: string) => Absence | null };
 
-async function newSegment(
+/** Makes a segment of the list, or adds it to one, and leases its URLs. */
+async function listUrls(
   deps: WriteDeps,
-  settings: GenerateSettings,
+  settings: GenerateSettings & Pick<GenerateOptions, 'into'>,
   id: string,
   list: readonly Candidate[],
-  { now, meta, bounds, hostFacts, asked }: NewSegment,
+  { now, meta, bounds, hostFacts, asked }: ListTerms,
 ): Promise<void> {
   const hosts = [...new Set(list.map((each) => each.host))];
   const facts = await factsOf(deps.db, hosts);
@@ -206,20 +212,30 @@ async function newSegment(
   const { random, partition } = deps;
   const admits = (url: string): boolean => isAdmitted(deps.select, url, 0);
   const probes = settings.soft404 ? soft404Probes(list, facts, now, { random, partition, admits }) : [];
-  const segment = { id, createdAt: now, hosts: facts, bounds };
-  await deps.segments.create(
-    segment,
-    fetchItems({ ...deps, absence }, createAuditChoice(settings.auditShare, facts, random), list, probes),
-  );
+  const items = fetchItems({ ...deps, absence }, createAuditChoice(settings.auditShare, facts, random), list, probes);
+  const row =
+    settings.into === undefined
+      ? await newSegment(deps, { id, createdAt: now, hosts: facts, bounds }, items, list.length + probes.length)
+      : await growList(deps, id, items, facts);
   await deps.db.write(
     {
       lease: { segment: id, entries: list.map((each) => each.entry) },
-      segments: [{ id, state: 'generated', createdAt: now, urls: list.length + probes.length, applied: 0 }],
+      segments: [row],
       meta,
       hostFacts,
     },
     { durable: true },
   );
+}
+
+async function newSegment(
+  { segments }: Pick<WriteDeps, 'segments'>,
+  segment: NewSegment,
+  items: AsyncIterable<FetchItem>,
+  urls: number,
+): Promise<SegmentRow> {
+  await segments.create(segment, items);
+  return { id: segment.id, state: 'generated', createdAt: segment.createdAt, urls, applied: 0 };
 }
 
 function leftOf(touched: readonly DueEntry[], list: readonly Candidate[]): Readonly<Record<string, string>> {

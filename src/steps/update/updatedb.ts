@@ -27,6 +27,13 @@ import { addTally, emptyTally, type Tally } from './update-tally.ts';
  */
 const MAX_CHUNK_LINKS = 7_500;
 
+export interface UpdateRunOptions {
+  readonly onWork?: OnWork;
+  readonly signal?: AbortSignal | undefined;
+  /** More is to be visited in the segment: what was visited so far is applied, and it keeps what it holds. */
+  readonly isGrowing?: boolean;
+}
+
 /**
  * Applies a segment to the crawl db, chunk by chunk. Each batch writes the progress mark with the records that it
  * counts, so an interrupted run goes on where it stopped, and a segment that is applied twice changes nothing more.
@@ -36,7 +43,7 @@ export async function updateFromSegment(
   deps: UpdateDeps,
   segment: Segment,
   options: UpdateOptions,
-  { onWork, signal }: { readonly onWork?: OnWork; readonly signal?: AbortSignal | undefined } = {},
+  { onWork, signal, isGrowing = false }: UpdateRunOptions = {},
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { id } = segment.info;
   const row = (await deps.db.segments()).find((each) => each.id === id);
@@ -62,7 +69,7 @@ export async function updateFromSegment(
   const isDone = row.state === 'updated';
   const total = isDone ? emptyTally() : await applyChunks(run, segment, row, { onWork, signal });
   const isCutShort = !isDone && row.applied + total.applied < segment.fetchedCount;
-  const isEnding = !isDone && !isCutShort;
+  const isEnding = !isDone && !isCutShort && !isGrowing;
   const released = isEnding ? await releaseRest(deps.db, segment.info) : 0;
   if (isEnding) {
     await countFollowed(run, segment, total);
@@ -70,13 +77,14 @@ export async function updateFromSegment(
   }
   if (!isCutShort) {
     const { urls: size } = segment.info;
-    const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state: 'updated' };
+    const state = isGrowing ? row.state : 'updated';
+    const updated: SegmentRow = { ...row, urls: size, applied: row.applied + total.applied, state };
     const meta = {
       ...(await scheduleFacts(run, level, total)),
       ...(await turnFacts(deps, segment)),
     };
     await deps.db.write({ segments: [updated], meta }, { durable: true });
-    await segment.setState('updated');
+    if (!isGrowing) await segment.setState('updated');
   }
   const { distances, distanceSum, looks: _, changes: __, watchedMs: ___, ...counts } = total;
   return {
@@ -100,6 +108,7 @@ async function applyChunks(
 ): Promise<Tally> {
   const { db, options } = run;
   const total = emptyTally();
+  if (row.applied >= segment.fetchedCount) return total;
   const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };
   for await (const chunk of joinedBatches(segment, limits)) {
     const applied = row.applied + total.applied + chunk.length;

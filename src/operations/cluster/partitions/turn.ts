@@ -64,11 +64,13 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
   const stopwatch = () => ({ ms: elapsedOf(clock), cpuMs: options.cpuMs() });
   const { partition, budget, inboxOf, onProgress } = options;
   const endAt = stopwatch().ms + options.lengthMs;
-  const steps = stepsOf(deps, budget, signal);
+  const hand = async (): Promise<void> => options.onHandedOver(await handOver({ db, partition, inboxOf }));
+  const isOver = (): boolean => stopwatch().ms >= endAt || !options.mayGoOn();
+  const steps = stepsOf(deps, budget, { signal, hand, isOver });
   try {
     for (;;) {
       const { stoppedBy, waiting } = await crawl(steps, { rounds: 1, signal, onRound, onProgress, stopwatch });
-      await options.onHandedOver(await handOver({ db, partition, inboxOf }));
+      await hand();
       if (lost.aborted) throw new CrawlError('lease-lost', 'another worker has taken over the partition');
       if (stoppedBy === 'failure-limit' || stoppedBy === 'disk-full') {
         throw new CrawlError(stoppedBy, 'the partition cannot go on; what it had fetched is applied');
@@ -81,7 +83,7 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
       }
       if (stoppedBy === 'hosts-waiting' && !hasMail && next !== undefined)
         return waited(deps, Date.parse(next.notBefore));
-      if (stopwatch().ms >= endAt || !options.mayGoOn()) return 'more';
+      if (isOver()) return 'more';
       await roundPause(deps, () => isAnyDue(db, clock.now()), signal);
     }
   } finally {
@@ -102,9 +104,26 @@ async function hasAny(rows: AsyncIterable<unknown>): Promise<boolean> {
   return false;
 }
 
+/**
+ * Least size of a round, URLs: up to that its list takes in what falls due while it is played. A segment costs requests
+ * to the object store and batches of the crawl db, and the first rounds of a partition have but a page or two.
+ */
+const LEAST_URLS = 2_000;
+/** The records of the round are read anew each time that it grows. */
+const MOST_TIMES = 8;
+
+interface TurnCalls {
+  readonly signal: AbortSignal;
+  /** Hands links over to other partitions. */
+  hand(): Promise<void>;
+  /** Whether the turn is to end with this round. */
+  isOver(): boolean;
+}
+
 /** The steps of the loop, of which none waits: a partition with nothing to do gives way to others. */
-function stepsOf(deps: CrawlDeps, budget: PartitionBudget, signal: AbortSignal): LoopSteps {
+function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOver }: TurnCalls): LoopSteps {
   const { db } = deps.store();
+  const grown = new Map<string, { urls: number; times: number }>();
   return {
     inject: async () => {
       await applyInbox(deps, signal, () => budget.announce());
@@ -119,7 +138,22 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, signal: AbortSignal):
     unfinished: () => unappliedSegments(db),
     pause: async () => {},
     awaitTurn: async () => false,
-    generate: () => budget.generate(),
+    async generate() {
+      const summary = await budget.generate();
+      if (summary.segment !== null) grown.set(summary.segment, { urls: summary.selected, times: 0 });
+      return summary;
+    },
+    async grow(segment) {
+      const size = grown.get(segment);
+      if (size === undefined || size.urls >= LEAST_URLS || size.times >= MOST_TIMES || isOver()) return 0;
+      await hand();
+      await applyInbox(deps, signal, () => budget.announce());
+      if (!(await isAnyDue(db, deps.runtime.clock.now()))) return 0;
+      const { segment: own, selected } = await budget.generate(segment);
+      size.urls += selected;
+      size.times++;
+      return own === null ? 0 : selected;
+    },
     async fetchAndParse(segment, onProgress) {
       const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, isFollowed: true }, (each) =>
         withCrawlDb(deps, each),
