@@ -31,6 +31,11 @@ export interface SegmentStore {
   listIncomplete(): Promise<string[]>;
   /** Deletes a segment, complete or not. Unknown ids are ignored. */
   remove(id: string): Promise<void>;
+  /**
+   * Lets go of segments that are kept ready to be opened again by this process. To be called when the lease ends under
+   * which they were opened. Absent: none are kept.
+   */
+  letGo?(): Promise<void>;
 }
 
 export interface NewSegment {

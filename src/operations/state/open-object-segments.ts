@@ -60,6 +60,7 @@ export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore
     get token() {
       return token?.() ?? null;
     },
+    keepsSegments: token !== undefined,
     patienceMs: isShared ? config.cluster.leaseMs : PATIENCE_MS,
     ownership: { check: () => checkOwner(dir, owned, crawlId), take: () => takeOwnership(dir, owned, crawlId) },
     ...(readSegmentsMark(dir)?.isDry && { isDry: true }),

@@ -81,5 +81,6 @@ function deferred(load: () => Promise<SegmentStore>): SegmentStore {
     list: async () => (await opened()).list(),
     listIncomplete: async () => (await opened()).listIncomplete(),
     remove: async (id) => (await opened()).remove(id),
+    letGo: async () => (await loaded)?.letGo?.(),
   };
 }

@@ -47,17 +47,20 @@ export async function openStore(
 /** Where a crawl db stands in a crawl of several partitions. */
 export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'recent'>;
 
-/** The store of an open crawl db, recovered from a crash unless it is only read; closes it where that fails. */
+/**
+ * The store of an open crawl db; closes it where that fails.
+ * @param isWhole nothing is recovered: it is only read, or was left in order
+ */
 export async function storeOn(
   db: RowsCrawlDb,
   { config, plugins, segments, runtime: { clock, log } }: Omit<StoreDeps, 'dir'>,
-  isReading: boolean,
+  isWhole: boolean,
   { cacheOf, place }: Pick<StoreOptions, 'cacheOf'> & { readonly place?: PartitionPlace } = {},
 ): Promise<Store> {
   try {
     const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
     const forwarding = place === undefined ? null : new LinkForwarding({ ...place, domainOf, rows: db.forwarding });
-    if (!isReading) await recover(db, segments, log);
+    if (!isWhole) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);
     const admission = new UrlAdmission(

@@ -60,7 +60,12 @@ describe.skipIf(NO_POSTGRES !== null)(
         const store = openPostgresStore(server.url);
         const own = { ...place, store };
         const stores = sharedPartitions({ ...own, partitions: await requireSpread(own) }, LEASE_MS);
-        const memory = { holder: `process ${i}`, recent: new DepthCache(8), cacheOf: keptCache(config) };
+        const memory = {
+          holder: `process ${i}`,
+          recent: new DepthCache(8),
+          endedWell: false,
+          cacheOf: keptCache(config),
+        };
         const segmentsIn = (folder: string) => openSegments({ config, dir: folder, log });
         const open = () => openPartition({ wiring, stores, segmentsIn, memoryOf: () => memory }, 0, signal);
         const take = async (): Promise<OpenPartition> => {

@@ -99,6 +99,11 @@ export class ManifestHolder {
     return holder;
   }
 
+  /** Of the manifest as stored. */
+  get etag(): string {
+    return this.#etag;
+  }
+
   set notes(notes: ManifestNotes) {
     this.#notes = notes;
     notes.settle(this.text);
@@ -124,7 +129,7 @@ export class ManifestHolder {
   /** Gives the segment back. */
   async release(): Promise<void> {
     this.stop();
-    if (!this.#isLost) await this.replace((now) => ({ ...now, writer: null }));
+    if (!this.#isLost && this.manifest.writer !== null) await this.replace((now) => ({ ...now, writer: null }));
   }
 
   /** Without giving it back: another process waits until its patience ends, unless this one does. */

@@ -38,6 +38,8 @@ export interface ObjectSegmentStoreOptions extends SealTerms, ClaimTerms {
   readonly ownership?: Ownership;
   /** Nothing is stored or removed: what is written stays in the local folder. */
   readonly isDry?: boolean;
+  /** Segments stay claimed from one writer to the next, until they are applied, or `letGo` is called. Default: false. */
+  readonly keepsSegments?: boolean;
 }
 
 /** Two crawls in one place would take each other's segments for remains of their own. */
@@ -66,6 +68,8 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   const holders = new Map<string, ManifestHolder>();
   /** Segments that are open in their local folder, and how often. */
   const opened = new Map<string, number>();
+  /** Segments that the next step of the same lease goes on with: none is claimed and given back in between. */
+  const kept = new Map<string, { readonly segment: ObjectSegment; readonly token: number }>();
   const hidden = new Set<string>();
 
   const checkOwn = once(async () => ownership?.check());
@@ -81,13 +85,20 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   }
 
   async function infoOf({ id, etag }: { readonly id: string; readonly etag: string }): Promise<SegmentInfo | null> {
-    const known = infos.get(id);
+    const known = infos.get(id) ?? ownInfo(id);
     if (known?.etag === etag) return known.info;
     const read = await readManifest(objects, id);
     if (read === null) return null;
     const info = await withHosts(objects, read.manifest);
     infos.set(id, { etag: read.stored.etag, info });
     return info;
+  }
+
+  /** What a segment is that this process writes. */
+  function ownInfo(id: string): { readonly etag: string; readonly info: SegmentInfo } | undefined {
+    const holder = holders.get(id);
+    const segment = kept.get(id)?.segment;
+    return holder === undefined || segment === undefined ? undefined : { etag: holder.etag, info: segment.info };
   }
 
   async function missing(id: string): Promise<CrawlError> {
@@ -116,8 +127,11 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const left = (opened.get(id) ?? 1) - 1;
       if (left > 0) opened.set(id, left);
       else {
+        const own = ownInfo(id);
+        if (own !== undefined) infos.set(id, own);
         opened.delete(id);
         holders.delete(id);
+        kept.delete(id);
         // What is applied is hardly written again; until then each step opens the segment.
         if (!isDry && parts.writer?.isStored && parts.local.info.state === 'updated')
           new SpoolFolder(spoolDir, id).remove();
@@ -150,7 +164,17 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const sealer = new Sealer(objects, spool.folder, holder, options.partBytes);
       holders.set(id, holder);
       const writer = new SealedWriter(local, spool.folder, { sealer, holder }, options);
-      return segmentOf(id, { local, responses: responsesOf(id, () => holder.manifest), writer });
+      const { token } = options;
+      const staysReady = (): boolean =>
+        kept.has(id) && token === options.token && !writer.hasFailed && local.info.state !== 'updated';
+      const segment = segmentOf(id, {
+        local,
+        responses: responsesOf(id, () => holder.manifest),
+        writer,
+        isKept: staysReady,
+      });
+      if (token !== null && options.keepsSegments === true) kept.set(id, { segment, token });
+      return segment;
     } catch (error) {
       await holder?.release().catch(() => {});
       throw error;
@@ -195,6 +219,11 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     },
     async open(id, mode) {
       await checkOwn();
+      const own = mode === 'write' ? kept.get(id) : undefined;
+      if (own !== undefined && !own.segment.isOpen) {
+        if (own.token === options.token) return own.segment.again();
+        await own.segment.letGo();
+      }
       const isNamed = SEGMENT_ID.test(id) && !hidden.has(id);
       const read = isNamed ? await readManifest(objects, id) : null;
       if (read === null) {
@@ -229,6 +258,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     async remove(id) {
       if (!SEGMENT_ID.test(id)) return;
       await checkOwn();
+      await kept.get(id)?.segment.letGo();
       hidden.add(id);
       infos.delete(id);
       new SpoolFolder(spoolDir, id).remove();
@@ -243,6 +273,9 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const keys: string[] = [];
       for await (const { key } of objects.list(dataKey(id, ''))) keys.push(key);
       await objects.remove(keys);
+    },
+    async letGo() {
+      for (const { segment } of [...kept.values()]) if (!segment.isOpen) await segment.letGo();
     },
   };
 }

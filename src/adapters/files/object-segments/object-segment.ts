@@ -10,7 +10,7 @@ import type {
   WireResponse,
 } from '../../../ports/segment-store.ts';
 import type { FileSegment } from '../segments/segment.ts';
-import type { SealedWriter } from './sealed-writer.ts';
+import type { ChangeOfSegment, SealedWriter } from './sealed-writer.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
 export interface ObjectSegmentParts {
@@ -21,6 +21,8 @@ export interface ObjectSegmentParts {
   readonly writer: SealedWriter | null;
   /** Called once, when the segment is closed. */
   readonly onClose: () => void;
+  /** Whether the next writer of this process goes on with it as it is, once all is stored. */
+  readonly isKept?: () => boolean;
 }
 
 /** A segment in its local folder, whose records are stored as objects by and by. */
@@ -97,25 +99,48 @@ export class ObjectSegment implements Segment {
   }
 
   async resetParsed(): Promise<void> {
-    await this.#change(() => this.#local.resetParsed(), true);
+    await this.#change(() => this.#local.resetParsed(), { replacesParsed: true });
   }
 
   replaceParsed(): ParsedReplacement {
     const replacement = this.#local.replaceParsed();
     return {
       add: (index, encoded) => replacement.add(index, encoded),
-      commit: () => this.#change(() => replacement.commit(), true),
+      commit: () => this.#change(() => replacement.commit(), { replacesParsed: true }),
     };
   }
 
   async setState(state: SegmentState): Promise<void> {
-    await this.#change(() => this.#local.setState(state), false);
+    await this.#change(() => this.#local.setState(state), { isLast: state === 'updated' });
   }
 
   /** Stores what is left, and gives the segment back. What could not be stored stays in the local folder. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    if (this.#parts.writer !== null && this.#parts.isKept?.() === true) await this.#parts.writer.seal();
+    else await this.#end();
+  }
+
+  /** A segment that is kept, for its next writer. */
+  again(): Segment {
+    this.#isOpen = true;
+    return this;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Lets go of a segment that is kept: its lease ends, and what the next writer claims it by. */
+  async letGo(): Promise<void> {
+    const { local, writer, onClose } = this.#parts;
+    writer?.stop();
+    await local.close();
+    onClose();
+  }
+
+  async #end(): Promise<void> {
     const { local, writer, onClose } = this.#parts;
     try {
       await writer?.end();
@@ -130,8 +155,8 @@ export class ObjectSegment implements Segment {
     return this.#parts.local;
   }
 
-  #change(act: () => Promise<void>, replacesParsed: boolean): Promise<void> {
+  #change(act: () => Promise<void>, how: ChangeOfSegment): Promise<void> {
     const { writer } = this.#parts;
-    return writer === null ? act() : writer.change(act, replacesParsed);
+    return writer === null ? act() : writer.change(act, how);
   }
 }

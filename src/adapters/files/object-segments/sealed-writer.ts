@@ -10,6 +10,11 @@ export interface SealTerms {
   readonly sealMs: number;
 }
 
+export interface ChangeOfSegment {
+  readonly replacesParsed?: boolean;
+  readonly isLast?: boolean;
+}
+
 /** Stores a segment piece by piece while it is written: one sealing at a time. */
 export class SealedWriter {
   readonly #local: FileSegment;
@@ -71,12 +76,13 @@ export class SealedWriter {
   /**
    * Changes more than the ends of files, and stores that: not while files are being stored, and removed here.
    * @param replacesParsed other parse output is put in the place of the present one
+   * @param isLast nothing follows but the end, which has then nothing to store
    */
-  change(act: () => Promise<void>, replacesParsed: boolean): Promise<void> {
+  change(act: () => Promise<void>, { replacesParsed = false, isLast = false }: ChangeOfSegment): Promise<void> {
     return this.#inTurn(async () => {
       await act();
       this.#replacesParsed ||= replacesParsed;
-      await this.#seal();
+      await this.#seal(isLast);
     });
   }
 
@@ -89,6 +95,11 @@ export class SealedWriter {
     this.#isStored = true;
   }
 
+  /** Whether a storing has failed, so that nothing more is stored by this writer. */
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
   /** Whether all is stored, and the segment given back. */
   get isStored(): boolean {
     return this.#isStored;
@@ -99,12 +110,12 @@ export class SealedWriter {
     this.#holder.stop();
   }
 
-  async #seal(): Promise<void> {
+  async #seal(isLast = false): Promise<void> {
     this.#holder.requireHeld();
     this.#unsealedBytes = 0;
     const cut = this.#local.cut();
     const earlier = Object.keys(this.#holder.manifest.warc);
-    await this.#sealer.seal(cut, this.#replacesParsed);
+    await this.#sealer.seal(cut, this.#replacesParsed, isLast);
     this.#replacesParsed = false;
     // The last file stays: its pages may not be parsed yet.
     const local = warcSizes(this.#folder);

@@ -50,8 +50,9 @@ export class Sealer {
   /**
    * Resolves when all records before the cut are stored. A crash before that leaves the segment as it was.
    * @param replacesParsed the parse output is not that of before
+   * @param isLast the segment is given back with it
    */
-  async seal(cut: SegmentCut, replacesParsed: boolean): Promise<void> {
+  async seal(cut: SegmentCut, replacesParsed: boolean, isLast: boolean): Promise<void> {
     const { id, manifest } = this.#holder;
     const before = manifest.files;
     const kept = replacesParsed ? { ...before, [PARSED]: [], [PARSED_INDEX]: [] } : before;
@@ -74,7 +75,8 @@ export class Sealer {
     const files = { ...before, ...Object.fromEntries(extents) };
     const { info, hosts } = await storeHosts(this.#store, cut.info, this.#hosts);
     const changes = { info, hosts, files, warc };
-    if (!isSame(changes, manifest)) await this.#holder.replace((now) => ({ ...now, ...changes }));
+    const given = isLast ? { writer: null } : {};
+    if (!isSame(changes, manifest)) await this.#holder.replace((now) => ({ ...now, ...changes, ...given }));
     this.#stored.clear();
   }
 

@@ -41,6 +41,8 @@ export interface PartitionMemory {
   /** URLs that the partition has forwarded lately. */
   readonly recent: DepthCache;
   readonly cacheOf: CacheOf;
+  /** Whether its last turn ended in order: then there is nothing to recover where nobody else has held it since. */
+  endedWell: boolean;
 }
 
 /** Fact of the crawl db of a partition: a process holds it, or has ended without giving it back. */
@@ -75,15 +77,20 @@ export async function openPartition(
     const near = nearPlan(config);
     const features = { ...(filter !== undefined && { seenFilter: filter }), ...(near !== null && { near }) };
     const db = await openCrawlDbOn(hold.rows, { name: `partition ${senderOf(partition)}`, log, ...features });
-    const { holder, recent, cacheOf } = memoryOf(partition);
+    const memory = memoryOf(partition);
+    const { holder, recent, cacheOf } = memory;
     const isSpread = stores.partitions > 1;
     const place = { partition, partitions: stores.partitions, recent };
-    const store = await storeOn(db, own, false, { cacheOf, ...(isSpread && { place }) });
+    const isCrashed = ((await db.meta(HELD_KEY)) ?? '') !== '';
+    const isLastHolder = (await db.meta(LAST_HOLDER_KEY)) === holder;
+    const isWhole = memory.endedWell && isLastHolder && !isCrashed;
+    memory.endedWell = false;
+    const store = await storeOn(db, own, isWhole, { cacheOf, ...(isSpread && { place }) });
     await hold.begun();
-    if (((await db.meta(HELD_KEY)) ?? '') !== '') rest.until = clock.now() + longestDelayMs(config);
+    if (isCrashed) rest.until = clock.now() + longestDelayMs(config);
     await db.write({ meta: { [HELD_KEY]: String(clock.now()) } });
     // This process remembers whom it has asked.
-    if ((await db.meta(LAST_HOLDER_KEY)) !== holder) await takeOverRests(db, own, longestDelayMs(config));
+    if (!isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
     return {
       deps: { ...own, store: () => store },
       token: hold.token,
@@ -97,6 +104,7 @@ export async function openPartition(
             await db.write({ meta: { ...rests, [LAST_HOLDER_KEY]: holder, [HELD_KEY]: '' } }).catch(() => {});
           }
         } finally {
+          await own.segments.letGo?.().catch(() => {});
           await db.close().catch(() => {});
           await hold.release();
         }

@@ -169,6 +169,7 @@ function turnsOf(
             ...calls,
           });
           if (end !== 'more') await budget.giveBack();
+          memoryOf(partition).endedWell = true;
           onTurn();
           lost.delete(partition);
           if (end === 'idle') return 'done';
@@ -199,8 +200,12 @@ function memories(config: Config, partitions: number): (partition: number) => Pa
   const own = { ...config, seen: { ...config.seen, cacheSize } };
   return (partition) => {
     const key = senderOf(partition);
-    const memory = known.get(key) ?? { holder, recent: new DepthCache(RECENT_URLS_BITS), cacheOf: keptCache(own) };
+    const memory = known.get(key) ?? memoryOfOne(holder, keptCache(own));
     known.set(key, memory);
     return memory;
   };
 }
+
+const memoryOfOne = (holder: string, cacheOf: PartitionMemory['cacheOf']): PartitionMemory => ({
+  ...{ holder, recent: new DepthCache(RECENT_URLS_BITS), cacheOf, endedWell: false },
+});

@@ -161,5 +161,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOve
       return fetch;
     },
     ...updateSteps(deps, { signal }),
+    // Each page was parsed as it was fetched.
+    parse: async () => {},
   };
 }
