@@ -9,11 +9,12 @@ type Run = (query: PgQuery) => Promise<PgResult>;
 const LOCK = '29672313846620268';
 
 /**
- * The steps from each version to the next one. `batch` is the id of the last batch of a name, by which a writer whose
- * connection broke learns whether it was committed. The lease is in a table of its own, so that a heartbeat waits for
- * no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null where nobody wants it;
- * `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last that went well. Both
- * tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
+ * The steps from each version to the next one, the first from nothing. `batch` is the id of the last batch of a name,
+ * by which a writer whose connection broke learns whether it was committed. The lease is in a table of its own, so that
+ * a heartbeat waits for no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null
+ * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last
+ * that went well. All three tables are updated in place all the time, so their pages keep space for it (heap-only
+ * tuples).
  */
 const STEPS: readonly (readonly string[])[] = [
   [
@@ -22,17 +23,10 @@ const STEPS: readonly (readonly string[])[] = [
        token bigint NOT NULL DEFAULT 0, batch uuid
      ) WITH (fillfactor = 50)`,
     `CREATE TABLE incrawl.leases (
-       part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity'
+       part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity',
+       wanted timestamptz, asked bigint NOT NULL DEFAULT 0, failures integer NOT NULL DEFAULT 0, fault text
      ) WITH (fillfactor = 50)`,
-  ],
-  // The first version leased each host to a worker. Now a host belongs to the worker that holds its partition.
-  ['DROP TABLE IF EXISTS incrawl.hosts'],
-  // The turns of workers were jobs of another schema before.
-  [
-    `ALTER TABLE incrawl.leases ADD COLUMN IF NOT EXISTS wanted timestamptz,
-       ADD COLUMN IF NOT EXISTS asked bigint NOT NULL DEFAULT 0,
-       ADD COLUMN IF NOT EXISTS failures integer NOT NULL DEFAULT 0, ADD COLUMN IF NOT EXISTS fault text`,
-    `CREATE TABLE IF NOT EXISTS incrawl.workers (
+    `CREATE TABLE incrawl.workers (
        crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL, PRIMARY KEY (crawl, worker)
      ) WITH (fillfactor = 50)`,
   ],
@@ -41,8 +35,10 @@ const STEPS: readonly (readonly string[])[] = [
 /** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
 const FIRST_PART = `SELECT setval(pg_get_serial_sequence('incrawl.names', 'part'), 1 + floor(random() * 1e9)::bigint)`;
 
-/** Rows lie under the codes of their keys since. No release wrote version 1, with the keys themselves. */
-const OLDEST = 2;
+/**
+ * The first version of a release. Of those before, 1 had the keys themselves, 4 a row for each link between partitions.
+ */
+const OLDEST = 5;
 const NEWEST = OLDEST + STEPS.length - 1;
 
 /** Brings the schema to the version of this program. Rejects with `db-version` where it cannot. */

@@ -21,14 +21,17 @@ export interface PartitionBudgetDeps {
   see(): Promise<SeenPartitions>;
 }
 
+/** A segment that takes more URLs in, and how many, at most. */
+export type GrownRound = Required<Pick<GenerateOptions, 'into' | 'topN'>>;
+
 export interface PartitionBudget {
   /** Says to others that more URLs will be due soon: to be called before those that were sent are taken in. */
   announce(): Promise<void>;
   /**
    * Generates a round within what is granted; asks for more where that is used up, or was granted long ago.
-   * @param into as in `GenerateOptions`
+   * @param grown a round that is to take the URLs in
    */
-  generate(into?: string): Promise<GenerateSummary>;
+  generate(grown?: GrownRound): Promise<GenerateSummary>;
   /** Whether due URLs wait for fetches that are kept for other partitions, which may leave them. */
   isHeldBack(): boolean;
   /** Gives back what the partition has not used. To be called when its turn ends. */
@@ -57,7 +60,7 @@ export function partitionBudget(
   if (perDay === 0 || partitions === 1) {
     return {
       announce: async () => {},
-      generate: (into) => generateRound(deps, intoList(into)),
+      generate: (grown) => generateRound(deps, grown),
       isHeldBack: () => false,
       giveBack: async () => {},
     };
@@ -90,7 +93,7 @@ export function partitionBudget(
     async announce() {
       await settle({ due: perDay, early: 0 }, 0);
     },
-    async generate(into) {
+    async generate(grown) {
       const isNew = last !== null && clock.now() - last.at < SETTLE_MS;
       const known = last?.settlement ?? null;
       const isEnough = isNew && known !== null && known.granted > (await spentSoFar(db));
@@ -98,7 +101,7 @@ export function partitionBudget(
       const left = granted - (await spentSoFar(db));
       if (left <= 0) return { segment: null, due: 0, selected: 0, hosts: 0, rejected: NO_REJECTIONS, budget: 0 };
       const budget = { budget: left, budgetPerDay: Math.max(1, perDay * share) };
-      return generateRound(deps, { ...budget, ...intoList(into) });
+      return generateRound(deps, { ...budget, ...grown });
     },
     isHeldBack: () => last?.settlement.isHeldBack ?? false,
     async giveBack() {
@@ -106,8 +109,6 @@ export function partitionBudget(
     },
   };
 }
-
-const intoList = (into: string | undefined): Pick<GenerateOptions, 'into'> => (into === undefined ? {} : { into });
 
 interface Wanted {
   readonly due: number;

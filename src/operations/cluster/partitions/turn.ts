@@ -124,6 +124,9 @@ interface TurnCalls {
 function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOver }: TurnCalls): LoopSteps {
   const { db } = deps.store();
   const grown = new Map<string, { urls: number; times: number }>();
+  const { topN, maxPerHost, maxPerDomain } = deps.config.generate;
+  // Caps are those of a list as it was made.
+  const isCapped = maxPerHost > 0 || maxPerDomain > 0;
   return {
     inject: async () => {
       await applyInbox(deps, signal, () => budget.announce());
@@ -145,11 +148,12 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOve
     },
     async grow(segment) {
       const size = grown.get(segment);
-      if (size === undefined || size.urls >= LEAST_URLS || size.times >= MOST_TIMES || isOver()) return 0;
+      const isWhole = size === undefined || size.urls >= Math.min(LEAST_URLS, topN) || size.times >= MOST_TIMES;
+      if (isWhole || isCapped || isOver()) return 0;
       await hand();
       await applyInbox(deps, signal, () => budget.announce());
       if (!(await isAnyDue(db, deps.runtime.clock.now()))) return 0;
-      const { segment: own, selected } = await budget.generate(segment);
+      const { segment: own, selected } = await budget.generate({ into: segment, topN: topN - size.urls });
       size.urls += selected;
       size.times++;
       return own === null ? 0 : selected;

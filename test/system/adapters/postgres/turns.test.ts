@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database } from '../../../../src/adapters/postgres/database.ts';
 import { openPostgresStore } from '../../../../src/adapters/postgres/shared-store.ts';
 import type { Turns } from '../../../../src/ports/cluster/turns.ts';
 import { turnsContract } from '../../../contracts/cluster/turns.contract.ts';
@@ -119,20 +118,6 @@ describe.skipIf(NO_POSTGRES !== null)(`turns in PostgreSQL${SKIPPED}`, () => {
     await dead.close();
     await one.close();
   }, 30_000);
-
-  it('leases of an earlier version of the tables get their columns', async () => {
-    await (await open('earlier')).want([0]);
-    const db = new Database(server.url);
-    await db.query({ text: 'ALTER TABLE incrawl.leases DROP COLUMN wanted, DROP COLUMN asked, DROP COLUMN fault' });
-    await db.query({ text: 'ALTER TABLE incrawl.leases DROP COLUMN failures' });
-    await db.query({ text: 'DROP TABLE incrawl.workers' });
-    await db.query({ text: 'UPDATE incrawl.format SET version = 3' });
-    await db.close();
-    const turns = await open('earlier');
-    await turns.want([0]);
-    expect(await turns.take(1)).toEqual([{ partition: 0, wanted: 1 }]);
-    await turns.close();
-  });
 });
 
 /** The methods of an object of a class, as functions. */
