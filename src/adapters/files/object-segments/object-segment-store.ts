@@ -38,7 +38,7 @@ export interface ObjectSegmentStoreOptions extends SealTerms, ClaimTerms {
   readonly ownership?: Ownership;
   /** Nothing is stored or removed: what is written stays in the local folder. */
   readonly isDry?: boolean;
-  /** Segments stay claimed from one writer to the next, until they are applied, or `letGo` is called. Default: false. */
+  /** Segments stay claimed from one writer to the next, until they are applied or let go of. Default: false. */
   readonly keepsSegments?: boolean;
 }
 
