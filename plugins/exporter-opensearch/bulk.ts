@@ -85,7 +85,7 @@ export class BulkSender {
       if (left.length === 0) return;
       if (attempt >= this.options.retries) {
         throw new Error(
-          `the server put off ${left.length} documents ${attempt + 1} times, the first of them ${left[0]?.url}`,
+          `the server did not take ${left.length} documents at ${attempt + 1} attempts, the first is ${left[0]?.url}`,
         );
       }
       await this.deps.sleep(pauseMs(attempt, this.options.firstPauseMs, this.deps.random));

@@ -4,7 +4,7 @@ import { readDocument } from './read-document.ts';
 import { ZipParts } from './zip-parts.ts';
 
 const options = z.strictObject({
-  maxText: z.int().min(1_000).max(100_000_000).default(2_000_000).describe('Longest text that is read, characters.'),
+  maxText: z.int().min(1_000).max(100_000_000).default(2_000_000).describe('Most text read, characters.'),
   maxBytes: z
     .int()
     .min(1 << 20)

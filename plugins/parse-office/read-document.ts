@@ -21,7 +21,7 @@ export async function readDocument(parts: ZipParts, writer: DocumentWriter): Pro
   if (main.startsWith('word/')) await writeWord(parts, main, writer);
   else if (main.startsWith('ppt/')) await writeSlides(parts, main, writer);
   else if (main.startsWith('xl/')) await writeWorkbook(parts, main, writer);
-  else throw new Error(`the document is of a kind that is not read: ${main}`);
+  else throw new Error(`this kind of document is not supported: ${main}`);
   const core = relationships.find(({ type }) => type === 'core-properties')?.target;
   return coreFacts(core === undefined ? null : await parts.read(core));
 }

@@ -34,7 +34,7 @@ export class ZipParts {
     try {
       const zip = await fromBufferPromise(bytes, { autoClose: false });
       if (zip.entryCount > limits.maxEntries) {
-        throw new Error(`it has ${zip.entryCount} parts, more than the option maxEntries admits`);
+        throw new Error(`it has ${zip.entryCount} parts, more than the option maxEntries allows`);
       }
       for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
       return new ZipParts(zip, entries, limits);
@@ -60,7 +60,7 @@ export class ZipParts {
     }
     this.bytes += uncompressedSize;
     if (this.bytes > this.limits.maxBytes) {
-      throw new Error('the document is larger when decompressed than the option maxBytes admits');
+      throw new Error('the document is larger when decompressed than the option maxBytes allows');
     }
     const chunks: Buffer[] = [];
     for await (const chunk of await this.zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);

@@ -7,8 +7,8 @@ import { isCutOff, readPdf } from './read-pdf.ts';
 const MIB = 1 << 20;
 
 const options = z.strictObject({
-  maxPages: z.int().min(1).max(100_000).default(1_000).describe('Pages that are read; the rest is left out.'),
-  maxText: z.int().min(1_000).max(100_000_000).default(2_000_000).describe('Longest text that is read, characters.'),
+  maxPages: z.int().min(1).max(100_000).default(1_000).describe('Most pages read; the rest is left out.'),
+  maxText: z.int().min(1_000).max(100_000_000).default(2_000_000).describe('Most text read, characters.'),
   maxMemory: z
     .int()
     .min(32 * MIB)

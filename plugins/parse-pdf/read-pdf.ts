@@ -32,7 +32,7 @@ export async function readPdf(body: Uint8Array, url: string, options: ReadOption
   } catch (error) {
     if (!guard.hasRefused) throw describedFault(error, body);
   }
-  throw new Error('the PDF takes more memory when decompressed than the option maxMemory admits');
+  throw new Error('the PDF takes more memory when decompressed than the option maxMemory allows');
 }
 
 async function readGuarded(

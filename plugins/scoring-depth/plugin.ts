@@ -6,7 +6,7 @@ const options = z.strictObject({
     .enum(['priority', 'breadth-first', 'depth-first'])
     .default('priority')
     .describe('Order of new URLs: by score, near a seed first, or far from a seed first.'),
-  seedScore: z.number().positive().default(1).describe('Score of a seed without one.'),
+  seedScore: z.number().positive().default(1).describe('Score of a seed that names none.'),
   decay: z.number().min(0).max(1).default(0.5).describe('Factor on the score for each link.'),
   noiseFactor: z.number().min(0).max(1).default(0.2).describe('Factor on the score of a noise link.'),
 });

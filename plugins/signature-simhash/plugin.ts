@@ -25,7 +25,9 @@ const optionsSchema = z
       .max(1_000_000)
       .nullable()
       .default(0)
-      .describe('A shingle weighs the frequencies of its words more, each counted up to it; null: without a limit.'),
+      .describe(
+        'Frequency of its words up to which a shingle weighs more; 0: frequencies do not count; null: no limit.',
+      ),
     shingleWords: z
       .int()
       .min(1)

@@ -32,12 +32,7 @@ const options = z.strictObject({
     .min(0)
     .default(4)
     .describe('defer: further URLs of a family for each visit that brought something new, while most of them do.'),
-  trial: z
-    .number()
-    .int()
-    .min(0)
-    .default(10)
-    .describe('defer: URLs of a family without room that enter in a day all the same.'),
+  trial: z.number().int().min(0).default(10).describe('defer: URLs that enter in a day although their family is full.'),
   demote: z.number().gt(0).lt(1).default(0.1).describe('defer: factor on the score of such a URL.'),
   families: z
     .array(features)

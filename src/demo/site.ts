@@ -160,7 +160,7 @@ export class DemoSite {
     if (life.change === 'sentence')
       paragraphs[5] = `${sentence(seededRandom(base + version * 104_729))} ${paragraphs[5]}`;
     const further = LIVES[(LIVES.indexOf(life) + 1) % LIVES.length]!;
-    paragraphs[2] = `${paragraphs[2]} More of this stands in <a href="${further.path}">${further.title}</a>, for who has time.`;
+    paragraphs[2] = `${paragraphs[2]} More on this is in <a href="${further.path}">${further.title}</a>, for those who have time.`;
     const sidebar = life.change === 'sidebar' ? `Day ${version}` : 'Every day';
     const nav = LIVES.map((each) => `<li><a href="${each.path}">${each.title}</a></li>`).join('');
     return `<!doctype html>

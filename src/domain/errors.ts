@@ -70,7 +70,7 @@ export const ERRORS = {
   'tls-failed': { consequence: 'retry-later', text: 'The TLS handshake failed.' },
   'proxy-failed': {
     consequence: 'retry-later',
-    text: 'The proxy could not be reached, or refused the request; the host was not asked.',
+    text: 'The proxy could not be reached, or refused the request; the host was not contacted.',
   },
   'fetch-timeout': { consequence: 'retry-later', text: 'The exchange took longer than allowed.' },
   'fetch-aborted': { consequence: 'retry-later', text: 'The exchange was aborted.' },
@@ -93,7 +93,7 @@ export const ERRORS = {
   'host-failing': { consequence: 'pause-host', text: 'The host failed too many times in a row in this round.' },
   'missing-unasked': {
     consequence: 'drop-url',
-    text: 'It is probably not there: other such URLs of its host were asked for lately, and none of them was.',
+    text: 'It is probably not there: other such URLs of its host were requested lately, and none of them was.',
   },
   'address-blocked': { consequence: 'drop-url', text: 'The address is private or reserved and not on the allow list.' },
   'robots-denied': { consequence: 'drop-url', text: 'robots.txt does not allow the URL.' },

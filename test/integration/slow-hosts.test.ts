@@ -21,7 +21,7 @@ it('a host with a Crawl-delay of a day ends the crawl, which says so, and goes o
 
   const { why } = await crawler.explain(`${origin}/1`);
   const delay = 'the Crawl-delay of its robots.txt is 86400 s';
-  const turn = `Its host must not be asked before ${new Date(notBefore).toISOString()} (${delay})`;
+  const turn = `Its host must not be contacted before ${new Date(notBefore).toISOString()} (${delay})`;
   expect(why.join('\n')).toContain(turn);
   expect(why.join('\n')).toContain('host-waits');
 

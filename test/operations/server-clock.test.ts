@@ -34,7 +34,7 @@ describe('the clock of a worker', () => {
       expect(world.warnings).toHaveLength(Math.abs(ahead) > 5_000 ? 1 : 0);
       if (ahead === 600_000) {
         expect(world.warnings[0]).toBe(
-          'the clock of this machine is 600 s ahead of that of PostgreSQL, whose time the crawl has',
+          'the clock of this machine is 600 s ahead of that of PostgreSQL, which the crawl goes by',
         );
       }
     },

@@ -205,7 +205,7 @@ describe('a plugin that violates its contract', () => {
     [undefined, 'must be 16 hex digits or null, not undefined'],
     [{ likeness: '0123456789abcdef' }, 'must be 16 hex digits or null, not undefined'],
     [{ likeness: 7, change: '0123456789abcdef' }, 'must be 16 hex digits or null, not 7'],
-    [{ likeness: '0123456789abcdef', change: null }, 'has likeness for a page, and must have change for it'],
+    [{ likeness: '0123456789abcdef', change: null }, 'has a signature for likeness, and must have one for change too'],
     [{ likeness: null, change: '0123456789abcdef' }, null],
     [{ likeness: null, change: null }, null],
     ['0123456789abcdef', null],

@@ -40,7 +40,7 @@ export function findBrowser(named: string, path: string): string {
   if (named !== '') {
     const found = isAbsolute(named) ? (isExecutable(named) ? named : undefined) : inPath(named);
     if (found !== undefined) return found;
-    throw new CrawlError('config-invalid', `render.browser: ${named} is no program that can be started`);
+    throw new CrawlError('config-invalid', `render.browser: ${named} is not a program that can be started`);
   }
   for (const name of NAMES) {
     const found = inPath(name);

@@ -26,10 +26,10 @@ export function redisError(error: unknown, fault?: Error): Error {
   const said = reasonOf(error);
   const text = fault !== undefined && GAVE_UP.test(said) ? fault.message : said;
   if (FULL.test(text)) {
-    return new CrawlError('disk-full', `Redis can store nothing more: ${text}`, { cause: error });
+    return new CrawlError('disk-full', `Redis has no space left: ${text}`, { cause: error });
   }
   if (REFUSED.test(text)) {
-    return new CrawlError('config-invalid', `Redis does not let this crawler in: ${text}`, { cause: error });
+    return new CrawlError('config-invalid', `Redis refuses the login: ${text}`, { cause: error });
   }
   if (NO_DATABASE.test(text)) {
     return new CrawlError('config-invalid', `Redis has no database of the number that the URL ends with: ${text}`, {
@@ -37,7 +37,7 @@ export function redisError(error: unknown, fault?: Error): Error {
     });
   }
   if (/^MOVED /.test(text)) {
-    const node = `this Redis is a node of a Redis Cluster, and the filter lies in one server: ${text}`;
+    const node = `this Redis is a node of a Redis Cluster, and the filter needs a single server: ${text}`;
     return new CrawlError('config-invalid', node, { cause: error });
   }
   if (text !== said || AWAY.test(`${(error as { code?: string }).code ?? ''} ${text}`) || AWAY.test(text)) {

@@ -45,11 +45,11 @@ export const isExpired = (answer: S3Answer): boolean => /^(?:ExpiredToken|TokenR
 
 /** What to do about an answer that no repetition helps. */
 const ADVICE: Readonly<Record<string, string>> = {
-  NoSuchBucket: 'there is no such bucket: make it, or mend its name in the configuration',
+  NoSuchBucket: 'there is no such bucket: create it, or correct its name in the configuration',
   AccessDenied: 'the credentials do not allow this: the policy must allow to get, put, delete and list in this place',
   InvalidAccessKeyId: 'AWS_ACCESS_KEY_ID is not known there',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID, or s3.region is wrong',
-  ExpiredToken: 'the credentials have ended: renew them',
+  ExpiredToken: 'the credentials have expired: renew them',
   RequestTimeTooSkewed: 'the clock of this machine is wrong: set it',
   PermanentRedirect: 'the bucket lies in another region: set s3.region',
   TemporaryRedirect: 'the bucket lies in another region: set s3.region',
@@ -65,7 +65,7 @@ export function refusedError(what: string, answer: S3Answer): CrawlError {
   const region = elementOf(answer, 'Region');
   const said = elementOf(answer, 'Message').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ');
   const byStatus = answer.status === 401 || answer.status === 403 ? 'check the credentials and what they allow' : '';
-  const advice = ADVICE[code] ?? (byStatus || 'mend what it names, or ask those who run the store');
+  const advice = ADVICE[code] ?? (byStatus || 'fix what it names, or ask the operator of the store');
   const named = [`${answer.status}`, code, said.slice(0, 200)].filter((text) => text !== '').join(' ');
   const hint = region !== '' && advice.includes('s3.region') ? ` (it names ${region})` : '';
   return new CrawlError('object-store-refused', `${what} was refused: ${named}; ${advice}${hint}`);

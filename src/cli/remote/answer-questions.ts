@@ -107,7 +107,7 @@ function parsed(line: string): Asked | Commanded {
   try {
     question = JSON.parse(line) as Partial<Asked & Commanded>;
   } catch (cause) {
-    throw new CrawlError('usage-invalid', 'the question is no JSON', { cause });
+    throw new CrawlError('usage-invalid', 'the question is not JSON', { cause });
   }
   const { incrawl, ask, tell, args } = question ?? {};
   if (incrawl !== PROTOCOL_VERSION) {

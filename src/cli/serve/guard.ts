@@ -81,7 +81,7 @@ export function steeringGuard({ names }: SteeringGuardOptions): MiddlewareHandle
       (site ?? 'same-origin') !== 'same-origin' || (origin !== undefined && hostOfOrigin(origin) !== host);
     const isProgram = site === undefined && origin === undefined;
     if (isOther || (isProgram && !isBearer(c))) {
-      return c.text('Commands are taken from pages of this server, and with the token as bearer token.\n', 403);
+      return c.text('Commands are accepted from pages of this server, or with the token as bearer token.\n', 403);
     }
     return next();
   };

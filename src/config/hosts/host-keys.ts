@@ -71,7 +71,7 @@ export const HOST_KEYS = {
       default: '5s',
       min: '0s',
       max: '1h',
-      prose: 'As fetch.delay, for these hosts. A longer Crawl-delay of robots.txt wins all the same.',
+      prose: 'As fetch.delay, for these hosts. A longer Crawl-delay of robots.txt still wins.',
     }),
   ),
   connections: optional(
@@ -123,7 +123,7 @@ export const HOST_KEYS = {
       default: '',
       pattern: /^.+$/,
       wanted: 'a PEM file, beside the configuration',
-      prose: 'Certificate authorities that are trusted beside the usual ones.',
+      prose: 'Certificate authorities that are trusted besides the usual ones.',
     }),
   ),
   secretsOverHttp: optional(
@@ -175,7 +175,7 @@ export const HOST_KEYS = {
       default: '',
       pattern: /^[\x21-\x7e][\x20-\x7e]*$/,
       wanted: 'a User-Agent header of visible ASCII characters',
-      prose: 'User-Agent header. The group of robots.txt is that of agent.name all the same.',
+      prose: 'User-Agent header. The group of robots.txt is still that of agent.name.',
     }),
   ),
   minInterval: optional(

@@ -15,6 +15,6 @@ export const crawl = z.strictObject({
     max: '10d',
     prose:
       'Longest wait for the next turn of a host while nothing else is to be fetched. A crawl whose due URLs are all of ' +
-      'hosts that must not be asked for longer than this ends, and says which and when; the next run goes on.',
+      'hosts that must not be contacted for longer than this ends, and says which and when; the next run goes on.',
   }),
 });

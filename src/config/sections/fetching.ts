@@ -77,7 +77,7 @@ export const http = z.strictObject({
     pattern: new RegExp(`^(?:none|environment)$|${PROXY_URL.source}`),
     wanted: `none, environment, or ${PROXY_WANTED}`,
     prose:
-      'Proxy of all requests but those to private and allowed hosts. environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY ' +
+      'Proxy of all requests except those to private and allowed hosts. environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY ' +
       'and NO_PROXY, where a user and a password may stand. The address guard cannot judge what a proxy resolves.',
   }),
   allowAddresses: texts({

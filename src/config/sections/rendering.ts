@@ -27,8 +27,7 @@ export const render = z.strictObject({
     default: '20s',
     min: '1s',
     max: '10m',
-    prose:
-      'Longest time for one page. The document is then taken as it stands; where it cannot be read, the visit fails.',
+    prose: 'Longest time for one page. The document is then taken as it is; if it cannot be read, the visit fails.',
   }),
   maxRequests: integer({
     default: 60,
@@ -41,19 +40,19 @@ export const render = z.strictObject({
     default: '16MiB',
     min: '1KiB',
     max: '1GiB',
-    prose: 'Most bytes that the requests of one page bring, after decompression.',
+    prose: 'Most bytes that the requests of one page may bring, after decompression.',
   }),
   block: texts({
     default: ['image', 'media', 'font', 'texttrack', 'eventsource', 'manifest', 'ping', 'other'],
     pattern: /^(?:image|media|font|stylesheet|script|xhr|fetch|texttrack|eventsource|manifest|other|ping)$/,
     wanted: 'types of requests: image, media, font, stylesheet, script, xhr, fetch, eventsource, ..',
-    prose: 'Types of requests that are refused. A screenshot has images only where image is taken out.',
+    prose: 'Types of requests that are refused. A screenshot shows images only if image is not listed.',
   }),
   maxMemory: size({
     default: '2GiB',
     min: '256MiB',
     max: '1000GiB',
-    prose: 'Memory of all processes of the browser; more ends the page that takes most. Measured on Linux.',
+    prose: 'Memory of all processes of the browser; beyond it the page that takes most is ended. Measured on Linux.',
   }),
   restartAfter: integer({
     default: 500,

@@ -28,7 +28,7 @@ export const LITERAL_EXAMPLES: Readonly<Record<FieldType, string>> = {
   time: 'a time such as 2026-03-01, 2026-03-01T08:00Z, now or now-3d',
   duration: 'a duration such as 90s, 12h or 30d',
   boolean: 'true or false',
-  any: 'a number, true, false or a text',
+  any: 'a number, true, false or text',
 };
 
 /** Parses a word as a value of the type; `undefined` for an invalid one. */

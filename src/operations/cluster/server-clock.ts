@@ -51,7 +51,7 @@ export function serverClock(
       if (isWarned || Math.abs(ahead) < WARNED_MS) return;
       isWarned = true;
       const by = `${Math.round(Math.abs(ahead) / 1_000)} s ${ahead > 0 ? 'ahead of' : 'behind'}`;
-      log.warn(`the clock of this machine is ${by} that of ${store.product}, whose time the crawl has`);
+      log.warn(`the clock of this machine is ${by} that of ${store.product}, which the crawl goes by`);
     },
   };
 }

@@ -69,5 +69,5 @@ function byPriority({ hosts }: Config, rank: Rank): Rank {
 
 function reportWaiting(log: Log, { hosts, urls, next }: WaitingHosts): void {
   const first = next.map(({ host, notBefore }) => `${host} ${notBefore}`).join(', ');
-  log.info('all due URLs are of hosts that must not be asked yet', { hosts, urls, next: first });
+  log.info('all due URLs are of hosts that must not be contacted yet', { hosts, urls, next: first });
 }

@@ -118,6 +118,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of this path is not a folder',
-  ENOENT: 'it cannot be made there',
+  ENOENT: 'it cannot be created there',
   EEXIST: 'a part of this path is not a folder',
 };

@@ -27,7 +27,7 @@ export function requireOwnState(dir: string): void {
   const isTrusted = (uid: number): boolean => uid === self || uid === 0;
   const folder = statSync(dir);
   if (!isTrusted(folder.uid) && isSharedByAll(dirname(realpathSync(dir)))) {
-    throw unsafe(`${dir} was made by another user (uid ${folder.uid}) in a folder where everyone may make files`);
+    throw unsafe(`${dir} was made by another user (uid ${folder.uid}) in a folder where everyone may create files`);
   }
   for (const { name } of readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())) {
     const link = join(dir, name);

@@ -102,7 +102,7 @@ export function signatureFault({ likeness, change, digest = null }: SignaturePai
     if (value !== null && !isFingerprint(value)) return `must be 16 hex digits or null, not ${String(value)}`;
   }
   if (digest !== null && !isDigest(digest)) return `must have a digest of 8 hex digits or null, not ${String(digest)}`;
-  return likeness !== null && change === null ? 'has likeness for a page, and must have change for it' : null;
+  return likeness !== null && change === null ? 'has a signature for likeness, and must have one for change too' : null;
 }
 
 const isBodyOrNull = (value: unknown): boolean => value === null || value instanceof Uint8Array;

@@ -100,7 +100,7 @@ export class ParserThreads<Answer> {
 
   private doWithout(thread: StartableThread<Answer>, error: unknown): void {
     if (!this.refusedUntil.has(thread)) {
-      this.deps.log.warn('a parser thread could not be started: others do its work', { reason: textOf(error) });
+      this.deps.log.warn('a parser thread could not be started; the others do its work', { reason: textOf(error) });
     }
     this.refusedUntil.set(thread, this.deps.now() + REFUSED_MS);
   }

@@ -3,7 +3,7 @@ import type { CrawlDb } from '../../ports/crawl-db.ts';
 /** Earliest next turn of hosts, ms since the epoch. */
 export type HostTurns = ReadonlyMap<string, number>;
 
-/** Fact in the crawl db: hosts that must not be asked before a time, and when that was noted. */
+/** Fact in the crawl db: hosts that must not be contacted before a time, and when that was noted. */
 const TURNS = 'hostsResting';
 
 /** Turns yet to come. Those noted before the clock was set back are left out: they would hold hosts up for too long. */

@@ -92,7 +92,7 @@ export class HostHold {
   #stop(): void {
     const { log, stop } = this.#deps;
     const hosts = [...this.#tasks.keys()];
-    log.info('the round has waited for its slower hosts (fetch.hostWait): what is left of them stays due', {
+    log.info('the round has waited for its slower hosts (fetch.hostWait): their remaining URLs stay due', {
       hosts: hosts.length,
       host: hosts.slice(0, 10).join(' '),
     });

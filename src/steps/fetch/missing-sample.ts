@@ -18,9 +18,9 @@ export interface LeftOut {
 }
 
 const REASONS: Readonly<Record<Absence, string>> = {
-  gone: 'others that are gone still are',
-  missing: 'others that had not been there still are not',
-  dead: 'other dead links still are',
+  gone: 'others that are gone are still gone',
+  missing: 'others that were missing are still missing',
+  dead: 'other dead links are still dead',
 };
 
 /**
@@ -49,7 +49,7 @@ export class MissingSample {
     const misses = this.#misses.get(keyOf(host, absence)) ?? 0;
     const known = absence === 'dead' ? (this.#before(host) ?? NO_MISSING_LINKS) : null;
     const from = known === null || this.#isAnyThere(host, 'dead') ? 0 : deadLinksFrom(known, this.#pauses);
-    if (from > now) return { reason: 'dead links of its host are asked for later', until: from };
+    if (from > now) return { reason: 'dead links of its host are requested later', until: from };
     if (misses < SAMPLE) return null;
     const until = known === null ? null : deadLinksFrom(afterDeadLink(known, false, now), this.#pauses);
     return { reason: `${misses} ${REASONS[absence]}`, until };

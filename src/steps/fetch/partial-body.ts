@@ -34,7 +34,7 @@ export function incomplete(visit: OpenVisit, result: Exchange, truncated: WireRe
 }
 
 function lackOf({ head, bodyBytes, brokenOff }: Exchange): string {
-  if (!brokenOff) return `status ${head.status}: a part of the page, which was not asked for`;
+  if (!brokenOff) return `status ${head.status}: a part of the page, which was not requested`;
   const { contentLength } = validatorsOf(head.headers);
   const whole = contentLength !== null && bodyBytes < contentLength ? ` of ${contentLength}` : '';
   return `the body ended too soon, after ${bodyBytes}${whole} bytes`;

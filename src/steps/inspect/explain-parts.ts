@@ -30,9 +30,7 @@ export function partSentences({ blocks, visits }: CrawlDatum): string[] {
   if (volatile.length > 0) {
     sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);
     if (volatile.some((name) => /:\d+$/.test(name))) {
-      sentences.push(
-        'The number of a part is that among its like siblings: those that stayed tell it from the others.',
-      );
+      sentences.push('The number of a part is its place among siblings of the same kind.');
     }
     const last = visits.at(-1);
     if (last?.outcome === 'modified' && last.distance === 0) {

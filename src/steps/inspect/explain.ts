@@ -273,7 +273,7 @@ function dueSentence(datum: CrawlDatum, now: number, isKeptOut: boolean): string
 function turnSentence(at: number, robots: RobotsVerdict | undefined): string {
   const delayMs = robots?.crawlDelayMs ?? 0;
   const cause = delayMs > 0 ? ` (the Crawl-delay of its robots.txt is ${delayMs / 1_000} s)` : '';
-  return `Its host must not be asked before ${isoTime(at)}${cause}: rounds before that leave its URLs out.`;
+  return `Its host must not be contacted before ${isoTime(at)}${cause}: rounds before that leave its URLs out.`;
 }
 
 function foundSentence({ referrer, seed, depth, metadata }: CrawlDatum): string {
@@ -286,9 +286,9 @@ const linksFromSeed = (depth: number): string => `${depth} link${depth === 1 ? '
 
 const THINNESS: Readonly<Record<Thinness, string>> = {
   'link-list':
-    'It has hardly a word of its own and many links to URLs like it: its family got no further share for it.',
-  index: 'It has hardly a word of its own and is an index of others: its family is not judged by it.',
-  'little-text': 'It has hardly a word of its own: its family got half a share for it.',
+    'It has hardly any text of its own and many links to URLs like it: its family got no further share for it.',
+  index: 'It has hardly any text of its own and is an index of other pages: its family is not judged by it.',
+  'little-text': 'It has hardly any text of its own: its family got half a share for it.',
 };
 
 function stateSentences(datum: CrawlDatum): string[] {

@@ -205,7 +205,7 @@ describe('questions to the process that holds the crawl db', () => {
     ['{"incrawl":1,"ask":"__proto__","args":[]}', 'does not know the question'],
     ['{"incrawl":1,"ask":"stats"}', 'does not know the question'],
     ['null', 'answers protocol 1'],
-    ['no json', 'the question is no JSON'],
+    ['no json', 'the question is not JSON'],
     ['x'.repeat(70_000), 'the question is too long'],
   ])('%.40s is refused', async (question, message) => {
     const { path } = await served(0);

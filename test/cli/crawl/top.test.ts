@@ -38,7 +38,10 @@ async function seenIn(dir: string): Promise<{ run: { progress: { round: number; 
 describe('top', () => {
   it('shows a running crawl, and ends with code 1 when none runs', async () => {
     const dir = workDir();
-    expect(await run(['top', '--dir', dir])).toMatchObject({ code: 1, stderr: expect.stringContaining('No crawl') });
+    expect(await run(['top', '--dir', dir])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Neither a crawl nor a scheduler'),
+    });
     gate.closeAfter(2);
     const crawl = start(['crawl', `${origin}/`, '--dir', dir, '--allow', '127.0.0.1', '--delay', '0', '--json']);
     expect(await seenIn(dir)).toMatchObject({

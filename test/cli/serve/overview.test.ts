@@ -58,7 +58,7 @@ describe('the overview', () => {
     const old = [pastRound(NOW - 40 * DAY, { new: 4 })];
     const text = textOf(shown({ ...NO_CRAWL, rounds: old, last: LAST, stats: NOTHING_DUE, statsAt: NOW }));
     expect(text).toContain('No visits in this time.');
-    expect(text).toContain('No page has an estimated change rate so far.');
+    expect(text).toContain('No page has an estimated change rate yet.');
     expect(text).toContain('No page has changed in this time.');
   });
 
@@ -110,7 +110,7 @@ describe('the overview', () => {
   it('says how old its figures are', () => {
     expect(textOf(shown(YEAR))).toContain('Crawl db as of 07:29 (4 s ago). Rounds up to 07:29 (1 min ago)');
     const locked = textOf(shown({ ...YEAR, stats: null, statsAt: null }));
-    expect(locked).toContain('The crawl db was not read so far.');
+    expect(locked).toContain('The crawl db has not been read yet.');
     expect(locked).toContain('Known once the crawl db can be read.');
     expect(locked).toContain('fetched 61,204');
   });

@@ -130,7 +130,10 @@ describe('the built program', () => {
     const { url } = JSON.parse(line) as { readonly url: string };
     expect(await (await fetch(new URL('/healthz', url))).text()).not.toBe('');
     const top = await run(['top', '--once'], { cwd });
-    expect(top).toMatchObject({ code: 1, stderr: expect.stringContaining('No crawl and no scheduler runs') });
+    expect(top).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Neither a crawl nor a scheduler is running'),
+    });
     child.kill('SIGTERM');
     expect((await finished).code).toBe(0);
   });

@@ -65,7 +65,7 @@ it('is counted without being changed by a dry run, also of the built program', a
 it('is mended: visits, due times, feed, segments; the crawl goes on', async () => {
   const { stdout, code } = await run(['repair', '--clock', '--dir', dir]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^The newest time lies 400(\.\d)? d ahead\. Brought back to now: 2 records/);
+  expect(stdout).toMatch(/^The newest time lies 400(\.\d)? d ahead\. Set to now: 2 records/);
   now = Date.now();
   expect(await repairClock({ config, dir, log, clock })).toMatchObject({ aheadMs: 0, records: 0 });
   expect(await verifyState({ config, dir, log, clock })).toMatchObject({ sound: true });

@@ -81,7 +81,7 @@ const USES: readonly Use[] = [
     id: 'playwright',
     command: 'crawl seeds.txt --allow 127.0.0.1 --dir rendered',
     config: 'render: { mode: always, browser: no-such-browser }\n',
-    result: { code: 2, says: 'no-such-browser is no program that can be started' },
+    result: { code: 2, says: 'no-such-browser is not a program that can be started' },
   },
 ];
 

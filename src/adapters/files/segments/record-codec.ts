@@ -16,7 +16,7 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   } catch (error) {
     throw damagedAt(file, frame.offset, 'the record cannot be decoded', error);
   }
-  if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is no map');
+  if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is not a map');
   return record as Kind;
 }
 

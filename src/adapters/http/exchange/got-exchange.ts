@@ -55,9 +55,7 @@ export class GotExchange {
     stream.once('response', (response: IncomingMessage) => this.onResponse(response));
     stream.once('upgrade', (_response: IncomingMessage, socket: Duplex) => {
       socket.destroy();
-      this.incoming.fail(
-        new CrawlError('protocol-error', 'the server changed to another protocol without being asked'),
-      );
+      this.incoming.fail(new CrawlError('protocol-error', 'the server switched protocols unasked'));
     });
     // The listener stays attached: got reports some faults more than once, and an error without a listener would end
     // the process.

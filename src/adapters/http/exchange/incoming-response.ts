@@ -135,7 +135,7 @@ export class IncomingResponse {
   }
 
   private planFor(head: ResponseHead): BodyPlan {
-    if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is no final answer`);
+    if (head.status < 200) throw new CrawlError('protocol-error', `status ${head.status} is not a final response`);
     const isOk = head.status >= 200 && head.status <= 299;
     const decision = this.request.onHead?.(head) ?? (isOk ? 'read' : 'drop');
     if (decision === 'read') contentCodings(head.headers['content-encoding']);

@@ -71,9 +71,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     const { connection } = this;
     if (connection === null) return true;
     if (status === 101) {
-      this.incoming.fail(
-        new CrawlError('protocol-error', 'the server changed to another protocol without being asked'),
-      );
+      this.incoming.fail(new CrawlError('protocol-error', 'the server switched protocols unasked'));
     } else if (status >= 200) {
       if (status === 304) connection.expectNoBody();
       const rawHeaders = textsOf(fields);

@@ -21,7 +21,9 @@ export function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
   if (code !== undefined) return new CrawlError(code, message, { cause: error });
   // An unrequested response, 100 Continue, or 101 Switching Protocols.
   if (name === 'SocketError' && message.startsWith('bad ')) {
-    return new CrawlError('protocol-error', `${message}: the server sent what it was not asked for`, { cause: error });
+    return new CrawlError('protocol-error', `${message}: the server sent something that was not requested`, {
+      cause: error,
+    });
   }
   if ('code' in error && String(error.code).startsWith('UND_ERR_')) {
     return new CrawlError('fetch-aborted', message, { cause: error });

@@ -8,7 +8,7 @@ export interface Rest extends Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUn
 /** Rests are looked through for those that are over whenever this many have come. */
 const SWEEP_EVERY = 1000;
 
-/** Hosts without tasks that must not be asked yet, by name. A rest that is over is forgotten in time. */
+/** Hosts without tasks that must not be contacted yet, by name. A rest that is over is forgotten in time. */
 export class RestingHosts {
   readonly #rests = new Map<string, Rest>();
   #sweepAt = SWEEP_EVERY;

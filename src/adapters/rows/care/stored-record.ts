@@ -11,7 +11,7 @@ export function storedRecord(rowKey: string, bytes: Buffer): CrawlDatum | Findin
   let datum: CrawlDatum;
   try {
     const url = urlOfRow(rowKey);
-    if (urlKey(url) !== key) return misplaced(rowKey, `its key spells ${url}, whose own key is another`);
+    if (urlKey(url) !== key) return misplaced(rowKey, `its key spells ${url}, whose key is another one`);
     datum = decodeRecord(url, bytes);
   } catch (error) {
     return { kind: 'row-unreadable', subject: rowKey, detail: (error as Error).message };

@@ -88,7 +88,7 @@ async function checkDueOf(
       report({
         kind: 'due-differs',
         subject: datum.url,
-        detail: 'what generate would see is not what the record says',
+        detail: 'its entry in the due index is not that of its record',
       });
     }
   }

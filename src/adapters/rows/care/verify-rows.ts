@@ -122,7 +122,12 @@ async function checkLeases(rows: Rows, segments: ReadonlyMap<string, SegmentStat
         const datum = storedRecord(ROW.record + key.slice(1), record);
         if (isFinding(datum)) continue;
         const isSame = lease.dueAt === datum.nextFetchAt && encodeDue(datum).equals(Buffer.from(lease.due));
-        if (!isSame) report({ kind: 'lease-differs', subject: url, detail: 'it would come back at another time' });
+        if (!isSame)
+          report({
+            kind: 'lease-differs',
+            subject: url,
+            detail: 'its lease would return it to the due index at another time',
+          });
       }
     }
   }

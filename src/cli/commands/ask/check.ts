@@ -63,7 +63,7 @@ const CHECKS: readonly Check[] = [
     options: [
       ['--url <url>', 'the URL that the file came from, for its relative links'],
       ['--content-type <type>', 'its Content-Type header'],
-      ['--signatures <names>', 'sign it by these signature plugins as well, separated by commas; all: by each'],
+      ['--signatures <names>', 'compute its signature by these plugins too, separated by commas; all: by each'],
       ['--against <file>', 'another version of it, a file or URL: the bits between the signatures of both'],
       ['--html <file>', 'write its blocks as a page for a browser: what was taken, why, and what a reading mode takes'],
     ],

@@ -62,7 +62,10 @@ export function addLinkclusters(program: Command, run: Run): void {
       'keep the noise clusters, in place of those before: of the crawl, or of all these files, output of "incrawl mr ' +
         'reduce linkclusters", gzip or not, folders of such files, or - for stdin',
     )
-    .option('--undo [domain]', 'take the clusters of a domain back, or all, and restore the URLs that they lowered')
+    .option(
+      '--undo [domain]',
+      'withdraw the clusters of a domain, or all, and restore the scores of the URLs that they lowered',
+    )
     .option('--applied', 'list the noise clusters that are kept')
     .option('--dry-run', DRY_RUN)
     .addOption(

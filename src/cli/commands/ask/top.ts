@@ -45,7 +45,7 @@ async function printOnce(session: Session): Promise<number> {
   return EXIT.error;
 }
 
-const nothingRuns = (dir: string): string => `No crawl and no scheduler runs on ${dir}.`;
+const nothingRuns = (dir: string): string => `Neither a crawl nor a scheduler is running on ${dir}.`;
 
 /** Pause between two questions to a scheduler that waits for its next run, ms. */
 const POLL_MS = 1_000;

@@ -25,7 +25,7 @@ export function addCookies(program: Command, run: Run): void {
 
   const list = cookies
     .command('list', { isDefault: true })
-    .description('Names, domains and ends of the cookies; values are not shown.')
+    .description('Names, domains and expiry times of the cookies; values are not shown.')
     .addHelpText('after', '\nExample:\n  incrawl cookies list --json');
   list.action(() =>
     run(list, async (session) => {
@@ -38,7 +38,7 @@ export function addCookies(program: Command, run: Run): void {
   const take = cookies
     .command('import')
     .argument('<file>', 'a cookies.txt, as extensions of browsers, curl and wget write it')
-    .description('Take in the cookies of a browser, and make due what waited for a login.')
+    .description('Import the cookies of a browser, and make pages due that waited for a login.')
     .option('--dry-run', 'only say what would be imported')
     .addHelpText('after', '\nExample:\n  incrawl cookies import cookies.txt');
   take.action((file: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
@@ -78,7 +78,7 @@ function notesOn({ unused, faults }: CookieImport): string[] {
   return [
     ...(faults.length === 0
       ? []
-      : [`Lines that are no cookies of this format: ${lines}${faults.length > 10 ? ', ...' : ''}`]),
+      : [`Lines that are not cookies in this format: ${lines}${faults.length > 10 ? ', ...' : ''}`]),
     ...(unused.length === 0
       ? []
       : [`No entry of "hosts:" with "cookies: true" is for: ${safeText(unused.join(', '))}`]),

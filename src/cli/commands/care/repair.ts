@@ -18,7 +18,7 @@ export function addRepair(program: Command, run: Run): void {
         'data is moved to a quarantine; nothing is deleted.',
     )
     .option('--deep', 'also read every stored response; pages without a readable one are removed from their segment')
-    .option('--clock', 'bring times back that a clock has stamped while it was ahead; nothing else is repaired')
+    .option('--clock', 'correct times that were stamped while the clock was ahead; nothing else is repaired')
     .option('--dry-run', 'only say what is wrong, and how it would be repaired')
     .addHelpText(
       'after',

@@ -26,7 +26,7 @@ Examples:
   incrawl ctl touch https://example.org/news
   incrawl ctl delay www.example.org 30
 
-What is asked holds for this run. It is taken from processes of the same user alone.`,
+A command holds for this run only, and is accepted from processes of the same user only.`,
     );
   const states: readonly (readonly ['pause' | 'resume' | 'stop', string])[] = [
     ['pause', 'Send no further request; those under way end. "resume" goes on; a killed crawl begins unpaused.'],
@@ -63,7 +63,7 @@ What is asked holds for this run. It is taken from processes of the same user al
     .command('delay')
     .argument('<host>', 'such as www.example.org', hostName)
     .argument('<seconds>', 'time between two requests, such as 30 or 2m; 0: as configured', durationMs)
-    .description('Ask a host less often. It is never asked more often than robots.txt and the configuration allow.')
+    .description('Send requests to a host less often; never more often than robots.txt and the configuration allow.')
     .addHelpText('after', '\nExamples:\n  incrawl ctl delay www.example.org 30\n  incrawl ctl delay www.example.org 0');
   delay.action((host: string, ms: number) => run(delay, (session) => setDelay(session, host, ms), 'when-asked'));
 }

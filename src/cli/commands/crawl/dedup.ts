@@ -53,7 +53,7 @@ export function addDedup(program: Command, run: Run): void {
     )
     .option('--min-chars <n>', 'leave out pages with less text; default: dedup.minChars', wholeNumber(0))
     .option('--dry-run', 'only say what would be marked')
-    .option('--undo', 'give every page that dedup marked its former state back')
+    .option('--undo', 'restore the former state of every page that dedup marked')
     .addHelpText(
       'after',
       `

@@ -179,6 +179,6 @@ function timetableOf(session: Session, flags: ScheduleFlags, startedAt: number):
 async function printStatus(session: Session, health: Health | null): Promise<number> {
   await writeAnswer(session, health, () => (health === null ? '' : statusText(health)));
   if (health !== null) return EXIT.done;
-  if (!session.json) session.note(`No scheduler runs on ${session.options.dir}.`);
+  if (!session.json) session.note(`No scheduler is running on ${session.options.dir}.`);
   return EXIT.error;
 }

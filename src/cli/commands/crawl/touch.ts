@@ -28,7 +28,7 @@ export function addTouch(program: Command, run: Run): void {
     .argument('[url...]', 'known URLs; - or --stdin reads them from stdin')
     .description(
       'Make known URLs due now, such as after a change notice. They rank before all others, in up to half of a round; ' +
-        'those of --all go before none.',
+        'those of --all keep their rank.',
     )
     .option('--all', 'all pages that are still visited')
     .option('--host <host>', 'those of this host (host or host:port)', hostName)

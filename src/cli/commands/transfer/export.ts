@@ -43,7 +43,7 @@ export function addExport(program: Command, run: Run): void {
     .option('--status <states>', 'only pages in these states, separated by commas', crawlStates)
     .option('--host <host>', 'only pages of this host', hostName)
     .option('--where <expr>', 'only pages whose record matches, such as "title ~ price": "incrawl help query"')
-    .option('--with-duplicates', 'pages that repeat others, too')
+    .option('--with-duplicates', 'also pages that are duplicates of others')
     .option(
       '--since <time>',
       'only pages that changed since, and the URLs of removed ones: a time, an age (2h, 3d), or a number of the ' +
@@ -57,7 +57,7 @@ export function addExport(program: Command, run: Run): void {
     )
     .option(
       '--whole',
-      'all of each page but its navigation, head and foot, in place of the main content: in Markdown, and in the texts ' +
+      'the whole page except its navigation, header and footer, in place of the main content: in Markdown, and in the texts ' +
         'of other formats',
     )
     .option('--force', 'let an export without pages replace a file that has content')

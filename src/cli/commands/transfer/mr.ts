@@ -56,7 +56,7 @@ function addReduce(mr: Command, run: Run): void {
   const command = mr
     .command('reduce')
     .description(
-      'Reduce step of a job, on stdin and stdout. The lines of a key must lie together; their order changes nothing.',
+      'Reduce step of a job, on stdin and stdout. The lines of a key must be adjacent; their order does not matter.',
     )
     .addArgument(new Argument('<job>', 'name of the job').choices([...JOBS]))
     .addHelpText('after', '\nExamples:\n  LC_ALL=C sort mapped.tsv | incrawl mr reduce dedup > pairs.tsv');

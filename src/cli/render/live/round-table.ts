@@ -102,7 +102,7 @@ function cardOf(label: string, round: Counts, width: number): string[] {
 
 const REASONS: Readonly<Record<StoppedBy, string>> = {
   'nothing-due': 'Nothing is due any more.',
-  'hosts-waiting': 'Nothing else is due: all that is left is of hosts that must not be asked yet (crawl.hostWait).',
+  'hosts-waiting': 'Nothing else is due: the rest belongs to hosts that must not be contacted yet (crawl.hostWait).',
   rounds: 'Stopped after the number of rounds asked for.',
   asked: 'Stopped after this round, as asked (incrawl ctl stop).',
   signal: 'Stopped by a signal.',

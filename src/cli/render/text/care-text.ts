@@ -51,7 +51,7 @@ export function clockText({ aheadMs, dryRun, ...counts }: ClockRepairSummary): s
   ];
   const lost =
     beliefs === 0 ? '' : `${counted(beliefs, 'page')} will be observed anew: visits seemed to lie far apart.\n`;
-  const done = dryRun ? 'These would be brought back' : 'Brought back to now';
+  const done = dryRun ? 'These would be set to now' : 'Set to now';
   return `The newest time lies ${span(aheadMs / 1_000)} ahead. ${done}: ${rows.join(', ')}.\n${lost}`;
 }
 
@@ -60,7 +60,7 @@ export function repairText(summary: RepairSummary, bold: Bold): string {
   const kinds = Object.entries(found);
   const lines = [
     kinds.length === 0
-      ? 'Nothing was wrong; the indexes were rebuilt all the same.'
+      ? 'Nothing was wrong; the indexes were rebuilt anyway.'
       : `Found: ${kinds.map(([kind, times]) => `${kind} ${count(times)}`).join(', ')}.`,
   ];
   if (summary.rebuilt) lines.push('LevelDB rebuilt its own files.');

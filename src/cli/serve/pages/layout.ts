@@ -46,7 +46,7 @@ export function layout(parts: PageParts): Markup {
 ${isLive ? markup`<noscript><meta http-equiv="refresh" content="15"></noscript>` : null}
 <script src="/assets/live.js" defer></script>
 </head><body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to the content</a>
 <header>
 <p class="brand"><a href="/">incrawl</a> <span class="dir" title="${dir}"><bdi>${dir}</bdi></span></p>
 <nav aria-label="Sections"><ul>${menu}</ul></nav>
@@ -80,7 +80,7 @@ export function activityText({ state, run, schedule }: Activity): string {
   if (state === 'waiting') {
     const next = schedule?.nextRunAt ?? null;
     const when = next === null ? 'soon' : `at ${next.slice(0, 16).replace('T', ' ')}`;
-    return `No crawl runs. The scheduler (${schedule?.timetable}) starts the next run ${when}.`;
+    return `No crawl is running. The scheduler (${schedule?.timetable}) starts the next run ${when}.`;
   }
   return 'No crawl runs.';
 }

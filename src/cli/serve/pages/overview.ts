@@ -42,7 +42,7 @@ export function overviewPage(data: OverviewData): Markup {
   if (stats === null && last === null)
     return activity.run === null
       ? firstSteps
-      : markup`${runParts(activity.run, speeds, isSteered)}${nothing('The first round goes on.')}`;
+      : markup`${runParts(activity.run, speeds, isSteered)}${nothing('The first round is under way.')}`;
   const run = activity.run === null ? last && lastRoundSection(last, now) : runParts(activity.run, speeds, isSteered);
   const past = pastPanels(rounds, shown, now);
   const failed = activity.schedule?.lastRun?.ok === false ? activity.schedule.lastRun : null;
@@ -76,7 +76,7 @@ function ages({ statsAt, last, now }: OverviewData): string {
     const seconds = Math.round((now - at) / 1_000);
     return `${clockText(at)} (${seconds < 1 ? 'now' : `${span(seconds)} ago`})`;
   };
-  const db = statsAt === null ? 'The crawl db was not read so far.' : `Crawl db as of ${ago(statsAt)}.`;
+  const db = statsAt === null ? 'The crawl db has not been read yet.' : `Crawl db as of ${ago(statsAt)}.`;
   return last === null ? db : `${db} Rounds up to ${ago(Date.parse(last.at))}; a round counts when it ends.`;
 }
 
@@ -92,4 +92,4 @@ function spanChoice(shown: Span): Markup {
 const firstSteps = markup`<section class="first"><h2>Nothing has been crawled yet.</h2>
 <p>A first crawl, in another terminal, with the same <code>--dir</code>:</p>
 <pre><code>incrawl crawl https://example.org/ --contact you@example.org</code></pre>
-<p>This page fills itself while the crawl runs.</p></section>`;
+<p>This page fills up while the crawl runs.</p></section>`;

@@ -63,7 +63,7 @@ function changesPanel(rounds: readonly PastRound[], buckets: readonly Sums[], sp
   const expected = expectedIn(rounds, buckets, span);
   const now = expected.at(-1) ?? null;
   if (found === 0 && !expected.some((value) => value !== null && value > 0)) {
-    const none = nothing('No page has changed in this time. New pages are no changes.');
+    const none = nothing('No page has changed in this time. New pages do not count as changes.');
     return panel(title, `last ${span.label}`, 'third', none);
   }
   const line = now === null ? null : { label: 'expected', values: expected };
@@ -115,13 +115,13 @@ function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span
     .filter(({ at }) => at <= to);
   const last = points.at(-1);
   if (last === undefined) {
-    const why = rounds.some(isEstimated) ? 'No round in this time.' : 'No page has an estimated change rate so far.';
+    const why = rounds.some(isEstimated) ? 'No round in this time.' : 'No page has an estimated change rate yet.';
     return panel('Fresh copies', `last ${span.label}`, 'third', nothing(why));
   }
   const share = (value: number): string => `${(100 * value).toFixed(1)} %`;
   const least = points.reduce((a, b) => (b.sample.fresh < a.sample.fresh ? b : a));
   const chart = trendChart({
-    caption: `Share of fresh copies, last ${span.label}: ${share(last.sample.fresh)} now, ${share(least.sample.fresh)} at the least`,
+    caption: `Share of fresh copies, last ${span.label}: ${share(last.sample.fresh)} now, ${share(least.sample.fresh)} at the lowest`,
     from,
     to,
     points: thinned(points).map(({ at, sample }) => ({

@@ -5,7 +5,7 @@ export class TurnTooLate extends Error {
   readonly at: number;
 
   constructor(host: string, at: number) {
-    super(`${host} must not be asked before ${new Date(at).toISOString()}`);
+    super(`${host} must not be contacted before ${new Date(at).toISOString()}`);
     this.name = 'TurnTooLate';
     this.host = host;
     this.at = at;

@@ -180,7 +180,7 @@ export function isIncomparable(
 export const byAge = (a: CrawlDatum, b: CrawlDatum): number =>
   a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);
 
-/** The page at the least distance, among equals the one known longest; `null`: all are too far (distance `null`). */
+/** The page at the lowest distance, among equals the one known longest; `null`: all are too far (distance `null`). */
 export function nearestPage(
   pages: Iterable<CrawlDatum>,
   distanceOf: (page: CrawlDatum) => number | null,

@@ -48,7 +48,7 @@ export const SKIP_REASONS = {
   'below-min-score': selected('Its score is below the minimum.', 'generate.minScore'),
   'below-min-interval': selected('Its interval is below the minimum.', 'generate.minInterval'),
   'host-waits': selected(
-    'Its host must not be asked yet: its Crawl-delay is long, or it asked for a pause.',
+    'Its host must not be contacted yet: its Crawl-delay is long, or it asked for a pause.',
     'none: the pace is that of the host. fetch.hostWait, fetch.crawlDelayPolicy',
   ),
   'host-day-used': selected(

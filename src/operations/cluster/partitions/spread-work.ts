@@ -147,7 +147,7 @@ function turnsOf(
     const turns = (lost.get(partition) ?? 0) + 1;
     lost.set(partition, turns);
     if (turns !== LOST_TURNS) return;
-    log.warn('the lease on a partition is lost again and again, as it is after the restore of an older database', {
+    log.warn('the lease on a partition is lost again and again, which happens after an older database was restored', {
       partition,
       error: message,
     });
