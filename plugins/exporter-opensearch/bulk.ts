@@ -84,9 +84,8 @@ export class BulkSender {
       left = this.putOff(sent, parsed(answer));
       if (left.length === 0) return;
       if (attempt >= this.options.retries) {
-        throw new Error(
-          `the server did not take ${left.length} documents at ${attempt + 1} attempts, the first is ${left[0]?.url}`,
-        );
+        const documents = left.length === 1 ? '1 document' : `${left.length} documents`;
+        throw new Error(`the server postponed ${documents} ${attempt + 1} times, the first is ${left[0]?.url}`);
       }
       await this.deps.sleep(pauseMs(attempt, this.options.firstPauseMs, this.deps.random));
     }

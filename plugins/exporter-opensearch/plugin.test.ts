@@ -126,7 +126,7 @@ describe('exporter-opensearch', () => {
     );
     const sink = await open();
     await sink.document(page('http://e.example/a'), noContent);
-    await expect(sink.close()).rejects.toThrow('put off 1 documents 4 times');
+    await expect(sink.close()).rejects.toThrow('postponed 1 document 4 times');
   });
 
   it('takes credentials from the environment, an index from the address', async () => {
