@@ -99,6 +99,12 @@ describe('pages that brought nothing', () => {
     expect(await emptyTemplates([home, ...articles, ...alike(() => [])])).toEqual(['a.org/offer/*']);
     expect(await emptyTemplates([home, ...articles, ...alike((at) => [article(at)])])).toEqual(['a.org/offer/*']);
     expect(await emptyTemplates([home, ...articles, ...alike((at) => [`/new-${at}`])])).toEqual([]);
+    // Pages that are found by each other alone.
+    expect(await emptyTemplates([home, ...alike((at) => [`/offer/${(at + 1) % 6}`])])).toEqual([]);
+    // More links than are looked at.
+    const many = range(120).map((at) => `/note-${at}`);
+    expect(await emptyTemplates([page('/', 'Start', many), ...alike(() => many)])).toEqual([]);
+    expect(await emptyTemplates([page('/', 'Start', many), ...alike(() => many.slice(0, 90))])).toHaveLength(1);
     // Too little text to say that they are alike: pages of pictures.
     expect(await emptyTemplates(range(6).map((at) => page(`/photo/${at}`, 'A photo', [])))).toEqual([]);
   });

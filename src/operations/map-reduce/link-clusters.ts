@@ -66,11 +66,12 @@ interface DomainUrls {
 function* familiesOf({ name, urls, outside, visits }: DomainUrls): Generator<string> {
   const families = new UrlFamilies();
   const byPath = new Map<string, string>();
+  const familyOf = new Map<string, number>();
   for (const url of [...urls.keys()].sort()) {
     const path = pathAndQuery(url);
     if (byPath.has(path)) continue;
     byPath.set(path, url);
-    families.add(path, urls.get(url));
+    familyOf.set(url, families.add(path, urls.get(url)));
   }
   const judged = judgeFamilies(families.families, noiseSamples(families.families));
   for (const [number, family] of judged.entries()) {
@@ -79,7 +80,9 @@ function* familiesOf({ name, urls, outside, visits }: DomainUrls): Generator<str
     yield `${name}\t${number}\t${family.size}\t${verdict}\t${family.similarityToNoise.toFixed(4)}\t${first}`;
     for (const path of family.deviants) yield `${name}\t${number}\tdeviant\t${byPath.get(path) ?? path}`;
   }
-  yield* templatesOf(name, judged.length, urls.keys(), visits);
+  // What is noise by its URLs needs no second family.
+  const isNoise = (url: string): boolean => judged[familyOf.get(url) ?? -1]?.isNoise === true;
+  yield* templatesOf(name, judged.length, urls.keys(), visits, isNoise);
   const beyond = outside + families.outside;
   if (beyond > 0) yield `${name}\toutside\t${beyond}`;
 }
@@ -90,6 +93,7 @@ function* templatesOf(
   from: number,
   urls: Iterable<string>,
   visits: ReadonlyMap<string, boolean>,
+  isNoise: (url: string) => boolean,
 ): Generator<string> {
   const templates = new Map<string, { visits: number; empty: number; readonly members: string[] }>();
   for (const [url, isEmpty] of visits) {
@@ -106,6 +110,7 @@ function* templatesOf(
   for (const [name, template] of [...templates].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!isEmptyTemplate(template)) continue;
     const { members, visits, empty } = template;
+    if (members.every(isNoise)) continue;
     const [first] = members.sort();
     const columns = [domain, number++, members.length, 'noise', (empty / visits).toFixed(4), first, name, visits];
     yield columns.join('\t');

@@ -8,9 +8,9 @@ import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { Outlink, ParsedRecord, Segment, SegmentStore } from '../../ports/segment-store.ts';
 
 /** Templates that are looked at, and visited pages of each: bound memory. */
-const MOST_TEMPLATES = 20_000;
+const MOST_TEMPLATES = 4_000;
 const MOST_PAGES = 20;
-/** Links of a page that are looked at. */
+/** Links of a page that are looked at; one with more is taken to bring something. */
 const MOST_LINKS = 100;
 /**
  * Pages of a template that list the same page, on the average. Archives, sections and the pages of a list name each
@@ -36,8 +36,9 @@ interface VisitedPage {
   readonly hash: number;
   /** Where it redirects to, on another site; `null`: it is a page. */
   away: string | null;
-  /** Content links to pages of other templates. */
+  /** Content links to pages of other templates, and to pages of its own. */
   readonly targets: readonly string[];
+  readonly own: readonly string[];
   readonly sketch: string | null;
   /** Made where the text decides. */
   cover: WordCover | null;
@@ -63,8 +64,8 @@ interface Linked {
 /**
  * Visited pages of the templates that brought nothing to the crawl, as input lines of the mapper of `linkclusters`:
  * `URL<TAB>nothing`, or `something` for the few others of these templates. A page brought nothing when it leads to
- * another site; when its text is that of another page of the template and others link to all that it links to; when it
- * lists pages, as other pages of its template do, all of which others link to, and its text stands in these pages.
+ * another site; when its text is that of another page of the template, and other templates link to all that it links
+ * to; when it lists pages that other templates link to, as others of its template do, and its text stands in these.
  */
 export async function* visitedPageLines(crawl: CrawledPages): AsyncGenerator<string> {
   const templates = await visitedTemplates(crawl);
@@ -128,27 +129,35 @@ async function visitedTemplates(crawl: CrawledPages): Promise<VisitedTemplate[]>
     if (outcome.kind !== 'redirect') continue;
     const away = absolute(outcome.target, url);
     const isAway = away !== null && domainOf(hostOf(away)) !== domainOf(hostOf(url));
-    take(url, (_, hash) => ({ url, hash, away: isAway ? away : null, targets: [], sketch: null, cover: null }));
+    take(url, (_, hash) => ({
+      url,
+      hash,
+      away: isAway ? away : null,
+      targets: [],
+      own: [],
+      sketch: null,
+      cover: null,
+    }));
   }
   for await (const record of crawl.parsed({ texts: false })) {
     const { url, outcome } = record;
     if (outcome.kind !== 'parsed') continue;
     const sketch = (outcome.textChars ?? 0) >= LEAST_CHARS ? (outcome.sketch ?? null) : null;
-    take(url, (name, hash) => ({ url, hash, away: null, targets: targetsOf(record, name), sketch, cover: null }));
+    take(url, (name, hash) => ({ url, hash, away: null, ...linksOf(record, name), sketch, cover: null }));
   }
   return [...templates.values()].filter(({ pages }) => pages.length >= LEAST_VISITED);
 }
 
-function targetsOf({ url, outlinks }: ParsedRecord, template: string): string[] {
-  const targets = new Set<string>();
+function linksOf({ url, outlinks }: ParsedRecord, template: string): Pick<VisitedPage, 'targets' | 'own'> {
+  const [targets, own] = [new Set<string>(), new Set<string>()];
   for (const link of outlinks) {
-    if (targets.size >= MOST_LINKS) break;
+    if (targets.size + own.size >= MOST_LINKS) break;
     if (link.rel !== 'link' || link.noise !== undefined) continue;
     const target = targetOf(link);
     // The further pages of a list are the list itself.
-    if (!target.startsWith(url) && templateOf(target) !== template) targets.add(target);
+    if (!target.startsWith(url)) (templateOf(target) === template ? own : targets).add(target);
   }
-  return [...targets];
+  return { targets: [...targets], own: [...own] };
 }
 
 const targetOf = ({ url }: Outlink): string => url.split('#', 1)[0]!;
@@ -172,7 +181,9 @@ async function linkedPages(
   const away = new Map<string, VisitedPage[]>();
   for (const { pages } of templates) {
     for (const page of pages) {
-      for (const target of page.targets) if (!linked.has(target)) linked.set(target, { isKnown: false, by: new Map() });
+      for (const target of [...page.targets, ...page.own]) {
+        if (!linked.has(target)) linked.set(target, { isKnown: false, by: new Map() });
+      }
       if (page.away !== null) away.set(page.away, [...(away.get(page.away) ?? []), page]);
     }
   }
@@ -235,13 +246,14 @@ function broughtNothing(
   isKnownText: IsKnownText,
 ): boolean {
   if (page.away !== null) return true;
+  if (page.targets.length + page.own.length >= MOST_LINKS) return false;
   const isKnown = (target: string): boolean => {
     const { isKnown = false, by = [] } = linked.get(target) ?? {};
     return isKnown || [...by].some(([each]) => each !== template && !others.has(each));
   };
   const listed = page.targets.filter((target) => !template.frame.has(target));
   if (!listed.every(isKnown)) return false;
-  if (template.pages.some((other) => other !== page && isAlike(page, other))) return true;
+  if (page.own.every(isKnown) && template.pages.some((other) => other !== page && isAlike(page, other))) return true;
   return listed.length > 0 && template.listings >= LEAST_LISTINGS && isKnownText(page);
 }
 

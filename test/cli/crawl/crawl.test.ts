@@ -115,6 +115,8 @@ describe('crawl', () => {
   it('obeys robots.txt of an address that was blocked before', async () => {
     site = await startSite({ pages: 1 });
     const cwd = workDir();
+    // A state directory that was made by a crawl of nothing but this address would be removed.
+    mkdirSync(join(cwd, 'crawldb'));
     const url = `${site.origin}/private/x`;
     const denied = (code: string) => ({ failures: [expect.objectContaining({ code, visits: 1, url })] });
     const blocked = await json<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd, code: 1 });
