@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Override } from '../config/override.ts';
 import type { Config } from '../config/schema.ts';
 import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
+import { isSpread } from '../operations/cluster/cluster-mark.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
 import { createOutput, type Output } from './output.ts';
@@ -201,6 +202,8 @@ export async function openSession(
       const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
       const { leavingNoRefusedCrawl } = await import('./process/refused-start.ts');
       const begin = { ...(await crawlerOptions()), dir, ...opening };
+      // Others ask the partitions themselves.
+      if (isSpread(dir)) return closing(await openCrawler(begin), use);
       return leavingNoRefusedCrawl(dir, async (judged) =>
         closing(await openCrawler(begin), (opened) =>
           answerMeanwhile(dir, opened, async () => judged(opened, await use(opened)), logOf),

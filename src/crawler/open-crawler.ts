@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../adapters/system/clock.ts';
 import { careOperations } from '../operations/care/care-operations.ts';
 import { warnOfTimesAhead } from '../operations/care/clock-ahead.ts';
-import { isSpread, refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
+import { readClusterMark, refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
 import { type AskedDb, type CrawlDeps, ofOnePart } from '../operations/deps.ts';
@@ -19,7 +19,6 @@ import { pluginViews } from '../operations/plugins/plugin-views.ts';
 import { crawlReader } from '../operations/questions.ts';
 import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
 import { requireCrawl, requireCrawlDb } from '../operations/state/has-crawl.ts';
-import { openDbToRead } from '../operations/state/open-db-to-read.ts';
 import { isInStore, openStore } from '../operations/state/open-store.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
 import { steerOperations } from '../operations/steer/steer-operations.ts';
@@ -31,8 +30,10 @@ import { wire } from './wiring.ts';
 /**
  * Opens a crawl on its state directory. Rejects with `CrawlError`: `db-locked` when another process holds it,
  * `crawl-missing` when there is none to read, `usage-invalid` when another user may have prepared the directory,
- * `config-invalid` or `plugin-broken` when it cannot be started as
- * configured.
+ * `config-invalid` or `plugin-broken` when it cannot be started as configured.
+ *
+ * A spread crawl is opened beside the workers that hold its partitions. Questions and exports work on all of them, and
+ * commands are sent to them. What works on one of them rejects with `usage-invalid`, and says how that is done.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
@@ -47,11 +48,17 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { close, ...wiring } = await wire({ config, dir, baseDir, log, clock, random, onWork, env });
   if (access === 'segments') return crawlerOf({ ...wiring, store: noStore, asked: noStore }, close);
   try {
-    if (access === 'look' && isSpread(dir)) {
-      const db = await openDbToRead({ dir, log, clock, config: async () => config, withIndexes: true });
+    const partitions = readClusterMark(dir)?.partitions;
+    if (partitions !== undefined) {
+      const { openSpreadDb } = await import('../operations/cluster/partitions/open-spread-db.ts');
+      const { sentCommands } = await import('../operations/cluster/partitions/sent-commands.ts');
+      const db = await openSpreadDb({ config, dir, partitions, log, withIndexes: true });
       // What works on one partition says how that is done.
       const store = (): never => refuseSpread(dir) as never;
-      return crawlerOf({ ...wiring, store, asked: () => db }, () => close().finally(() => db.close()));
+      const crawler = crawlerOf({ ...wiring, store, asked: () => db }, () => close().finally(() => db.close()));
+      const { partitionOf, trial, stores, turns } = db;
+      const sent = { trial, whole: db, stores, turns, partitionOf: partitionOf.bind(db), isDry: access === 'look' };
+      return { ...crawler, ...sentCommands({ ...wiring, ...sent }) };
     }
     const store = await openStore(wiring, { access, snapshotDir });
     const isWriting = access === 'write' && snapshotDir === undefined;

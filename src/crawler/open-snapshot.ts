@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
+import { isSpread, readClusterMark } from '../operations/cluster/cluster-mark.ts';
 import { requireCrawlDb } from '../operations/state/has-crawl.ts';
 import { isInStore } from '../operations/state/open-store.ts';
 import {
@@ -36,8 +36,9 @@ async function openToRead(options: CrawlerOptions): Promise<Crawler> {
 
 async function openToWrite(options: CrawlerOptions, written: readonly string[]): Promise<Crawler> {
   const { mustExist, ...onCopy } = options;
-  if (mustExist && !isInStore(options.config, resolve(options.dir))) requireCrawlDb(options.dir);
   const dir = resolve(options.dir);
+  if (mustExist && !isInStore(options.config, dir)) requireCrawlDb(dir);
+  if (isSpread(dir)) return openCrawler({ ...options, access: 'look' });
   return openIn(onCopy, shadowState(dir, written), async (copy) => {
     if (readClusterMark(dir) !== null) {
       const { copySharedDb } = await import('../operations/cluster/open-shared-db.ts');

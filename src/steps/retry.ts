@@ -26,6 +26,8 @@ export interface RetrySummary {
   /** URLs that match, by the reason of their last failure; `none`: the last visit did not fail. */
   readonly byReason: Readonly<Record<string, number>>;
   readonly dryRun: boolean;
+  /** As in {@link TouchSummary}. */
+  readonly partitions?: number;
 }
 
 export interface RetryDeps {

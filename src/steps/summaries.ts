@@ -45,6 +45,8 @@ export interface InjectSummary {
   /** Lines that were refused, by the reason: `urlfilter-traps: path repeats itself`. */
   readonly filteredBy: Rejections;
   readonly errors: readonly SeedError[];
+  /** Of a spread crawl: partitions that they were sent to, whose holders tell the new ones from the others. */
+  readonly partitions?: number;
 }
 
 /** What became of the seeds that a crawl was given. */

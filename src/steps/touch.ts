@@ -12,6 +12,8 @@ export interface TouchSummary {
   readonly unknown: readonly string[];
   /** Inputs that are no URL, or are refused, and why. */
   readonly invalid: readonly { readonly url: string; readonly error: string }[];
+  /** Of a spread crawl: partitions that it was sent to. Counts are what their holders will find. */
+  readonly partitions?: number;
 }
 
 /** Which known URLs are meant; conditions narrow each other down, and without any all are. */

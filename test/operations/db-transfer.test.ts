@@ -63,6 +63,7 @@ describe('a crawl db as lines of text', () => {
             { from: '003', number: 78, item: { links: [linkTo(A)] } },
             { from: 'seeds', number: 0, item: { seeds: [A, B] } },
             { from: 'seeds', number: 1, item: { seedHosts: ['a.example'] } },
+            { from: 'orders', number: 0, item: { order: { command: 'retry', args: [{ state: 'gone' }] } } },
           ],
         },
       },

@@ -1,4 +1,5 @@
 import type { ListFormat } from '../render/listing.ts';
+import { counted } from '../render/quantities.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import { dryRunNotice, jsonOf } from './dry-run.ts';
@@ -39,6 +40,12 @@ export async function writeSummary(
   dryRun = false,
 ): Promise<void> {
   if (wantsSummary(session, dryRun)) await writeAnswer(session, summary, text, dryRun);
+}
+
+/** Says that a command was sent to the partitions of a spread crawl, and who carries it out. */
+export function noteSent(session: Session, { partitions = 0 }: { readonly partitions?: number }): void {
+  if (partitions === 0 || session.json) return;
+  session.note(`Sent to ${counted(partitions, 'partition')}: workers carry it out ("incrawl work").`);
 }
 
 /**

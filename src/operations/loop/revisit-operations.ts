@@ -2,6 +2,7 @@ import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { Expression } from '../../domain/query/expression.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts';
 import { type TouchQuery, type TouchSummary, touch, touchMatching } from '../../steps/touch.ts';
 import type { CrawlDeps } from '../deps.ts';
@@ -15,17 +16,18 @@ export interface RevisitOperations {
   touchMatching(
     query: TouchQuery,
     options?: { readonly at?: number },
-  ): Promise<Pick<TouchSummary, 'touched' | 'unmoved'>>;
+  ): Promise<Omit<TouchSummary, 'unknown' | 'invalid'>>;
   /** Makes failed, refused or gone URLs due at once; `onUrl` is called with each. */
   retry(query: RetryQuery, onUrl?: (url: string, reason: SkipReason | null) => void): Promise<RetrySummary>;
 }
 
-export function revisitOperations({
-  runtime,
-  plugins,
-  store,
-  segments,
-}: Pick<CrawlDeps, 'runtime' | 'plugins' | 'store' | 'segments'>): RevisitOperations {
+export interface RevisitDeps extends Pick<CrawlDeps, 'runtime' | 'plugins' | 'segments'> {
+  store(): { readonly db: CrawlDb };
+  /** The parts of the crawl with their pages; default: the crawl db is its only one. */
+  parts?(): Parameters<typeof pageMatches>[0];
+}
+
+export function revisitOperations({ runtime, plugins, store, segments, parts }: RevisitDeps): RevisitOperations {
   const { loaded, policy } = plugins;
   const { clock, onWork } = runtime;
   return {
@@ -43,7 +45,7 @@ export function revisitOperations({
     touchMatching(query, { at = clock.now() } = {}) {
       const { db } = store();
       const env = { now: clock.now(), domainOf };
-      const matchesOf = (expression: Expression) => pageMatches([{ db, segments }], expression, env);
+      const matchesOf = (expression: Expression) => pageMatches(parts?.() ?? [{ db, segments }], expression, env);
       return touchMatching({ ...env, db, policy, onWork, random: runtime.random, matchesOf }, query, at);
     },
     retry: (query, onUrl) => retry({ db: store().db, policy, now: clock.now(), onWork }, query, onUrl),

@@ -32,6 +32,7 @@ const item = z.union([
   z.strictObject({ links: z.array(forwarded) }),
   z.strictObject({ seeds: z.array(z.string()) }),
   z.strictObject({ seedHosts: z.array(z.string()) }),
+  z.strictObject({ order: z.strictObject({ command: z.string(), args: z.array(z.unknown()) }) }),
 ]) satisfies z.ZodType<InboxItem>;
 
 export const forwardingSchemas = [

@@ -3,6 +3,7 @@ import {
   type ForwardedLink,
   type InboxItem,
   type InboxRow,
+  type Order,
   type OutboxRow,
   senderOf,
 } from '../../../domain/crawl/discovery/forwarded-link.ts';
@@ -56,15 +57,18 @@ const linksOf = (tuples: readonly unknown[]): ForwardedLink[] =>
 const SEED_HOSTS = 2;
 const LINKS = 3;
 const SEEDS = 4;
+const ORDER = 5;
 
 export function encodeItem(item: InboxItem): Buffer {
   if ('links' in item) return pack([LINKS, ...item.links.map(urlTupleOf)]);
+  if ('order' in item) return pack([ORDER, JSON.stringify(item.order)]);
   return 'seeds' in item ? pack([SEEDS, ...item.seeds]) : pack([SEED_HOSTS, ...item.seedHosts]);
 }
 
 function itemOf([kind, ...rest]: readonly unknown[]): InboxItem {
   if (kind === LINKS) return { links: linksOf(rest) };
   if (kind === SEEDS) return { seeds: rest.map(String) };
+  if (kind === ORDER) return { order: JSON.parse(String(rest[0])) as Order };
   if (kind === SEED_HOSTS) return { seedHosts: rest.map(String) };
   throw new TypeError(`the item is of the unknown kind ${kind}`);
 }

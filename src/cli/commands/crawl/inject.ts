@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { SeedSource } from '../../../crawler.ts';
-import { isForPartitions } from '../../../operations/cluster/cluster-mark.ts';
+import { isForPartitions, isSpread } from '../../../operations/cluster/cluster-mark.ts';
 import { EXIT } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { writeSummary } from '../../program/write-answer.ts';
-import { counted } from '../../render/quantities.ts';
+import { noteSent, writeSummary } from '../../program/write-answer.ts';
 import { badLines, injectText } from '../../render/text/seeds-text.ts';
-import type { Session } from '../../session.ts';
 
 interface InjectOptions {
   readonly mode?: 'keep' | 'update' | 'overwrite';
@@ -51,34 +48,20 @@ Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=
       const sources = await seedSources(session, seeds);
       const mode = options.mode ?? (options.overwrite ? 'overwrite' : options.update ? 'update' : 'keep');
       const dryRun = options.dryRun === true;
-      if (isForPartitions(session.options.dir, session.loaded.config)) {
-        if (mode !== 'keep' || dryRun) return session.refuse(ONLY_KEPT);
-        return send(session, sources);
+      const { dir } = session.options;
+      if (!dryRun && mode === 'keep' && isForPartitions(dir, session.config) && !isSpread(dir)) {
+        const { beginSpread } = await import('../../../operations/cluster/partitions/begin-spread.ts');
+        await beginSpread(await session.stateOptions({}));
       }
       const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
         mustExist: false,
       });
-      const isFailed = summary.urls === 0 && summary.errors.length > 0;
+      const isFailed = summary.urls === 0 && summary.errors.length + summary.filtered > 0;
       const say = isFailed ? session.complain : session.note;
       for (const line of badLines(summary.errors)) say(line);
       await writeSummary(session, summary, () => `${injectText(summary)}\n`, dryRun);
+      noteSent(session, summary);
       return isFailed ? EXIT.error : EXIT.done;
     }),
   );
-}
-
-const ONLY_KEPT =
-  'seeds of a crawl in partitions are sent to the partitions, whose workers inject them: known URLs are kept ' +
-  '(--mode keep), and there is no dry run';
-
-async function send(session: Session, sources: readonly SeedSource[]): Promise<number> {
-  const { injectSpread } = await import('../../../crawler/inject-spread.ts');
-  const options = await session.stateOptions({});
-  const { baseDir } = session.loaded;
-  const { urls, refused, partitions } = await injectSpread({ ...options, baseDir }, sources);
-  const summary = { urls, refused, partitions: partitions.size };
-  const lines = refused === 0 ? '' : `; ${counted(refused, 'line')} refused`;
-  const text = `${counted(urls, 'URL')} sent to their partitions, for "incrawl work" to inject${lines}`;
-  await writeSummary(session, summary, () => `${text}\n`, false);
-  return urls === 0 && refused > 0 ? EXIT.error : EXIT.done;
 }

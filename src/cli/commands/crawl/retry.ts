@@ -6,7 +6,7 @@ import { asAsked } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wantsSummary, writeText } from '../../program/write-answer.ts';
+import { noteSent, wantsSummary, writeText } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
@@ -68,6 +68,7 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
     const text = summary.matched === 0 ? await noMatchText(session, host) : retryText(summary);
     await writeText(session, `${text}\n`);
   }
+  noteSent(session, summary);
   return summary.matched === 0 ? EXIT.error : EXIT.done;
 }
 

@@ -7,7 +7,7 @@ import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
 import { hostName, moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { writeSummary } from '../../program/write-answer.ts';
+import { noteSent, writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { touchText, untouchedLines } from '../../render/text/steering-text.ts';
 import type { Session } from '../../session.ts';
@@ -87,6 +87,7 @@ async function touchMatching(session: Session, flags: TouchFlags, query: TouchQu
   const isNone = summary.touched + summary.unmoved === 0;
   const text = isNone ? await noMatchText(session, query.host) : touchedText(summary);
   await writeSummary(session, summary, () => `${text}\n`, dryRun);
+  noteSent(session, summary);
   return isNone ? EXIT.error : EXIT.done;
 }
 
@@ -107,6 +108,7 @@ async function touchUrls(session: Session, flags: TouchFlags, urls: readonly str
   const { touched, unmoved } = summary;
   const rest = flags.add ? `${count(added)} added` : undefined;
   await writeSummary(session, answer, () => `${touchText(summary, rest)}\n`, dryRun);
+  noteSent(session, summary);
   const left = flags.add ? { ...summary, unknown: [] } : summary;
   if (!session.json) for (const line of untouchedLines(left)) session.note(line);
   return touched + unmoved + added === 0 ? EXIT.error : EXIT.done;

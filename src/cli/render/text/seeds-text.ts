@@ -50,7 +50,7 @@ function adviceOn(code: string): string {
 /** What became of seeds, without an end of line. */
 export function injectText(summary: InjectSummary): string {
   const parts = [
-    [summary.injected, 'new'],
+    [summary.injected, summary.partitions === undefined ? 'new' : 'sent'],
     [summary.updated, 'updated'],
     [summary.overwritten, 'overwritten'],
     [summary.kept, 'kept unchanged'],

@@ -30,7 +30,14 @@ export type InboxItem =
   /** Lines of a seed list, whose URLs belong to the partition. */
   | { readonly seeds: readonly string[] }
   /** Hosts of seeds of the whole crawl, by which scope filters judge. */
-  | { readonly seedHosts: readonly string[] };
+  | { readonly seedHosts: readonly string[] }
+  | { readonly order: Order };
+
+/** A command for the pages of a partition, as plain data. */
+export interface Order {
+  readonly command: string;
+  readonly args: readonly unknown[];
+}
 
 /**
  * Links on their way to another partition, as one parcel: a row for each would be written and removed twice, and cost

@@ -6,14 +6,15 @@ import { applyForwarded } from '../../../steps/update/links/apply-forwarded.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { linkDeps, linkOptions } from '../../loop/readmitting.ts';
 import { injectSeeds } from '../../loop/step-operations.ts';
+import { carryOut } from './orders.ts';
 
 /** Rows applied in one batch, each of up to `PARCEL_SIZE` links or seeds. */
 const PAGE = 32;
 
 /**
- * Applies all rows of the inbox: links as if they had been found here, seeds, and hosts of seeds, which come first, as
- * links are judged by them. A batch of seeds is written before their rows are removed: seeds that are injected again
- * change nothing. Rows that come meanwhile may be left. Resolves with the number of rows.
+ * Applies all rows of the inbox: links as if they had been found here, commands, seeds, and hosts of seeds, which come
+ * first, as links are judged by them. Seeds and commands are written before their rows are removed: those that are
+ * applied again change nothing. Rows that come meanwhile may be left. Resolves with the number of rows.
  * @param onMail called before the first row is applied
  */
 export async function applyInbox(deps: CrawlDeps, signal: AbortSignal, onMail: () => Promise<void>): Promise<number> {
@@ -31,6 +32,7 @@ export async function applyInbox(deps: CrawlDeps, signal: AbortSignal, onMail: (
     if (rows.length === 0) break;
     if (applied === 0) await onMail();
     await addSeeds(deps, rows);
+    for (const { item } of rows) if ('order' in item) await carryOut(deps, item.order);
     const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
     await applyForwarded({ db, clock: runtime.clock, links }, rows, options);
     applied += rows.length;

@@ -3,6 +3,7 @@ import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../../config/schema.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
+import type { Turns } from '../../../ports/cluster/turns.ts';
 import type { CrawlDb } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { OrderedRows } from '../../../ports/ordered-rows.ts';
@@ -12,7 +13,8 @@ import { segmentsPlace } from '../../state/segments-mark.ts';
 import { requireServer, requireSharedDb } from '../open-shared-db.ts';
 import { asOneCrawlDb } from './as-one-crawl-db.ts';
 import { partitionDir } from './partition-dir.ts';
-import { partitionName, requireSpread } from './shared-partitions.ts';
+import type { PartitionStores } from './partition-stores.ts';
+import { partitionName, partitionNames, requireSpread, sharedPartitions } from './shared-partitions.ts';
 import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
 
 export interface SpreadDbOptions {
@@ -26,17 +28,29 @@ export interface SpreadDbOptions {
   readonly withIndexes?: boolean;
 }
 
+/** The partitions of a spread crawl: to be asked, and as what others are sent to. */
+export type OpenSpreadDb = AskedDb & {
+  partitionOf(host: string): number;
+  /** The same crawl, which drops what is written. */
+  readonly trial: CrawlDb;
+  readonly stores: PartitionStores;
+  readonly turns: Turns;
+};
+
 /**
  * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
  * where directory and store do not belong together, and with an error of the store.
  */
-export async function openSpreadDb(options: SpreadDbOptions): Promise<AskedDb> {
+export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
   const { config, dir, partitions, log, withIndexes = false } = options;
   const url = requireServer(config, dir);
-  const { name } = config.cluster;
+  const { name, leaseMs } = config.cluster;
   const store = openPostgresStore(url);
+  const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
+  const turns = store.turns(partitionNames(place), leaseMs);
+  const closeStore = (): Promise<void> => turns.close().finally(() => store.close());
   try {
-    await requireSpread({ store, dir, name, partitions, segments: segmentsPlace(config) });
+    await requireSpread(place);
     const rowsOf = async (partition: number): Promise<OrderedRows> => {
       const own = partitionName(name, partition);
       await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own });
@@ -49,7 +63,10 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<AskedDb> {
       dir: partitionDir(dir, number),
       number,
     });
-    return Object.assign(db.with({ close: () => db.close().finally(() => store.close()) }), {
+    return Object.assign(db.with({ close: () => db.close().finally(closeStore) }), {
+      trial: db.with({ write: async () => {} }),
+      stores: sharedPartitions(place, leaseMs),
+      turns,
       partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
       parts: [...db.all].map(([partition, part]) => partOn(part, partition)),
       async asOne(to: Log) {
@@ -60,7 +77,7 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<AskedDb> {
       },
     });
   } catch (error) {
-    await store.close();
+    await closeStore();
     throw error;
   }
 }

@@ -47,6 +47,10 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     ['export-db', 0],
     ['verify', 0],
     ['repair', 0],
+    [`touch ${PAGE}`, 1],
+    ['touch --all', 1],
+    ['retry --status gone', 1],
+    ['retry --status gone --dry-run', 1],
   ])('%s is answered with exit code %i', async (command, code) => {
     const answer = await asked(command);
     expect([answer.code, answer.stderr.includes('incrawl:')]).toEqual([code, false]);
@@ -56,8 +60,6 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     'dedup',
     'linkclusters',
     'reparse',
-    `touch ${PAGE}`,
-    'retry --status gone',
     'generate',
     'fetch',
     'parse',
@@ -124,7 +126,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('cluster.partitions is 8')]);
     expect(refused.stderr).toContain('begin the crawl "inject-first" with "incrawl inject" or "incrawl work"');
     const sent = await run(['inject', 'http://127.0.0.1:9/', 'http://127.0.0.2:9/', '--json', ...named, ...keys]);
-    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 2, refused: 0 }]);
+    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 2, filtered: 0 }]);
     expect(JSON.parse(readFileSync(join(fresh, 'cluster.json'), 'utf8'))).toMatchObject({ partitions: 8 });
     const work = await run(['work', '--quiet', ...named, ...keys]);
     expect([work.code, work.stderr]).toEqual([0, expect.not.stringContaining('incrawl:')]);
@@ -143,7 +145,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     for (const command of ['readdb --stats', `explain ${PAGE}`, 'changes --since 2h', 'export-db', 'verify'])
       expect([command, (await asked(command)).code]).toEqual([command, 0]);
     const sent = await run(['inject', PAGE, '--json', ...where()]);
-    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 1, refused: 0 }]);
+    expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 1, filtered: 0 }]);
     expect((await asked('repair')).code).toBe(5);
     for (const name of held) await store.leases.drop(name, 'test');
     await store.close();

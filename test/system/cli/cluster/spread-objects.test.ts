@@ -261,7 +261,7 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     expect(await newChanges()).toEqual([]);
     const added = `${hosts.origins[3]}/deep/added`;
     const injected = await prepare(['inject', added, '--json', ...spread], { env: envOf(0) });
-    expect(JSON.parse(injected.stdout)).toMatchObject({ urls: 1, refused: 0 });
+    expect(JSON.parse(injected.stdout)).toMatchObject({ urls: 1, filtered: 0, partitions: expect.any(Number) });
     expect((await work(1, dir, 'asked').finished).code).toBe(0);
     expect((await newChanges()).map(({ url }) => url)).toEqual([added]);
     expect(await newChanges()).toEqual([]);
