@@ -49,9 +49,12 @@ describe('an order to the holder of a partition', () => {
 
   it('that meets a fault of the crawl db is kept', async () => {
     const { deps } = depsOf();
-    const broken = { ...deps, store: () => ({ db: { scan: () => Promise.reject(new Error('away')) } }) };
+    const scan = async function* (): AsyncGenerator<never> {
+      await Promise.reject(new Error('away'));
+    };
+    const broken = { ...deps, store: () => ({ db: { scan } }) };
     await expect(
       carryOut(broken as unknown as CrawlDeps, { command: 'retry', args: [{ state: 'gone' }] }),
-    ).rejects.toThrow();
+    ).rejects.toThrow('away');
   });
 });
