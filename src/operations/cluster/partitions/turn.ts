@@ -112,6 +112,23 @@ const LEAST_URLS = 2_000;
 /** The records of the round are read anew each time that it grows. */
 const MOST_TIMES = 8;
 
+/** Times that a round which has nothing due looks for links of other partitions before it ends, and pauses between. */
+const LOOKS = 6;
+const LOOK_MS = 100;
+
+/** Whether something is due, or falls due in a moment by what others send. @param take applies what they have sent */
+async function hasMore({ store, runtime }: CrawlDeps, signal: AbortSignal, take: () => Promise<unknown>) {
+  const { db } = store();
+  const { clock } = runtime;
+  for (let look = 1; !signal.aborted; look++) {
+    await take();
+    if (await isAnyDue(db, clock.now())) return true;
+    if (look >= LOOKS) return false;
+    await clock.sleep(LOOK_MS, signal).catch(() => {});
+  }
+  return false;
+}
+
 interface TurnCalls {
   readonly signal: AbortSignal;
   /** Hands links over to other partitions. */
@@ -151,8 +168,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOve
       const isWhole = size === undefined || size.urls >= Math.min(LEAST_URLS, topN) || size.times >= MOST_TIMES;
       if (isWhole || isCapped || isOver()) return 0;
       await hand();
-      await applyInbox(deps, signal, () => budget.announce());
-      if (!(await isAnyDue(db, deps.runtime.clock.now()))) return 0;
+      if (!(await hasMore(deps, signal, () => applyInbox(deps, signal, () => budget.announce())))) return 0;
       const { segment: own, selected } = await budget.generate({ into: segment, topN: topN - size.urls });
       size.urls += selected;
       size.times++;
