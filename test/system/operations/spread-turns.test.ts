@@ -30,7 +30,8 @@ describe.skipIf(NO_POSTGRES !== null)(
         if (request.url !== '/robots.txt') asked.push(request.url ?? '');
         onAsked();
         response.setHeader('content-type', 'text/html');
-        response.end('<p>a page');
+        const next = Number(/^\/chain\/([0-3])$/.exec(request.url ?? '')?.[1] ?? Number.NaN) + 1;
+        response.end(`<p>a page${Number.isNaN(next) ? '' : `<a href="/chain/${next}">the next</a>`}`);
       }).listen(0, '127.0.0.1');
       await new Promise((resolve) => host.once('listening', resolve));
     });
@@ -44,10 +45,12 @@ describe.skipIf(NO_POSTGRES !== null)(
       readonly onHold?: (count: number, partition: number) => void;
       readonly signal?: AbortSignal;
       readonly turns?: Turns;
+      /** Path of the seed. */
+      readonly path?: string;
     }
 
     /** Crawls a page in one partition, as `openWorker` does with turns of this process alone. */
-    async function work({ onHold = () => {}, signal, turns = createMemoryTurns() }: Trial) {
+    async function work({ onHold = () => {}, signal, turns = createMemoryTurns(), path = '/' }: Trial) {
       asked = [];
       const dir = workDir();
       const config = defaultConfig([
@@ -77,7 +80,7 @@ describe.skipIf(NO_POSTGRES !== null)(
       try {
         const partitions = { wiring, stores, segmentsIn: keptSegments(config, SILENT) };
         const deps = { partitions, turns, cpuMs: () => 0, atOnce: 1, turnMs: 60_000, requireCrawlDb: async () => {} };
-        const seed = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`;
+        const seed = `http://127.0.0.1:${(host.address() as AddressInfo).port}${path}`;
         return await spreadWork(deps, {
           seeds: [{ name: 'seeds', lines: [seed] }],
           ...(signal !== undefined && { signal }),
@@ -105,6 +108,13 @@ describe.skipIf(NO_POSTGRES !== null)(
       },
       30_000,
     );
+
+    it('pages that one after the other leads to are one round, with one segment', async () => {
+      const { rounds, totals } = await work({ path: '/chain/0' });
+      expect(asked).toEqual([0, 1, 2, 3, 4].map((page) => `/chain/${page}`));
+      expect(rounds).toMatchObject([{ generated: 5, fetched: 5, new: 5 }]);
+      expect(totals.newUrls).toBe(4);
+    }, 30_000);
 
     it('one that meets another fault ends the crawl with it', async () => {
       const ended = work({
