@@ -75,7 +75,7 @@ const USES: readonly Use[] = [
   {
     id: 'kafka',
     command: `plugins test exporter-kafka --options '{"url": "kafka://127.0.0.1:1/pages", "retries": 0}'`,
-    result: NO_SERVER,
+    result: { ...NO_SERVER, code: 2 },
   },
   {
     id: 'playwright',
