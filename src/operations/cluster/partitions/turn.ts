@@ -117,13 +117,15 @@ const LOOKS = 6;
 const LOOK_MS = 100;
 
 /** Whether something is due, or falls due in a moment by what others send. @param take applies what they have sent */
-async function hasMore({ store, runtime }: CrawlDeps, signal: AbortSignal, take: () => Promise<unknown>) {
+async function hasMore({ store, runtime, config }: CrawlDeps, signal: AbortSignal, take: () => Promise<unknown>) {
   const { db } = store();
   const { clock } = runtime;
+  // Where pages are due again in a moment, a round that waits for more would get its own.
+  const looks = config.schedule.minIntervalMs < 100 * LOOKS * LOOK_MS ? 1 : LOOKS;
   for (let look = 1; !signal.aborted; look++) {
     await take();
     if (await isAnyDue(db, clock.now())) return true;
-    if (look >= LOOKS) return false;
+    if (look >= looks) return false;
     await clock.sleep(LOOK_MS, signal).catch(() => {});
   }
   return false;
