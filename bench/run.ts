@@ -16,6 +16,7 @@ import { benchCrawl, benchReadmit, type TwoCrawls } from './crawl/crawls.ts';
 import { benchEncodings } from './crawl/encodings.ts';
 import { benchGenerate } from './crawl/generate.ts';
 import { benchGrowth } from './crawl/growth.ts';
+import { benchInlinks } from './crawl/inlinks.ts';
 import { benchParse } from './crawl/parse.ts';
 import { benchParts } from './crawl/parts.ts';
 import { benchRequests } from './crawl/requests.ts';
@@ -121,6 +122,7 @@ if (values.growth !== undefined) {
 if (values.only === 'encodings') await benchEncodings(say, site, how, rounds);
 if (isAsked('requests')) await withSite((origins) => benchRequests(say, origins));
 if (isAsked('generate')) await benchGenerate(say, verdict);
+if (values.only === 'inlinks') await benchInlinks(say, verdict, { pages, rounds });
 if (isAsked('parts')) await withSite((origins) => benchParts(say, origins));
 if (isAsked('parse')) await withSite((origins) => benchParse(say, verdict, origins));
 if (values.only === 'documents') await benchDocuments(say, values.documents);

@@ -6,8 +6,11 @@ import type { Encoding } from './coded-bodies.ts';
 export interface Site {
   readonly pages: number;
   readonly hosts: number;
-  /** `small` pages have 36 KB and 60 links, `real` ones are shaped like labelled pages, `light` ones have 6 KB. */
-  readonly make: 'small' | 'real' | 'light';
+  /**
+   * `small` pages have 36 KB and 60 links, `real` ones are shaped like labelled pages, `light` ones have 6 KB; most
+   * links of `popular` ones, as large as small ones, lead to few pages.
+   */
+  readonly make: 'small' | 'real' | 'light' | 'popular';
   readonly encoding: Encoding;
 }
 

@@ -9,6 +9,7 @@ import { seeded } from '../seeded.ts';
 import { CodedBodies, codingFor } from './coded-bodies.ts';
 import { madePage, type PageMake } from './made-page.ts';
 import { realPage } from './real-page.ts';
+import { linkTargets } from './site-links.ts';
 import type { Site, SiteChange, SiteLog } from './site-process.ts';
 
 const { pages, hosts, make, encoding } = JSON.parse(process.argv[2] ?? '') as Site;
@@ -16,6 +17,7 @@ const REAL_LINKS = 60;
 const MAKES: Record<Exclude<Site['make'], 'real'>, PageMake> = {
   small: { bytes: 36_000, links: 60 },
   light: { bytes: 6_000, links: 24 },
+  popular: { bytes: 36_000, links: 60 },
 };
 
 const versions = new Uint32Array(pages);
@@ -37,10 +39,7 @@ function html(page: number): string {
   const next = seeded(page + 1);
   const edit = seeded(page * 7_919 + versionOf(page));
   const links = make === 'real' ? REAL_LINKS : MAKES[make].links;
-  const targets: number[] = [];
-  for (let i = 1; i <= 8; i++) if (8 * page + i < pages) targets.push(8 * page + i);
-  while (targets.length < links) targets.push(Math.floor(next() * pages));
-  const urls = targets.map(urlOf);
+  const urls = linkTargets(page, { pages, links, isPopular: make === 'popular' }, next).map(urlOf);
   return make === 'real' ? realPage(page + 1, { urls }, edit) : madePage(MAKES[make], urls, next, edit);
 }
 

@@ -21,6 +21,7 @@ import type { OnWork } from '../ports/work-progress.ts';
 import type { Rendering } from '../steps/render/rendering.ts';
 import type { UrlAdmission } from '../steps/update/admission.ts';
 import type { LinkFamilies } from '../steps/update/link-families.ts';
+import type { InlinkLevels } from '../steps/update/links/inlink-levels.ts';
 import type { QueryVariants } from '../steps/update/query-variants.ts';
 import type { UrlChain } from '../steps/url-chain.ts';
 
@@ -102,6 +103,8 @@ export interface Store {
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
   readonly families: LinkFamilies;
+  /** `undefined`: the scoring does not go by the links to a page. */
+  readonly inlinks: InlinkLevels | undefined;
   /** Adds the look-ups of new URLs since the last call to the counts that `readdb --seen` shows. */
   saveSeenStats(): Promise<void>;
 }

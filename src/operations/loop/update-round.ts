@@ -61,7 +61,7 @@ async function updatedb(
 ): Promise<Omit<UpdateSummary, 'orphans'>> {
   const { config, plugins } = deps;
   const { clock, log, onWork } = deps.runtime;
-  const { db, saveSeenStats } = deps.store();
+  const { db, inlinks, saveSeenStats } = deps.store();
   const skips = new SkipNotes(config.reports.skippedPerReason);
   const updateDeps = {
     db,
@@ -69,6 +69,7 @@ async function updatedb(
     policy: plugins.policy,
     links: linkDeps(deps, skips),
     near: repeatDeps(config, db),
+    inlinks,
   };
   const settings = {
     additions: options.additions ?? config.updatedb.additions,

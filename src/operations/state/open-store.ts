@@ -6,6 +6,7 @@ import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
 import { LinkFamilies } from '../../steps/update/link-families.ts';
+import { InlinkLevels } from '../../steps/update/links/inlink-levels.ts';
 import { LinkForwarding, type LinkForwardingDeps } from '../../steps/update/links/link-forwarding.ts';
 import { QueryVariants } from '../../steps/update/query-variants.ts';
 import { recover } from '../care/recover.ts';
@@ -70,11 +71,13 @@ export async function storeOn(
       forwarding,
     );
     const families = new LinkFamilies({ db, domainOf, treatment: config.linkclusters.noise });
+    const { inlinkFactors } = plugins.loaded.scoring ?? {};
+    const inlinks = inlinkFactors && new InlinkLevels(inlinkFactors);
     let saved = NO_SEEN_STATS;
     const saveSeenStats = async (): Promise<void> => {
       saved = await rememberSeen(db, seen, saved);
     };
-    return { db, seen, seedHosts, variants, admission, families, saveSeenStats };
+    return { db, seen, seedHosts, variants, admission, families, inlinks, saveSeenStats };
   } catch (error) {
     await db.close();
     throw error;

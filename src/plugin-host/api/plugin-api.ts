@@ -5,6 +5,7 @@
 import type { CheerioAPI } from 'cheerio';
 import type { Document, Element } from 'domhandler';
 import type { ZodType } from 'zod';
+import type { InlinkFactors } from '../../domain/crawl/discovery/inlinks.ts';
 import type { FetchSchedule } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
 import type { BlockTable } from '../../domain/page/block-table.ts';
@@ -17,6 +18,7 @@ import type { ParseResult } from './parse-result.ts';
 
 import type { UrlExemption, UrlFilter, UrlNormalizer } from './url-api.ts';
 
+export type { InlinkFactors } from '../../domain/crawl/discovery/inlinks.ts';
 export type {
   FetchSchedule,
   ScheduleDecision,
@@ -167,6 +169,13 @@ export interface Scoring {
   seedScore(url: string): number;
   /** Called by updatedb for each new URL: its score. `depth` is that of the URL, links from a seed. */
   outlinkScore(parent: CrawlDatum, outlink: Outlink, depth: number): number;
+  /**
+   * Called by updatedb when many links, or more than before, lead to a page: the factors on its score and on the worth
+   * of its visits. `inlinks` is about their number, a power of 4 from 64 on; the pages of another host count once. Each
+   * factor is above 0, and 1 says nothing. What a page got stays in its metadata (`inlinks`, `inlinkScore`,
+   * `inlinkWeight`). Without this method no links are counted.
+   */
+  inlinkFactors?(inlinks: number): InlinkFactors;
   /** Called by generate for each due URL: higher is fetched first. `now` in ms since the epoch. */
   rank(candidate: RankCandidate, now: number): number;
   /**

@@ -262,6 +262,10 @@ const EXAMS: {
     const outlink = deepFreeze({ url: 'http://example.org/a', anchor: 'a', rel: 'link', nofollow: false } as const);
     const found = extension.outlinkScore(parent, outlink, 1);
     check(Number.isFinite(found), 'a finite outlink score', found);
+    for (const inlinks of [64, 256, 4 ** 16]) {
+      const { score: factor, visit } = extension.inlinkFactors?.(inlinks) ?? { score: 1, visit: 1 };
+      check(factor > 0 && visit > 0 && factor + visit < Number.POSITIVE_INFINITY, 'factors above 0', [factor, visit]);
+    }
     const candidate = {
       ...{ url: outlink.url, score: found, depth: 1, dueAt: now },
       ...{ intervalMs: DAY_MS, lastFetchAt: null, failures: 0 },

@@ -54,6 +54,7 @@ function checkedSchedule(name: string, schedule: FetchSchedule): FetchSchedule {
 }
 
 function checkedScoring(name: string, scoring: Scoring): Scoring {
+  const { inlinkFactors } = scoring;
   return {
     seedScore: (...args) => asked(name, 'seedScore', () => number('its answer', scoring.seedScore(...args))),
     // Frozen: a record that the plugin changed here would no longer agree with its index rows.
@@ -62,6 +63,13 @@ function checkedScoring(name: string, scoring: Scoring): Scoring {
         number('its answer', scoring.outlinkScore(deepFreeze(parent), deepFreeze(outlink), depth)),
       ),
     rank: (entry, now) => asked(name, 'rank', () => number('its answer', scoring.rank(deepFreeze(entry), now))),
+    ...(inlinkFactors !== undefined && {
+      inlinkFactors: (inlinks: number) =>
+        asked(name, 'inlinkFactors', () => {
+          const { score, visit } = inlinkFactors.call(scoring, inlinks);
+          return { score: factor('score', score), visit: factor('visit', visit) };
+        }),
+    }),
     ranksNewByScoreAndTime: scoring.ranksNewByScoreAndTime === true,
   };
 }
@@ -141,6 +149,12 @@ function asked<Answer>(name: string, method: string, ask: () => Answer): Answer 
 
 const failed = (name: string, method: string, cause: unknown): CrawlError =>
   new CrawlError('plugin-failed', `${name}: ${method}: ${textOf(cause)}`, { cause });
+
+function factor(what: string, value: unknown): number {
+  const found = number(what, value);
+  if (found > 0) return found;
+  throw new TypeError(`${what} must be above 0, not ${found}`);
+}
 
 function number(what: string, value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;

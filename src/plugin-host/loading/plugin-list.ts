@@ -65,6 +65,7 @@ export const BUNDLED_PLUGINS: readonly string[] = [
   'parsefilter-blocks',
   'parsefilter-selectors',
   'protocol-undici',
+  'scoring-links',
 ];
 
 /** What is loaded when the operator has no list; the shipped `conf/plugins.yaml` says the same. */

@@ -1,3 +1,4 @@
+import { INLINK_SCORE_KEY, INLINK_WEIGHT_KEY, INLINKS_KEY } from '../../domain/crawl/discovery/inlinks.ts';
 import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
 import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
 import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
@@ -291,6 +292,16 @@ const THINNESS: Readonly<Record<Thinness, string>> = {
   'little-text': 'It has hardly any text of its own: its family got half a share for it.',
 };
 
+function inlinkSentences({ metadata }: CrawlDatum): string[] {
+  const { [INLINKS_KEY]: inlinks, [INLINK_SCORE_KEY]: score, [INLINK_WEIGHT_KEY]: visit } = metadata;
+  if (typeof inlinks !== 'number') return [];
+  const times = (factor: unknown): string => `${Number(Number(factor ?? 1).toPrecision(2))} times`;
+  return [
+    `About ${inlinks} links lead to it, those of another host counted once: its score is ${times(score)} what it would ` +
+      `be, and a visit of it counts ${times(visit)} as much.`,
+  ];
+}
+
 function stateSentences(datum: CrawlDatum): string[] {
   const sentences = [foundSentence(datum)];
   const redirects = redirectsTo(datum);
@@ -302,6 +313,7 @@ function stateSentences(datum: CrawlDatum): string[] {
   }
   const { demoted } = datum.metadata;
   if (demoted !== undefined) sentences.push(`It entered the crawl db with a lower score (${String(demoted)}).`);
+  sentences.push(...inlinkSentences(datum));
   const waiting = datum.metadata[WAITING_KEY];
   if (typeof waiting === 'number') {
     sentences.push(

@@ -32,6 +32,7 @@ import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
 import { datesInFeeds } from './links/dates-in-feeds.ts';
 import { followShorterWays } from './links/follow-shorter-ways.ts';
+import type { InlinkLevels } from './links/inlink-levels.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
 import { shorterWayFacts } from './links/shorter-ways.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
@@ -62,6 +63,8 @@ export interface UpdateDeps {
   readonly links: LinkDeps;
   /** The tables of signatures and their scopes; `null`: none are kept, and no page is marked as a duplicate. */
   readonly near: Pick<RepeatDeps, 'tables' | 'scopeOf'> | null;
+  /** Absent: the scoring does not go by the links to a page, and none are counted. */
+  readonly inlinks?: InlinkLevels | undefined;
 }
 
 /** One run over a segment: what its chunks share. */
@@ -119,7 +122,9 @@ export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[],
   for (const visit of await judge(run, draft, visits)) draftVisit(run, draft, visit);
   // A link to a URL that has its first record from this chunk leads to no other one.
   for (const { isStored, previous } of visits) if (!isStored) draft.found.delete(previous.url);
-  const entering = await newUrls(run, draft);
+  const found = await newUrls(run, draft);
+  const added = await run.inlinks?.addTo(run.db, draft.puts, draft.deletes, found.added);
+  const entering = added === undefined ? found : { ...found, added };
   draft.puts.push(...(await dated(run, draft, visits)));
   await write(run, draft, entering, chunk, row);
   if (entering.shorter.length > 0) await followShorter(run, draft.tally);
@@ -225,7 +230,8 @@ function draftLinks(
   if (parsed === null || parsed.outcome.kind !== 'parsed') return [];
   const { options } = run;
   const isPassedOver = datum.state === 'duplicate' && options.repeats.skipOutlinks;
-  const source = { page: previous, at: fetched.outcome.at };
+  const onLink = run.inlinks?.counterOf(previous.url);
+  const source = { page: previous, at: fetched.outcome.at, ...(onLink !== undefined && { onLink }) };
   const targets = isPassedOver ? [] : outlinkTargets(run.links, parsed, source, options, draft.found, draft.tally);
   draft.links.push({ url: previous.url, targets });
   return targets;

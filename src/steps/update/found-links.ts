@@ -120,18 +120,20 @@ export function redirectTarget(
 /**
  * The page's outlinks as canonical URLs that pass the filters, each once, in page order; with them those that are
  * refused for their depth alone, which may not last.
- * @param source the page, and when its links were read, ms since the epoch
+ * @param source the page, and when its links were read, ms since the epoch; `onLink` is called for each that passes and
+ *   is no noise
  */
 export function outlinkTargets(
   deps: LinkDeps & LinkCounts,
   { outlinks }: Pick<ParsedRecord, 'outlinks'>,
-  { page, at }: { readonly page: CrawlDatum; readonly at: number },
+  source: { readonly page: CrawlDatum; readonly at: number; readonly onLink?: (url: string) => void },
   options: LinkOptions,
   found: Map<string, Found>,
   tally: LinkTally,
 ): string[] {
   const targets = new Set<string>();
   const { seedHosts } = deps;
+  const { page, at, onLink } = source;
   for (const outlink of outlinks) {
     // The pages of an article are one text, and as near to the seeds as its first page.
     const depth = outlink.isNextPage === true ? page.depth : page.depth + 1;
@@ -161,6 +163,7 @@ export function outlinkTargets(
       if (nearer !== null && nearer !== page.url) targets.add(nearer);
     } else if (url !== page.url && !targets.has(url)) {
       targets.add(url);
+      if (noise === null) onLink?.(url);
       if (isLinkBeyondDepth(url, depth, page, options)) {
         countRejection(deps.filteredBy, BEYOND_DEPTH);
         skipLink(deps, url, 'beyond-depth', page, depthDetail(depth, page));

@@ -1,5 +1,6 @@
 import { hostOf } from '../../url/canonical/url-key.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
+import { INLINK_WEIGHT_KEY } from '../discovery/inlinks.ts';
 import { type HostExpectation, rateOfGroup } from '../hazard/expectation.ts';
 import { groupOf } from '../hazard/page-group.ts';
 import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
@@ -48,9 +49,12 @@ export function boundsFor(page: Pick<CrawlDatum, 'url' | 'contentType'>, policy:
   return boundsOf(intervalRules, policy, { host: hostOf(page.url), contentType: page.contentType });
 }
 
-/** Importance of a page, from the metadata `weight` of its seed or a plugin; default 1, always above 0. */
+/**
+ * Importance of a page, from the metadata `weight` of its seed or a plugin, and from the links to it; default 1, always
+ * above 0.
+ */
 export function weightOf(metadata: CrawlDatum['metadata']): number {
-  const weight = Number(metadata.weight ?? 1);
+  const weight = Number(metadata.weight ?? 1) * Number(metadata[INLINK_WEIGHT_KEY] ?? 1);
   return weight > 0 && Number.isFinite(weight) ? weight : 1;
 }
 
