@@ -4,7 +4,7 @@ import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 const MEANINGS: readonly (readonly [pattern: RegExp, code: ErrorCode, text: string])[] = [
   [/^53(?:100|200)$/, 'disk-full', 'PostgreSQL has no space left'],
   [/^25006$/, 'db-readonly', 'PostgreSQL takes no writes: the server is a standby, or its transactions are read-only'],
-  [/^(?:28...|42501)$/, 'config-invalid', 'PostgreSQL refuses the login'],
+  [/^(?:28...|42501)$/, 'config-invalid', 'PostgreSQL refuses access'],
   [/^3D000$/, 'config-invalid', 'PostgreSQL has no database of the name that the URL ends with'],
   [
     /^(?:08...|57P0[1-5]|53300|53400|ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|ENOENT)$/,
@@ -35,7 +35,7 @@ export function postgresError(error: unknown): Error {
     return new CrawlError('postgres-unreachable', `PostgreSQL does not answer: ${message}`, { cause: error });
   }
   if (NO_TLS.test(message) || NO_PASSWORD.test(message)) {
-    return new CrawlError('config-invalid', `PostgreSQL refuses the login: ${message}`, { cause: error });
+    return new CrawlError('config-invalid', `PostgreSQL refuses access: ${message}`, { cause: error });
   }
   return new CrawlError('internal', `PostgreSQL failed: ${message}`, { cause: error });
 }

@@ -29,7 +29,7 @@ export function redisError(error: unknown, fault?: Error): Error {
     return new CrawlError('disk-full', `Redis has no space left: ${text}`, { cause: error });
   }
   if (REFUSED.test(text)) {
-    return new CrawlError('config-invalid', `Redis refuses the login: ${text}`, { cause: error });
+    return new CrawlError('config-invalid', `Redis refuses access: ${text}`, { cause: error });
   }
   if (NO_DATABASE.test(text)) {
     return new CrawlError('config-invalid', `Redis has no database of the number that the URL ends with: ${text}`, {

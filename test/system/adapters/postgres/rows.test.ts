@@ -56,7 +56,7 @@ describe.skipIf(NO_POSTGRES !== null)(`rows in PostgreSQL${SKIPPED}`, () => {
 
   it.each([
     ['a database that is not there', (url: string) => url.replace(/postgres$/, 'nowhere'), 'has no database'],
-    ['a user that is not there', (url: string) => url.replace('crawler', 'stranger'), 'does not let this crawler in'],
+    ['a user that is not there', (url: string) => url.replace('crawler', 'stranger'), 'refuses access'],
     ['TLS that the server has not', (url: string) => `${url}?sslmode=require`, 'SSL'],
   ])('%s is a fault of the configuration', async (_, change, text) => {
     const error = await leaseAt(change(server.url));

@@ -148,7 +148,7 @@ describe.skipIf(NO_S3 !== null)(`an S3 server that fails${NO_S3 === null ? '' : 
     const cases: [Partial<S3Options>, Record<string, string>, RegExp][] = [
       [{}, { ...S3_ENV, AWS_SECRET_ACCESS_KEY: 'wrong-secret' }, /SignatureDoesNotMatch.*AWS_SECRET_ACCESS_KEY/],
       [{}, { ...S3_ENV, AWS_ACCESS_KEY_ID: 'WHO' }, /was refused: 40[34] \w+.*; \w/],
-      [{ bucket: 'absent' }, S3_ENV, /NoSuchBucket.*make it/],
+      [{ bucket: 'absent' }, S3_ENV, /NoSuchBucket.*create it/],
       [{ region: 'eu-central-1' }, S3_ENV, /s3\.region/],
     ];
     for (const [more, env, expected] of cases) {
