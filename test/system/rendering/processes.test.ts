@@ -75,7 +75,7 @@ describe('findBrowser', () => {
     const node = process.execPath;
     expect(findBrowser(node, '')).toBe(node);
     expect(findBrowser('node', join(node, '..'))).toBe(join(node, '..', 'node'));
-    expect(() => findBrowser('no-such-browser', '/usr/bin')).toThrow('no-such-browser is no program');
+    expect(() => findBrowser('no-such-browser', '/usr/bin')).toThrow('no-such-browser is not a program');
     if (noBrowser === null) expect(browserProgram()).toMatch(/chrom|edge/i);
   });
 });

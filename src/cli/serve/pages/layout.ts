@@ -82,5 +82,5 @@ export function activityText({ state, run, schedule }: Activity): string {
     const when = next === null ? 'soon' : `at ${next.slice(0, 16).replace('T', ' ')}`;
     return `No crawl is running. The scheduler (${schedule?.timetable}) starts the next run ${when}.`;
   }
-  return 'No crawl runs.';
+  return 'No crawl is running.';
 }

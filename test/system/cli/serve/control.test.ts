@@ -201,7 +201,7 @@ describe('serve --control', () => {
       expect(tab.errors()).toEqual([]);
       await tab.evaluate(`document.querySelector('form[action="/control/resume"] button').click()`);
       expect((await crawl.finished).code).toBe(0);
-      await shows(/No crawl runs/);
+      await shows(/No crawl is running/);
     } finally {
       await tab.close();
     }
