@@ -88,7 +88,7 @@ describe('serve', () => {
     );
     expect([...seen].filter((path) => /^\/(?:url|blocks|near|diff)\?/.test(path)).length).toBeGreaterThan(5);
     const overview = await text('/');
-    expect(overview).toContain('No crawl runs.');
+    expect(overview).toContain('No crawl is running.');
     expect(overview).toMatch(/fetched<\/a><\/th><td class="number">6</);
     // Two rounds within a second: their figures are known all the same.
     expect(overview).not.toMatch(/no data|No page has an estimated/);
