@@ -174,5 +174,5 @@ function warnOnce({ log }: PluginHost): ReturnType<ClientOptions['logCreator']> 
 }
 
 const refusal = ({ refused, examples }: KafkaSender, { topic }: KafkaAddress): string =>
-  `${refused} pages are too large for the topic "${topic}", the others are there: ${examples.join(', ')}. ` +
+  `${refused === 1 ? '1 page is' : `${refused} pages are`} too large for the topic "${topic}", the others are there: ${examples.join(', ')}. ` +
   'Raise max.message.bytes of the topic';

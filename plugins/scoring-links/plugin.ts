@@ -2,7 +2,7 @@ import { definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({
-  seedScore: z.number().positive().default(1).describe('Score of a seed without one.'),
+  seedScore: z.number().positive().default(1).describe('Score of a seed that names none.'),
   decay: z.number().min(0).max(1).default(0.5).describe('Factor on the score for each link.'),
   noiseFactor: z.number().min(0).max(1).default(0.2).describe('Factor on the score of a noise link.'),
   scorePower: z

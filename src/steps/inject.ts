@@ -151,7 +151,8 @@ async function writeSeeds(
       const datum = injected(deps, seed, previous, options, now);
       countSeed(tally, previous, options.mode);
       if (datum !== previous) puts.push({ datum, previous });
-      if (previous !== null && datum.depth < previous.depth) shorter.push(wayOf(datum));
+      const isVisited = previous !== null && previous.lastFetchAt !== null;
+      if (isVisited && datum.depth < previous.depth) shorter.push(wayOf(datum));
       options.onSeed?.(datum);
     }
     // An orphan that a seed revives is a change.

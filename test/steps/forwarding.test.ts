@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
-import { LINKED_ELSEWHERE_KEY, senderOf } from '../../src/domain/crawl/discovery/forwarded-link.ts';
+import { type ForwardedLink, LINKED_ELSEWHERE_KEY, senderOf } from '../../src/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DepthCache } from '../../src/domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
@@ -70,6 +70,12 @@ const AWAY = Array.from({ length: 99 }, (_, i) => `https://b${i}.example/x`).fin
   (url) => homeOf(url) !== HERE,
 ) as string;
 
+/** A forwarded link to {@link AWAY}, one link from a seed. */
+const linkAway = (score: number): ForwardedLink => ({
+  ...{ url: AWAY, from: PAGE.url, depth: 1, at: 1, score, plainScore: score },
+  ...{ noise: null, redirects: 0, layers: null },
+});
+
 /** Hands over all that waits in the outbox, as the next rows of the inbox of its partition. */
 async function handOver(from: CrawlDb, sender: number, to: CrawlDb): Promise<void> {
   const rows = await listOf(from.forwarding.outbox());
@@ -132,21 +138,7 @@ describe('a link to a URL of another partition', () => {
 
   it('that comes again changes nothing', async () => {
     const there = crawlOf(homeOf(AWAY));
-    const item = {
-      links: [
-        {
-          url: AWAY,
-          from: PAGE.url,
-          depth: 1,
-          at: 1,
-          score: 1,
-          plainScore: 1,
-          noise: null,
-          redirects: 0,
-          layers: null,
-        },
-      ],
-    };
+    const item = { links: [linkAway(1)] };
     const put = (number: number): Promise<void> =>
       there.db.write({ forwarding: { restore: { inbox: [{ from: senderOf(HERE), number, item }] } } });
     const apply = async () => applyForwarded(there, await listOf(there.db.forwarding.inbox()), options);
@@ -164,21 +156,7 @@ describe('a link to a URL of another partition', () => {
     const there = crawlOf(homeOf(AWAY));
     const own = { ...newDatum({ url: AWAY, now: 1, intervalMs: 1, depth: 1 }), referrer: `${AWAY}/linking` };
     await there.db.write({ puts: [{ datum: own, previous: null }] });
-    const item = {
-      links: [
-        {
-          url: AWAY,
-          from: PAGE.url,
-          depth: 1,
-          at: 1,
-          score: 9,
-          plainScore: 9,
-          noise: null,
-          redirects: 0,
-          layers: null,
-        },
-      ],
-    };
+    const item = { links: [linkAway(9)] };
     const inbox = [{ from: senderOf(HERE), number: 1, item }];
     await there.db.write({ forwarding: { restore: { inbox } } });
     await applyForwarded(there, await listOf(there.db.forwarding.inbox()), options);
@@ -187,21 +165,7 @@ describe('a link to a URL of another partition', () => {
 
   it('stays out where no URL is to enter', async () => {
     const there = crawlOf(homeOf(AWAY));
-    const item = {
-      links: [
-        {
-          url: AWAY,
-          from: PAGE.url,
-          depth: 1,
-          at: 1,
-          score: 1,
-          plainScore: 1,
-          noise: null,
-          redirects: 0,
-          layers: null,
-        },
-      ],
-    };
+    const item = { links: [linkAway(1)] };
     await there.db.write({ forwarding: { restore: { inbox: [{ from: '003', number: 1, item }] } } });
     await applyForwarded(there, await listOf(there.db.forwarding.inbox()), { ...options, additions: false });
     expect(await there.db.get(AWAY)).toBeUndefined();

@@ -19,6 +19,21 @@ export interface RepairableDb {
   close(): Promise<void>;
 }
 
+/** A crawl db with its segments: the state directory, or a partition of a shared crawl. */
+export interface CaredPart {
+  /** Folder of its segments. */
+  readonly dir: string;
+  /** Three digits; empty where the crawl has no other part. */
+  readonly name: string;
+  /**
+   * Calls `verify` with a folder that holds a copy of its rows of this moment, as `db`; another process may hold them.
+   * @param shown replaces the path of the copy in a text by what it is a copy of
+   */
+  inCopy<Value>(verify: (dbIn: string, shown: (text: string) => string) => Promise<Value>): Promise<Value>;
+  /** Keeps other processes away until the end. Rejects with `db-locked` where one has it. */
+  hold(): Promise<RepairableDb>;
+}
+
 export type RepairedPart = Omit<RepairSummary, 'found' | 'quarantine' | 'left'>;
 
 /** Repairs a crawl db and its segments in `dir`. What is taken out goes to `quarantine`. */

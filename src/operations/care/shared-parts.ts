@@ -16,8 +16,7 @@ import { configuredFilter } from '../state/seen-urls.ts';
 import { segmentsPlace } from '../state/segments-mark.ts';
 import { temporaryState } from '../state/state-copy.ts';
 import type { StateCareOptions } from './care-summaries.ts';
-import type { CaredPart } from './cared-part.ts';
-import type { RepairableDb } from './repair-part.ts';
+import type { CaredPart, RepairableDb } from './repair-part.ts';
 
 /** The partitions of a shared crawl, each of which is held from its first repair until `use` ends. */
 export async function withSharedParts<Value>(

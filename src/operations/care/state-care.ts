@@ -7,8 +7,7 @@ import { requireCrawl } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
 import { requireOwnState } from '../state/state-folder.ts';
 import type { RepairSummary, StateCareOptions, VerifySummary } from './care-summaries.ts';
-import type { CaredPart } from './cared-part.ts';
-import { type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
+import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
 import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.ts';
 
 /**

@@ -50,7 +50,7 @@ Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=
       const dryRun = options.dryRun === true;
       const { dir } = session.options;
       if (!dryRun && mode === 'keep' && isForPartitions(dir, session.config) && !isSpread(dir)) {
-        const { beginSpread } = await import('../../../operations/cluster/partitions/begin-spread.ts');
+        const { beginSpread } = await import('../../../operations/cluster/partitions/open-spread-db.ts');
         await beginSpread(await session.stateOptions({}));
       }
       const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {

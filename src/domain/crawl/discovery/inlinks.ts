@@ -17,8 +17,9 @@ export interface InlinkFactors {
 }
 
 /**
- * Hash of one end of a link, 32 bits. Levels of stored records depend on it: it never changes. It is taken of every
- * link, so it works on the characters as they are; those of a canonical URL are ASCII.
+ * Hash of one end of a link: FNV-1a (Fowler, Noll, Vo), 32 bits. Levels of stored records depend on it: it never
+ * changes. It is taken of every link, so it works on characters without encoding them, as MurmurHash3 does here; those
+ * of a canonical URL are ASCII.
  */
 export function endHash(text: string): number {
   let hash = 0x811c9dc5;

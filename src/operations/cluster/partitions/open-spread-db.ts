@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { openPostgresStore } from '../../../adapters/postgres/shared-store.ts';
 import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
@@ -10,6 +11,7 @@ import type { OrderedRows } from '../../../ports/ordered-rows.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { AskedDb, PartOfCrawl } from '../../deps.ts';
 import { segmentsPlace } from '../../state/segments-mark.ts';
+import { makeStateFolder } from '../../state/state-folder.ts';
 import { requireServer, requireSharedDb } from '../open-shared-db.ts';
 import { asOneCrawlDb } from './as-one-crawl-db.ts';
 import { partitionDir } from './partition-dir.ts';
@@ -104,5 +106,19 @@ export async function spreadDbOn(
   } catch (error) {
     for (const db of open.values()) await db.close();
     throw error;
+  }
+}
+
+/** Begins a crawl of `cluster.partitions` partitions in a state directory. Rejects as `requireSpread` does. */
+export async function beginSpread(options: { readonly config: Config; readonly dir: string }): Promise<void> {
+  const { config } = options;
+  const { name, partitions } = config.cluster;
+  const dir = resolve(options.dir);
+  const store = openPostgresStore(requireServer(config, dir));
+  try {
+    await makeStateFolder(dir);
+    await requireSpread({ store, dir, name, partitions, segments: segmentsPlace(config) });
+  } finally {
+    await store.close();
   }
 }

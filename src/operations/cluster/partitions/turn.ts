@@ -115,13 +115,17 @@ const MOST_TIMES = 8;
 /** Times that a round which has nothing due looks for links of other partitions before it ends, and pauses between. */
 const LOOKS = 6;
 const LOOK_MS = 100;
+/** Shortest interval of pages with which a round looks more than once, ms: else it would wait for its own pages. */
+const LEAST_INTERVAL_MS = 60_000;
 
-/** Whether something is due, or falls due in a moment by what others send. @param take applies what they have sent */
+/**
+ * Whether something is due, or falls due in a moment by what others send.
+ * @param take applies what they have sent
+ */
 async function hasMore({ store, runtime, config }: CrawlDeps, signal: AbortSignal, take: () => Promise<unknown>) {
   const { db } = store();
   const { clock } = runtime;
-  // Where pages are due again in a moment, a round that waits for more would get its own.
-  const looks = config.schedule.minIntervalMs < 100 * LOOKS * LOOK_MS ? 1 : LOOKS;
+  const looks = config.schedule.minIntervalMs < LEAST_INTERVAL_MS ? 1 : LOOKS;
   for (let look = 1; !signal.aborted; look++) {
     await take();
     if (await isAnyDue(db, clock.now())) return true;

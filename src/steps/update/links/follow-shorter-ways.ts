@@ -18,7 +18,7 @@ import { WAITING_KEY } from '../like-urls/host-book.ts';
 import { withWaiting } from '../like-urls/waiting-links.ts';
 import { additions, bareLink } from './additions.ts';
 import { forwardingPart, type LinkForwarding } from './link-forwarding.ts';
-import { isShorter, NO_WAYS_LEFT, type ShorterWay, waysLeft } from './shorter-ways.ts';
+import { isShorter, type ShorterWay, waysLeft } from './shorter-ways.ts';
 
 export interface ShorterWayDeps {
   readonly db: CrawlDb;
@@ -43,7 +43,7 @@ const WINDOW = 500;
  * it goes on: the farthest records are written first, and a record is lowered once all behind it are.
  */
 export async function followShorterWays(deps: ShorterWayDeps, options: ShorterWayOptions): Promise<void> {
-  const ways = await waysLeft(deps.db);
+  const { ways, followed } = await waysLeft(deps.db);
   if (ways.length === 0) return;
   const levels = await reached(deps, ways);
   for (const [, level] of [...levels].sort(([a], [b]) => b - a)) {
@@ -51,7 +51,7 @@ export async function followShorterWays(deps: ShorterWayDeps, options: ShorterWa
       await lower(deps, level.slice(start, start + WINDOW), options);
     }
   }
-  await deps.db.write({ meta: NO_WAYS_LEFT });
+  await deps.db.write({ meta: followed });
 }
 
 /** All that the ways shorten, breadth first, by the depth that it gets. Memory: a way for each. */
@@ -130,14 +130,14 @@ async function lower(deps: ShorterWayDeps, ways: readonly ShorterWay[], options:
   const lowered = ways.flatMap((way, i) => {
     const previous = records[i];
     if (previous === undefined || !isTaken(way, previous)) return [];
-    const targets = stored[i] ?? [];
     const datum = way.from === null ? previous : loweredBy(way, previous, admission.forwarding);
-    for (const { url, depth } of targetsOf(datum, datum.depth, targets)) {
+    const targets = targetsOf(datum, datum.depth, stored[i] ?? []);
+    for (const { url, depth } of targets) {
       if (!isNearEnough(links, options, { page: datum, previous, url, depth })) continue;
       const link = { parent: datum, outlink: bareLink(url, NO_MARK), depth, at: clock.now(), noise: null };
       meet(found, url, isRedirect(datum) ? { ...link, redirects: redirectsTo(datum) + 1 } : link);
     }
-    return [{ datum, previous, targets }];
+    return [{ datum, previous, targets: targets.map(({ url }) => url) }];
   });
   const { added, waiting, forward } = await additions(links, found, options, options.initialIntervalMs);
   const puts = lowered.map(({ datum, previous, targets }): CrawlDbPut => {
@@ -159,12 +159,13 @@ async function lower(deps: ShorterWayDeps, ways: readonly ShorterWay[], options:
 }
 
 function loweredBy(way: ShorterWay, previous: CrawlDatum, forwarding: LinkForwarding | null): CrawlDatum {
-  const { url, from, depth, layers } = way;
+  const { from, depth, layers } = way;
   const { [SEED_LAYERS_KEY]: _, ...metadata } = previous.metadata;
   const wasElsewhere = previous.referrer !== null && forwarding?.isElsewhere(previous.referrer) === true;
   return {
     ...previous,
-    ...{ url, depth, referrer: from },
+    depth,
+    referrer: from,
     metadata: {
       ...metadata,
       ...(layers !== null && { [SEED_LAYERS_KEY]: layers }),

@@ -19,8 +19,9 @@ export interface Way {
   readonly depth: number;
 }
 
-/** Fact of the crawl db: shorter ways that were found, and not followed to their end. */
+/** Fact of the crawl db: in how many further facts the shorter ways are that were not followed to their end. */
 const SHORTER_KEY = 'shorterWays';
+const factOf = (number: number): string => `${SHORTER_KEY}:${number}`;
 
 /**
  * The ways among these that are shorter than those of the records.
@@ -50,19 +51,31 @@ export function isShorter({ depth, layers }: Omit<ShorterWay, 'from'>, record: C
   return depth < record.depth && slack >= (seedLayersOf(record) ?? Number.POSITIVE_INFINITY) - record.depth;
 }
 
-/** Named facts for the batch that stores the links which these ways are: without them a crash would lose the ways. */
+/**
+ * Named facts for the batch that stores the links which these ways are: without them a crash would lose the ways. Each
+ * batch has a fact of its own, as one that grew would be written anew by each.
+ */
 export async function shorterWayFacts(
   db: Pick<CrawlDb, 'meta'>,
   ways: readonly ShorterWay[],
 ): Promise<Readonly<Record<string, string>>> {
-  return ways.length === 0 ? {} : { [SHORTER_KEY]: JSON.stringify([...(await waysLeft(db)), ...ways]) };
+  if (ways.length === 0) return {};
+  const number = await factsLeft(db);
+  return { [SHORTER_KEY]: String(number + 1), [factOf(number)]: JSON.stringify(ways) };
 }
 
-/** All that are to be followed. */
-export async function waysLeft(db: Pick<CrawlDb, 'meta'>): Promise<readonly ShorterWay[]> {
-  const left = await db.meta(SHORTER_KEY);
-  return left ? (JSON.parse(left) as ShorterWay[]) : [];
-}
+const factsLeft = async (db: Pick<CrawlDb, 'meta'>): Promise<number> => Number((await db.meta(SHORTER_KEY)) ?? 0);
 
-/** Named facts for when all are followed. */
-export const NO_WAYS_LEFT: Readonly<Record<string, string>> = Object.freeze({ [SHORTER_KEY]: '' });
+/** All that are to be followed, and the named facts for when they are. */
+export async function waysLeft(
+  db: Pick<CrawlDb, 'meta'>,
+): Promise<{ readonly ways: readonly ShorterWay[]; readonly followed: Readonly<Record<string, string>> }> {
+  const ways: ShorterWay[] = [];
+  const followed: Record<string, string> = { [SHORTER_KEY]: '' };
+  for (let number = await factsLeft(db); number > 0; number--) {
+    const fact = factOf(number - 1);
+    ways.push(...(JSON.parse((await db.meta(fact)) || '[]') as ShorterWay[]));
+    followed[fact] = '';
+  }
+  return { ways, followed };
+}
