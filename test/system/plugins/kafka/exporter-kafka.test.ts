@@ -80,7 +80,7 @@ describe.skipIf(NO_KAFKA !== null)(
         await sink.removed({ url: `http://e.example/${i}`, state: 'gone', target: null, contentType: null });
       }
       await expect(sink.close()).rejects.toThrow(
-        /^1 pages are too large for the topic "small", the others are there: http:\/\/e\.example\/17 \(30\d+ bytes\)\. Raise max\.message\.bytes of the topic$/,
+        /^1 page is too large for the topic "small", the others are there: http:\/\/e\.example\/17 \(30\d+ bytes\)\. Raise max\.message\.bytes of the topic$/,
       );
       const last = new Map((await kafka.messages('small')).map(({ key, value }) => [key, value]));
       expect(last.size).toBe(39);
