@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- [--only crawl|encodings|requests|generate|parts|..] [--pages N] [--real] [--protocol http|undici]
  * [--encoding mixed|identity|gzip|br] [--without PLUGIN,..] [--json]`: measures the built crawler and prints PASS or
- * FAIL for each bound. `--peers [--rounds N] [--crawlee FOLDER] [--python PROGRAM]` crawls the same site by other
- * crawlers, `--growth N,N,.. [--svg FILE]` crawls sites of several sizes.
+ * FAIL for each bound. `--only peers [--rounds N] [--crawlee FOLDER] [--python PROGRAM]` crawls the same site by other
+ * crawlers, `--only growth --sizes N,N,.. [--svg FILE]` crawls sites of several sizes.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -53,10 +53,8 @@ const { values } = parseArgs({
     articles: { type: 'string', default: '300' },
     encoding: { type: 'string', default: 'mixed' },
     rounds: { type: 'string', default: '5' },
-    peers: { type: 'boolean', default: false },
     crawlee: { type: 'string' },
     python: { type: 'string', default: 'python3' },
-    growth: { type: 'string' },
     svg: { type: 'string' },
     fingerprints: { type: 'string', default: '10000000' },
     sizes: { type: 'string', default: '1000000,10000000' },
@@ -107,16 +105,15 @@ async function withSite(use: (origins: readonly string[]) => Promise<void>): Pro
 }
 
 /** Parts are measured one by one or all in turn; peers, growth and encodings only when asked for. */
-const isAsked = (part: string): boolean =>
-  values.only === undefined ? !values.peers && values.growth === undefined : values.only === part;
+const isAsked = (part: string): boolean => values.only === undefined || values.only === part;
 
 say(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}`);
 if (isAsked('crawl')) reported.crawls = await benchCrawl(say, verdict, site, how);
 if (isAsked('readmit')) await benchReadmit(say, verdict, site, how);
-if (values.peers)
+if (values.only === 'peers')
   await benchPeers(say, verdict, site, { rounds, crawleeFolder: values.crawlee, python: values.python });
-if (values.growth !== undefined) {
-  const sizes = values.growth.split(',').map(Number);
+if (values.only === 'growth') {
+  const sizes = values.sizes.split(',').map(Number);
   await benchGrowth(say, sizes, site, how, values.svg);
 }
 if (values.only === 'encodings') await benchEncodings(say, site, how, rounds);

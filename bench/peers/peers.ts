@@ -1,4 +1,4 @@
-/** `npm run bench -- --peers`: the same site by incrawl and by other crawlers, in turn. */
+/** `npm run bench -- --only peers`: the same site by incrawl and by other crawlers, in turn. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -21,7 +21,8 @@ const papers = [
   'SECURITY.md',
   'src/ARCHITECTURE.md',
   'bench/RESULTS.md',
-  ...entriesBelow('docs')
+  ...['docs', 'bench/results']
+    .flatMap(entriesBelow)
     .map(({ path }) => path)
     .filter((path) => path.endsWith('.md')),
 ];
