@@ -8,6 +8,7 @@ export const REDIS_URL = new RegExp(`^${ONE}$`);
 
 /** For one server, as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html */
 const POSTGRES = `postgres(?:ql)?://${USER}(?:${HOST}${PORT})?(?:/[^\\s,?#/]*)?(?:\\?[^\\s#]*)?`;
+export const SERVER_URL = new RegExp(`^${POSTGRES}$`);
 /** A PostgreSQL, or nothing. */
 export const STORE_URL = new RegExp(`^(?:${POSTGRES})?$`);
 
@@ -20,4 +21,11 @@ export function withoutPassword(text: string): string {
     .replace(/((?:rediss?|postgres(?:ql)?):\/\/[^\s,/?#@:]*:)\S*@/g, '$1***@')
     .replace(/([?&](?:ssl)?password=)[^&\s]*/g, '$1***')
     .replace(/(\w+:\/\/[^/?#@,]*:)[^/?#,]*@/g, '$1***@');
+}
+
+/** The URL of a PostgreSQL without its passwords. */
+export function withoutCredentials(url: string): string {
+  const [place = '', query = ''] = url.replace(/^(\w+:\/\/[^:@/?#]*):[^/?#]*@/, '$1@').split(/\?(.*)/s);
+  const kept = query.split('&').filter((each) => each !== '' && !/^(?:ssl)?password=/.test(each));
+  return place + (kept.length === 0 ? '' : `?${kept.join('&')}`);
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { openPostgresStore } from '../adapters/postgres/shared-store.ts';
 import { cpuMs, systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
 import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
@@ -13,6 +12,7 @@ import {
 } from '../operations/cluster/partitions/shared-partitions.ts';
 import { spreadWork } from '../operations/cluster/partitions/spread-work.ts';
 import { serverClock } from '../operations/cluster/server-clock.ts';
+import { openCrawlStore } from '../operations/cluster/servers/crawl-store.ts';
 import type { Worker } from '../operations/cluster/work-off.ts';
 import { segmentsPlace } from '../operations/state/segments-mark.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
@@ -36,7 +36,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const dir = resolve(options.dir);
   const { name, leaseMs, partitions, partitionsAtOnce } = config.cluster;
   if (config.cluster.store === '') throw noServer();
-  const store = openPostgresStore(config.cluster.store);
+  const store = await openCrawlStore(config.cluster);
   await makeStateFolder(dir);
   const clock = serverClock(own, { store, name, log });
   const wired = wire({ config, dir, baseDir, log, clock, random, env });

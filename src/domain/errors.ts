@@ -25,6 +25,7 @@ export const ERRORS = {
     consequence: 'stop-crawl',
     text: 'Another process has taken over the write lease; this one has written nothing more.',
   },
+  'db-moved': { consequence: 'refuse', text: 'The crawl db of a partition lies on another server now.' },
   'redis-unreachable': {
     consequence: 'stop-crawl',
     text: 'The Redis server of the filter of seen URLs does not answer.',

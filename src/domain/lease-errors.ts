@@ -13,3 +13,20 @@ export function tokenIsOld(): CrawlError {
 export function readingOnly(): CrawlError {
   return new CrawlError('db-locked', 'the crawl db was opened for reading only; writing needs the write lease');
 }
+
+/** The error of a server whose rows of a name lie on another one. */
+export class MovedError extends CrawlError {
+  /** The name. */
+  readonly of: string;
+  /** Server that has them, as `ServerMap` names it. */
+  readonly to: string;
+  /** Token under which they arrived there. */
+  readonly token: string;
+
+  constructor(name: string, { to, token }: { readonly to: string; readonly token: string }) {
+    super('db-moved', `the crawl db "${name}" lies on another server now: ${to === '' ? 'that of cluster.store' : to}`);
+    this.of = name;
+    this.to = to;
+    this.token = token;
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REDIS_URL, withoutPassword } from '../../src/config/store-url.ts';
+import { REDIS_URL, SERVER_URL, withoutCredentials, withoutPassword } from '../../src/config/store-url.ts';
 
 describe('URLs of Redis', () => {
   it.each([
@@ -32,5 +32,23 @@ describe('URLs of Redis', () => {
     expect(withoutPassword('postgres://:other,one@b.example')).toBe('postgres://:***@b.example');
     expect(withoutPassword('https://me:secret@example.org/@x')).toBe('https://me:***@example.org/@x');
     expect(withoutPassword('redis://127.0.0.1:6379')).toBe('redis://127.0.0.1:6379');
+  });
+});
+
+describe('URLs of servers of a crawl', () => {
+  it.each([
+    ['postgres://crawler@10.0.0.8/crawl', 'postgres://crawler@10.0.0.8/crawl'],
+    ['postgres://crawler:se%2Fcret@10.0.0.8:5433/crawl', 'postgres://crawler@10.0.0.8:5433/crawl'],
+    ['postgres://a:b@c:d@10.0.0.8/crawl?sslmode=verify-full', 'postgres://a@10.0.0.8/crawl?sslmode=verify-full'],
+    ['postgres://10.0.0.8/crawl?user=a&password=b&sslpassword=c', 'postgres://10.0.0.8/crawl?user=a'],
+    ['postgres:///crawl?password=b&host=/run/postgresql', 'postgres:///crawl?host=/run/postgresql'],
+  ])('%s has the name %s', (url, name) => {
+    expect(SERVER_URL.test(url)).toBe(true);
+    expect(withoutCredentials(url)).toBe(name);
+    expect(withoutCredentials(name)).toBe(name);
+  });
+
+  it.each(['', 'redis://10.0.0.8', '10.0.0.8', 'postgres://10.0.0.8/a/b'])('"%s" is none', (url) => {
+    expect(SERVER_URL.test(url)).toBe(false);
   });
 });

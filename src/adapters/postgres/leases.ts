@@ -1,5 +1,6 @@
 import type { StoreLeases } from '../../ports/cluster/shared-store.ts';
 import type { Database } from './database.ts';
+import { IS_HERE, refuseMoved } from './moves.ts';
 import { ensurePart, withPart } from './schema.ts';
 
 const FREE = `holder IS NULL OR until < clock_timestamp()`;
@@ -9,7 +10,7 @@ const END = `clock_timestamp() + $3 * interval '1 millisecond'`;
 const TAKE = `WITH taken AS (
     UPDATE incrawl.leases SET holder = $2, until = ${END} WHERE part = $1 AND (${FREE}) RETURNING part
   ) UPDATE incrawl.names n SET token = token + 1 FROM taken WHERE n.part = taken.part RETURNING token::text`;
-const HOLDER = `SELECT coalesce(holder, '') FROM incrawl.leases WHERE part = $1`;
+const HOLDER = `SELECT coalesce(holder, ''), ${IS_HERE} FROM incrawl.leases WHERE part = $1`;
 const KEEP = `UPDATE incrawl.leases SET until = ${END}
   WHERE part = $1 AND holder = $2 AND until >= clock_timestamp()`;
 const DROP = `UPDATE incrawl.leases SET holder = NULL WHERE part = $1 AND holder = $2`;
@@ -23,6 +24,7 @@ export function postgresLeases(db: Database): StoreLeases {
         const token = taken.rows[0]?.[0];
         if (token !== undefined) return { token: String(token) };
         const { rows } = await db.query({ text: HOLDER, values: [part] });
+        refuseMoved(name, rows[0]?.[0], rows[0]?.[1]);
         const other = String(rows[0]?.[0] ?? '');
         if (other !== holder) return { holder: other };
         // The server has taken the lease for this holder, and the answer was lost with the connection.

@@ -49,6 +49,9 @@ export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03'
 /** Whether a table that was asked is not there. */
 export const isNoTable = (error: unknown): boolean => codeOf(error) === '42P01';
 
+/** Whether a lock was not free in time. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
+
 const codeOf = (error: unknown): string => {
   const cause = error instanceof CrawlError ? error.cause : error;
   return cause === undefined ? '' : ((firstOf(cause) as { code?: string }).code ?? '');

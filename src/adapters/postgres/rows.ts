@@ -5,6 +5,7 @@ import type { RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../
 import { byteaArray } from './bytea-array.ts';
 import type { Database } from './database.ts';
 import { decodeKey, encodeKey } from './key-code.ts';
+import { causeOfNoTable } from './moves.ts';
 import type { PgQuery, PgResult } from './pg.ts';
 import { KeysetRows } from './row-iterator.ts';
 import { PostgresSnapshot } from './row-snapshot.ts';
@@ -73,7 +74,7 @@ export class PostgresRows implements StoredRows {
   async hasMany(keys: string[]): Promise<boolean[]> {
     const table = await this.#table();
     if (keys.length === 0 || table === null) return keys.map(() => false);
-    const { rows } = await this.#db.query({ ...table.statements.has, values: [codesOf(keys)] });
+    const { rows } = await this.#runIn(undefined)({ ...table.statements.has, values: [codesOf(keys)] });
     const found = new Array<boolean>(keys.length).fill(false);
     for (const [place] of rows as readonly [number][]) found[place - 1] = true;
     return found;
@@ -151,14 +152,14 @@ export class PostgresRows implements StoredRows {
       const statement = table.statements.page(reverse, withValues);
       const page = async (run: Run, size: number): Promise<readonly Row[]> =>
         (await run({ ...statement, values: [from, to, size] })).rows as readonly Row[];
-      if (given !== undefined || own !== null) return page(this.#runIn(given ?? (own as PostgresSnapshot)), count);
+      if (given !== undefined || own !== null) return page(this.#runIn(given ?? own ?? undefined), count);
       // Where all that is wanted fits in one page no snapshot is needed. One more row shows whether it does.
-      const rows = await page((each) => this.#db.query(each), count + 1);
+      const rows = await page(this.#runIn(undefined), count + 1);
       if (rows.length <= count) all = rows;
       if (rows.length <= count || left <= count) return rows.slice(0, count);
       const snapshot = new PostgresSnapshot(this.#db);
       own = snapshot;
-      return page((each) => snapshot.query(each), count);
+      return page(this.#runIn(snapshot), count);
     };
     return new KeysetRows<Shown>(query, read, show, async () => {
       await own?.close();
@@ -190,13 +191,14 @@ export class PostgresRows implements StoredRows {
     const batch = randomUUID();
     const data = [codesOf(keys), byteaArray(values), codesOf(removed)];
     let isRepeated = false;
-    await this.#db.patiently(async () => {
+    const write = async (): Promise<void> => {
       // The connection may have broken after the commit and before the answer.
       if (isRepeated && (await this.#isWritten(table, batch))) return;
       isRepeated = true;
       const { rows } = await this.#db.once({ ...table.statements.write, values: [table.part, token, batch, ...data] });
       if (rows[0]?.[0] !== true) throw tokenIsOld();
-    });
+    };
+    await this.#db.patiently(write).catch((error: unknown) => causeOfNoTable(this.#db, this.#name, error));
   }
 
   async #isWritten({ part }: Table, batch: string): Promise<boolean> {
@@ -205,9 +207,11 @@ export class PostgresRows implements StoredRows {
   }
 
   #runIn(snapshot: RowSnapshot | undefined): Run {
-    if (snapshot === undefined) return (query) => this.#db.query(query);
-    if (!(snapshot instanceof PostgresSnapshot)) throw new TypeError('a snapshot of these rows was expected');
-    return (query) => snapshot.query(query);
+    if (snapshot !== undefined && !(snapshot instanceof PostgresSnapshot)) {
+      throw new TypeError('a snapshot of these rows was expected');
+    }
+    const asked = snapshot ?? this.#db;
+    return (query) => asked.query(query).catch((error: unknown) => causeOfNoTable(this.#db, this.#name, error));
   }
 
   async #table(): Promise<Table | null> {

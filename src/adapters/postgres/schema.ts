@@ -155,7 +155,7 @@ export async function partOf(db: Database, name: string): Promise<number | null>
  * Vacuum must keep up with due entries that move: a tenth of the rows are enough for it. Stored links are compressed in
  * their row rather than moved out of it.
  */
-async function createTable(run: Run, part: number): Promise<void> {
+export async function createTable(run: Run, part: number): Promise<void> {
   await run({
     text: `CREATE TABLE IF NOT EXISTS ${tableOf(part)} (key bytea PRIMARY KEY, value bytea NOT NULL)
       WITH (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.1, toast_tuple_target = 4080)`,

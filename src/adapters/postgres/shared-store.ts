@@ -1,18 +1,32 @@
 import type { LoadPackage } from '../../packages/load-package.ts';
-import type { SharedStore } from '../../ports/cluster/shared-store.ts';
+import type { ServerStore } from '../../ports/cluster/shared-store.ts';
 import { byteaArray } from './bytea-array.ts';
 import { Database } from './database.ts';
 import { encodeKey } from './key-code.ts';
 import { postgresLeases } from './leases.ts';
+import { causeOfNoTable, IS_HERE, postgresMoves, refuseMoved } from './moves.ts';
 import { PostgresRows } from './rows.ts';
 import { ensurePart, partOf, tableOf } from './schema.ts';
 import { PostgresTurns } from './turns.ts';
+
+const ID = `SELECT id, holder, ${IS_HERE} FROM incrawl.names JOIN incrawl.leases USING (part) WHERE name = $1`;
+
+/**
+ * Puts rows while the rows of the name are here. One that waits for a process that moves them away, which has locked
+ * the lease, sees the mark of it.
+ */
+const appendTo = (table: string): string => `WITH lease AS (
+    SELECT holder, ${IS_HERE} AS here FROM incrawl.leases WHERE part = $3 FOR KEY SHARE
+  ), put AS (
+    INSERT INTO ${table} SELECT key, value FROM unnest($1::bytea[], $2::bytea[]) AS new(key, value)
+    WHERE (SELECT here FROM lease) ON CONFLICT (key) DO NOTHING
+  ) SELECT holder, here FROM lease`;
 
 /**
  * A store in one database. Connects on first use; its tables are made by the first writer. Throws
  * `CrawlError('package-missing')` where the optional package is not installed.
  */
-export function openPostgresStore(url: string, load?: LoadPackage): SharedStore {
+export function openPostgresStore(url: string, load?: LoadPackage): ServerStore {
   const db = new Database(url, load);
   return {
     product: 'PostgreSQL',
@@ -23,8 +37,10 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
         await db.query({ text, values: [part, proposed] });
       }
       if ((await partOf(db, name)) === null) return null;
-      const { rows } = await db.query({ text: 'SELECT id FROM incrawl.names WHERE name = $1', values: [name] });
-      return (rows[0]?.[0] ?? null) as string | null;
+      const { rows } = await db.query({ text: ID, values: [name] });
+      const [id, holder, isHere] = rows[0] ?? [];
+      refuseMoved(name, holder, isHere);
+      return (id ?? null) as string | null;
     },
     async isWhole(name) {
       const part = await partOf(db, name);
@@ -46,12 +62,21 @@ export function openPostgresStore(url: string, load?: LoadPackage): SharedStore 
     leases: postgresLeases(db),
     rows: (name, token) => new PostgresRows({ db, name, token }),
     async append(name, rows) {
-      const table = tableOf(await ensurePart(db, name));
-      const put = 'SELECT key, value FROM unnest($1::bytea[], $2::bytea[]) AS new(key, value)';
+      const part = await ensurePart(db, name);
       const values = [byteaArray(rows.map(({ key }) => encodeKey(key))), byteaArray(rows.map(({ value }) => value))];
-      await db.query({ text: `INSERT INTO ${table} ${put} ON CONFLICT (key) DO NOTHING`, values });
+      const added = db.query({ text: appendTo(tableOf(part)), values: [...values, part] });
+      const { rows: kept } = await added.catch((error: unknown) => causeOfNoTable(db, name, error));
+      refuseMoved(name, kept[0]?.[0], kept[0]?.[1]);
     },
     turns: (names, leaseMs) => new PostgresTurns({ db, url, names, leaseMs, load }),
+    moves: postgresMoves(db),
+    async sizeOf(name) {
+      const part = await partOf(db, name);
+      if (part === null) return 0;
+      const text = 'SELECT coalesce(pg_total_relation_size(to_regclass($1)), 0)::float8';
+      const { rows } = await db.query({ text, values: [tableOf(part)] });
+      return Number(rows[0]?.[0]);
+    },
     close: () => db.close(),
   };
 }

@@ -9,6 +9,7 @@ import {
   type Turns,
 } from '../../ports/cluster/turns.ts';
 import type { Database } from './database.ts';
+import { IS_HERE, refuseMoved } from './moves.ts';
 import { openPool, type PgPool } from './pg.ts';
 import { ensurePart, upgradeSchema } from './schema.ts';
 
@@ -16,14 +17,16 @@ const FREE = 'holder IS NULL OR until < clock_timestamp()';
 /** Rows of the partitions of one crawl, whose names are the first parameter. */
 const OF_CRAWL = 'part IN (SELECT part FROM incrawl.names WHERE name = ANY($1))';
 
-const WANT = `UPDATE incrawl.leases
-  SET asked = asked + 1, wanted = least(coalesce(wanted, 'infinity'), clock_timestamp())
-  WHERE part = ANY($1) AND (wanted IS NOT NULL OR fault IS NULL)`;
+/** Says which of them are not here. */
+const WANT = `WITH wanted AS (
+    UPDATE incrawl.leases SET asked = asked + 1, wanted = least(coalesce(wanted, 'infinity'), clock_timestamp())
+    WHERE part = ANY($1) AND ${IS_HERE} AND (wanted IS NOT NULL OR fault IS NULL)
+  ) SELECT name, holder FROM incrawl.leases JOIN incrawl.names USING (part) WHERE part = ANY($1) AND NOT ${IS_HERE}`;
 /** Of several workers that take turns at the same moment each gets others: locked rows are skipped. */
 const TAKE = `WITH next AS MATERIALIZED (
     SELECT part, name FROM incrawl.leases JOIN incrawl.names USING (part)
     WHERE name = ANY($1) AND wanted <= clock_timestamp() AND (${FREE})
-    ORDER BY wanted LIMIT $2 FOR UPDATE OF leases SKIP LOCKED
+    ORDER BY wanted LIMIT $2 FOR NO KEY UPDATE OF leases SKIP LOCKED
   ) UPDATE incrawl.leases SET wanted = clock_timestamp() + $3 * interval '1 millisecond'
   FROM next WHERE leases.part = next.part RETURNING name, asked::float8, leases.part`;
 const END = `UPDATE incrawl.leases SET failures = 0, fault = NULL, wanted = CASE
@@ -41,7 +44,7 @@ const STATE = `SELECT count(wanted)::int,
       FILTER (WHERE wanted IS NOT NULL) - clock_timestamp()) * 1000)::float8,
     count(*) FILTER (WHERE wanted IS NULL AND fault IS NOT NULL)::int,
     (SELECT count(*)::int FROM incrawl.workers WHERE crawl = $2 AND until >= clock_timestamp())
-  FROM incrawl.leases WHERE ${OF_CRAWL}`;
+  FROM incrawl.leases WHERE ${OF_CRAWL} AND ${IS_HERE}`;
 const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until)
   VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
   ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until RETURNING xmax = 0`;
@@ -49,7 +52,7 @@ const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until)
 const BURY = `DELETE FROM incrawl.workers WHERE crawl = $1 AND until < clock_timestamp() - interval '1 hour'`;
 const LEAVE = 'DELETE FROM incrawl.workers WHERE crawl = $1 AND worker = $2';
 const FAILED = `SELECT name, fault FROM incrawl.leases JOIN incrawl.names USING (part)
-  WHERE name = ANY($1) AND wanted IS NULL AND fault IS NOT NULL ORDER BY name`;
+  WHERE name = ANY($1) AND ${IS_HERE} AND wanted IS NULL AND fault IS NOT NULL ORDER BY name`;
 const FORGET = `UPDATE incrawl.leases SET failures = 0, fault = NULL
   WHERE ${OF_CRAWL} AND wanted IS NULL AND fault IS NOT NULL`;
 
@@ -92,8 +95,9 @@ export class PostgresTurns implements Turns {
       parts.push(part);
     }
     if (parts.length === 0) return;
-    await this.#db.query({ text: WANT, values: [parts] });
+    const { rows } = await this.#db.query({ text: WANT, values: [parts] });
     await this.#ring();
+    for (const [name, holder] of rows) refuseMoved(String(name), holder, false);
   }
 
   async take(limit: number): Promise<readonly TakenTurn[]> {

@@ -1,8 +1,8 @@
 // config/sections/: the keys of the configuration, with type, default, unit and text.
 /** Section of the configuration: a crawl by several processes. */
 import { z } from 'zod';
-import { duration, integer, text } from '../fields.ts';
-import { STORE_URL } from '../store-url.ts';
+import { duration, integer, text, texts } from '../fields.ts';
+import { SERVER_URL, STORE_URL } from '../store-url.ts';
 
 export const cluster = z.strictObject({
   store: text({
@@ -13,6 +13,14 @@ export const cluster = z.strictObject({
     prose:
       'PostgreSQL server (14 or newer; needs the package pg) that holds the crawl dbs of the partitions and ' +
       'their turns. Empty: the crawl db is in the state directory, for one process at a time.',
+  }),
+  servers: texts({
+    default: [],
+    pattern: SERVER_URL,
+    wanted: 'URLs such as postgres://user@10.0.0.8/crawl',
+    prose:
+      'More PostgreSQL servers, over which the partitions of a new crawl are spread together with cluster.store. Which ' +
+      'partition lies where stands in cluster.store from then on. Machines that join need this key only for passwords in it.',
   }),
   name: text({
     default: 'incrawl',

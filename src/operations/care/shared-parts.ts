@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
 import { keepIn, type RepairedDb } from '../../adapters/leveldb/db-care.ts';
-import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
 import { repairRows } from '../../adapters/rows/care/repair-rows.ts';
 import { checkFormat, hasFormat, migrate } from '../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
-import { requireServer } from '../cluster/open-shared-db.ts';
+import { openStoreOf } from '../cluster/open-shared-db.ts';
 import type { PartitionHold } from '../cluster/partitions/partition-stores.ts';
 import { requireSpread, sharedPartitions } from '../cluster/partitions/shared-partitions.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
@@ -25,7 +24,7 @@ export async function withSharedParts<Value>(
 ): Promise<Value> {
   const { config, dir } = options;
   const { name, leaseMs } = config.cluster;
-  const store = openPostgresStore(requireServer(config, dir));
+  const store = await openStoreOf(config, dir);
   const holds: PartitionHold[] = [];
   try {
     const asked = { store, dir, name, segments: segmentsPlace(config) };

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
-import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';
@@ -18,6 +17,7 @@ import {
   refuseSpread,
   writeClusterMark,
 } from './cluster-mark.ts';
+import { type CrawlStore, openCrawlStore } from './servers/crawl-store.ts';
 import { WriteLease } from './write-lease.ts';
 
 export interface SharedDbOptions {
@@ -40,7 +40,7 @@ export interface SharedDbOptions {
 export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlDb> {
   const { config, dir, log, signal } = options;
   const { name, leaseMs } = config.cluster;
-  const url = requireServer(config, dir);
+  requireServer(config, dir);
   refuseSpread(dir);
   if (existsSync(join(dir, 'db'))) {
     throw new CrawlError(
@@ -49,7 +49,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
         '"incrawl export-db" and "incrawl import-db"',
     );
   }
-  const store = openPostgresStore(url);
+  const store = await openCrawlStore(config.cluster);
   let lease: WriteLease | null = null;
   try {
     const place: SharedPlace = { store, dir, name };
@@ -103,9 +103,8 @@ export async function copySharedDb(
   to: string,
 ): Promise<void> {
   const { name } = config.cluster;
-  const url = requireServer(config, dir);
   refuseSpread(dir);
-  const store = openPostgresStore(url);
+  const store = await openStoreOf(config, dir);
   try {
     await requireSharedDb({ store, dir, name });
     await copyRows(store.rows(name, null), to);
@@ -121,10 +120,14 @@ export interface SharedPlace {
   readonly name: string;
 }
 
-/** The URL of the server of a directory whose crawl db is in one. Throws `config-invalid` where none is named. */
-export function requireServer(config: Config, dir: string): string {
-  const { store } = config.cluster;
-  if (store !== '') return store;
+/** The servers of a directory whose crawl db is in some. Rejects with `config-invalid` where none is named. */
+export async function openStoreOf(config: Config, dir: string): Promise<CrawlStore> {
+  requireServer(config, dir);
+  return openCrawlStore(config.cluster);
+}
+
+function requireServer(config: Config, dir: string): void {
+  if (config.cluster.store !== '') return;
   throw new CrawlError(
     'config-invalid',
     `the crawl db of ${dir} is in a shared store: cluster.store must name the server`,

@@ -1,5 +1,5 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import { STORE_AWAY } from '../../ports/cluster/shared-store.ts';
+import { isAway } from '../../ports/cluster/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../../ports/cluster/turns.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../steps/round-summary.ts';
@@ -226,8 +226,6 @@ class Shift {
     }
   }
 }
-
-const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE_AWAY.has(error.code);
 
 async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal: AbortSignal): Promise<TurnsState> {
   let isQuiet = false;

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openPostgresStore } from '../../adapters/postgres/shared-store.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { isHalfImported } from '../../adapters/rows/writing/half-import.ts';
@@ -10,7 +9,7 @@ import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { requireServer } from '../cluster/open-shared-db.ts';
+import { openStoreOf } from '../cluster/open-shared-db.ts';
 import type { PartitionHold } from '../cluster/partitions/partition-stores.ts';
 import { requireSpread, sharedPartitions } from '../cluster/partitions/shared-partitions.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
@@ -42,12 +41,11 @@ export async function importSpread(
 ): Promise<TransferSummary & { readonly skipped: number }> {
   const dir = resolve(folder);
   const { name, leaseMs } = config.cluster;
-  const url = requireServer(config, dir);
-  mkdirSync(dir, { recursive: true });
-  const store = openPostgresStore(url);
+  const store = await openStoreOf(config, dir);
   const holds: PartitionHold[] = [];
   const dbs: RowsCrawlDb[] = [];
   try {
+    mkdirSync(dir, { recursive: true });
     const asked = { store, dir, name, segments: segmentsPlace(config), isImporting: true };
     const partitions = await requireSpread({ ...asked, partitions: config.cluster.partitions });
     const stores = sharedPartitions({ ...asked, partitions }, leaseMs);

@@ -1,5 +1,5 @@
 // ports/cluster/: what several processes share.
-import type { ErrorCode } from '../../domain/errors.ts';
+import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { OrderedRows } from '../ordered-rows.ts';
 import type { Turns } from './turns.ts';
 
@@ -7,7 +7,8 @@ import type { Turns } from './turns.ts';
  * A server that holds rows under names, for several processes. A name is that of a crawl db: the
  * rows, an id, and one write lease with its fencing token. Names know nothing of each other, so they may lie on
  * different nodes. Calls reject with `CrawlError`: one of {@link STORE_AWAY} while the server does not answer,
- * `config-invalid` where it does not let this process in, `disk-full`, `db-readonly`.
+ * `config-invalid` where it does not let this process in, `disk-full`, `db-readonly`; `db-moved` (a `MovedError`) where
+ * the rows of the name lie elsewhere.
  */
 export interface SharedStore {
   /** Name of the product in messages. */
@@ -39,6 +40,13 @@ export interface SharedStore {
   close(): Promise<void>;
 }
 
+/** One of the servers over which the names of a crawl are spread. */
+export interface ServerStore extends SharedStore {
+  readonly moves: StoreMoves;
+  /** Space that the rows of a name take, bytes. */
+  sizeOf(name: string): Promise<number>;
+}
+
 export interface StoredRows extends OrderedRows {
   isEmpty(): Promise<boolean>;
 }
@@ -60,5 +68,55 @@ export interface StoreLeases {
   drop(name: string, holder: string): Promise<void>;
 }
 
-/** Codes of errors after which a call may succeed later, when the server answers again. */
-export const STORE_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['redis-unreachable', 'postgres-unreachable']);
+/**
+ * Where the rows of a name are: nothing is known of the name; here; on their way to this server, where nobody else sees
+ * them; or on another one.
+ */
+export type Whereabouts = 'nowhere' | 'here' | 'arriving' | MovedTo;
+
+export interface MovedTo {
+  /** The other server, as its callers name it. */
+  readonly to: string;
+  /** Token under which they arrived there. */
+  readonly token: string;
+}
+
+/**
+ * Moves of the rows of a name from one server to another. They are those of the old server until `leave` has resolved
+ * there, and those of the new one from then on; whoever meets the mark that `leave` leaves may call `settle`.
+ */
+export interface StoreMoves {
+  whereabouts(name: string): Promise<Whereabouts>;
+  /**
+   * Makes an empty place for rows with this id, which takes batches under the token that it resolves with, greater than
+   * `token`; nobody else sees them. What an earlier call left is removed. Rejects with `config-invalid` where the
+   * server has rows of that name already.
+   * @param from server that has the rows
+   */
+  receive(
+    name: string,
+    rows: { readonly id: string | null; readonly token: string; readonly from: string },
+  ): Promise<string>;
+  /**
+   * Ends the time of a name here, whole or not at all. Rejects with `lease-lost` where `token` is not the newest.
+   * @param appended called, while nothing can be appended, with the rows of `range` that are to go as well
+   */
+  leave(name: string, token: string, how: Leaving): Promise<void>;
+  /** Shows rows that have arrived under this token to all, and wants a turn of them; harmless where they are shown. */
+  settle(name: string, token: string): Promise<void>;
+  /** Removes rows that were left behind, or that were to arrive; from then on the name is where `to` says. */
+  forget(name: string, to: MovedTo): Promise<void>;
+}
+
+export interface Leaving extends MovedTo {
+  /** Keys of rows that others append. */
+  readonly range: { readonly gte: string; readonly lt: string };
+  appended(rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
+}
+
+/** Codes of errors after which a call may succeed later: the server answers again, or the map of servers is read. */
+export const STORE_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['redis-unreachable', 'postgres-unreachable', 'db-moved'] as const),
+]);
+
+export const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE_AWAY.has(error.code);

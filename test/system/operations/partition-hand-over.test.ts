@@ -2,13 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../src/adapters/postgres/database.ts';
-import { openPostgresStore } from '../../../src/adapters/postgres/shared-store.ts';
+
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import { wire } from '../../../src/crawler/wiring.ts';
 import { DepthCache } from '../../../src/domain/url/cache/depth-cache.ts';
 import { type OpenPartition, openPartition } from '../../../src/operations/cluster/partitions/open-partition.ts';
 import { requireSpread, sharedPartitions } from '../../../src/operations/cluster/partitions/shared-partitions.ts';
+import { openCrawlStore } from '../../../src/operations/cluster/servers/crawl-store.ts';
 import { openSegments } from '../../../src/operations/state/open-segments.ts';
 import { keptCache } from '../../../src/operations/state/seen-urls.ts';
 import type { HostLanes } from '../../../src/ports/host-lanes.ts';
@@ -57,7 +58,7 @@ describe.skipIf(NO_POSTGRES !== null)(
       const opened = aheadMs.map(async (ms, i): Promise<Holder> => {
         const clock = { ...systemClock, now: () => systemClock.now() + ms };
         const { close, ...wiring } = await wire({ config, dir, baseDir: '.', log, clock, random: Math.random });
-        const store = openPostgresStore(server.url);
+        const store = await openCrawlStore({ store: server.url, servers: [], name, leaseMs: LEASE_MS });
         const own = { ...place, store };
         const stores = sharedPartitions({ ...own, partitions: await requireSpread(own) }, LEASE_MS);
         const memory = {

@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryTurns } from '../../../src/adapters/memory/turns.ts';
-import { openPostgresStore } from '../../../src/adapters/postgres/shared-store.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import { wire } from '../../../src/crawler/wiring.ts';
@@ -11,6 +10,7 @@ import { keptSegments } from '../../../src/operations/cluster/partitions/kept-se
 import type { PartitionStores } from '../../../src/operations/cluster/partitions/partition-stores.ts';
 import { requireSpread, sharedPartitions } from '../../../src/operations/cluster/partitions/shared-partitions.ts';
 import { spreadWork } from '../../../src/operations/cluster/partitions/spread-work.ts';
+import { openCrawlStore } from '../../../src/operations/cluster/servers/crawl-store.ts';
 import type { Turns } from '../../../src/ports/cluster/turns.ts';
 import { SILENT } from '../../adapters/leveldb/temporary-db.ts';
 import { workDir } from '../../support/work-dir.ts';
@@ -66,8 +66,9 @@ describe.skipIf(NO_POSTGRES !== null)(
       } = await wire({
         ...{ config, dir, baseDir: '.', log: SILENT, clock: systemClock, random: Math.random },
       });
-      const store = openPostgresStore(server.url);
-      const place = { store, dir, name: `turns-${names++}`, partitions: 2, segments: '' } as const;
+      const name = `turns-${names++}`;
+      const store = await openCrawlStore({ store: server.url, servers: [], name, leaseMs: 10_000 });
+      const place = { store, dir, name, partitions: 2, segments: '' } as const;
       const shared = sharedPartitions({ ...place, partitions: await requireSpread(place) }, 10_000);
       let holds = 0;
       const stores: PartitionStores = {

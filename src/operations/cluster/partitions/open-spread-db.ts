@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { openPostgresStore } from '../../../adapters/postgres/shared-store.ts';
 import { hasFormat } from '../../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../../config/schema.ts';
@@ -12,7 +11,7 @@ import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { AskedDb, PartOfCrawl } from '../../deps.ts';
 import { segmentsPlace } from '../../state/segments-mark.ts';
 import { makeStateFolder } from '../../state/state-folder.ts';
-import { requireServer, requireSharedDb } from '../open-shared-db.ts';
+import { openStoreOf, requireSharedDb } from '../open-shared-db.ts';
 import { asOneCrawlDb } from './as-one-crawl-db.ts';
 import { partitionDir } from './partition-dir.ts';
 import type { PartitionStores } from './partition-stores.ts';
@@ -45,9 +44,8 @@ export type OpenSpreadDb = AskedDb & {
  */
 export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
   const { config, dir, partitions, log, withIndexes = false } = options;
-  const url = requireServer(config, dir);
   const { name, leaseMs } = config.cluster;
-  const store = openPostgresStore(url);
+  const store = await openStoreOf(config, dir);
   const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
   const turns = store.turns(partitionNames(place), leaseMs);
   const closeStore = (): Promise<void> => turns.close().finally(() => store.close());
@@ -114,7 +112,7 @@ export async function beginSpread(options: { readonly config: Config; readonly d
   const { config } = options;
   const { name, partitions } = config.cluster;
   const dir = resolve(options.dir);
-  const store = openPostgresStore(requireServer(config, dir));
+  const store = await openStoreOf(config, dir);
   try {
     await makeStateFolder(dir);
     await requireSpread({ store, dir, name, partitions, segments: segmentsPlace(config) });

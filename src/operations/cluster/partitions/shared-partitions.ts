@@ -7,12 +7,15 @@ import { CrawlError } from '../../../domain/errors.ts';
 import { PARTITIONS } from '../../../domain/url/hash/partition.ts';
 import { isOfAnotherFolder, newCrawlDbId, readClusterMark, writeClusterMark } from '../cluster-mark.ts';
 import { requireSharedDb, type SharedPlace } from '../open-shared-db.ts';
+import type { CrawlStore } from '../servers/crawl-store.ts';
+import { changeShared } from '../shared-text.ts';
 import { WriteLease } from '../write-lease.ts';
 import { partitionDir } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
 
 /** The state directory of the whole crawl and its store. */
 export interface SpreadPlace extends SharedPlace {
+  readonly store: CrawlStore;
   /** `cluster.partitions`; 0: as many as the crawl has. */
   readonly partitions: number;
   /** Place of the segments in an object store; empty: the directory. */
@@ -26,9 +29,6 @@ export interface SpreadPlace extends SharedPlace {
  * has something to do. Each costs a table or two keys, and a look of a millisecond a minute.
  */
 export const DEFAULT_PARTITIONS = 16;
-
-/** Wait for another worker that changes what all partitions share, ms. */
-const SHARED_WAIT_MS = 5_000;
 
 /** Name of the crawl db of a partition. */
 export const partitionName = (name: string, partition: number): string => `${name}:${senderOf(partition)}`;
@@ -61,6 +61,8 @@ export async function requireSpread(place: SpreadPlace): Promise<number> {
     await requireSharedDb(place);
     return partitions;
   }
+  // Before the id, by which others take the crawl for one that has begun.
+  if (mark === null && (await store.id(name)) === null) await store.spread(partitions);
   const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments) : '');
   // A directory with a mark may have been copied; where its segments are is then still as its id says.
   const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
@@ -141,19 +143,7 @@ export function sharedPartitions(place: SpreadPlace, leaseMs: number): Partition
         );
       },
     }),
-    async changeShared(key, change) {
-      const name = `${place.name}:shared`;
-      const lease = await WriteLease.take({ store, name, leaseMs, waitMs: SHARED_WAIT_MS });
-      const rows = store.rows(name, lease.token);
-      try {
-        const { text, answer } = change((await rows.get(key))?.toString() ?? null);
-        if (text !== null) await rows.put(key, Buffer.from(text));
-        return answer;
-      } finally {
-        await rows.close();
-        await lease.release();
-      }
-    },
+    changeShared: (key, change) => changeShared({ store, name: place.name, leaseMs }, key, change),
   };
 }
 
