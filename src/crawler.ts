@@ -20,6 +20,12 @@ export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operat
 export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
 export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
 export { folderOfPage } from './operations/cluster/partitions/partition-dir.ts';
+export {
+  type MovedPartition,
+  movePartitionTo,
+  type PartitionView,
+  partitionViews,
+} from './operations/cluster/servers/partition-operations.ts';
 export type { Worker } from './operations/cluster/work-off.ts';
 export {
   type CookieImport,

@@ -16,6 +16,7 @@ import { addSkipped } from './ask/skipped.ts';
 import { addTop } from './ask/top.ts';
 import { addBackup } from './care/backup.ts';
 import { addCookies } from './care/cookies.ts';
+import { addPartitions } from './care/partitions.ts';
 import { addRepair } from './care/repair.ts';
 import { addRestore } from './care/restore.ts';
 import { addSegments } from './care/segments.ts';
@@ -93,6 +94,7 @@ const ALL_COMMANDS: readonly AddCommand[] = [
   addMerge,
   addRepartition,
   addSegments,
+  addPartitions,
   addCookies,
   addCheck,
   addPlugins,

@@ -20,7 +20,8 @@ export const cluster = z.strictObject({
     wanted: 'URLs such as postgres://user@10.0.0.8/crawl',
     prose:
       'More PostgreSQL servers, over which the partitions of a new crawl are spread together with cluster.store. Which ' +
-      'partition lies where stands in cluster.store from then on. Machines that join need this key only for passwords in it.',
+      'partition lies where stands in cluster.store from then on: "incrawl partitions move" changes it. Machines that join ' +
+      'need this key only for passwords in it.',
   }),
   name: text({
     default: 'incrawl',
