@@ -21,7 +21,7 @@ export async function referencePages() {
     [
       'cli/commands/all-commands.js',
       'cli/reference/commands.js',
-      'cli/reference/tables.js',
+      'cli/reference/page.js',
       'cli/reference/query.js',
       'cli/reference/page.js',
     ].map(built),

@@ -38,11 +38,9 @@ export type { AppliedPairs, DedupRequest } from './operations/dedup/dedup-operat
 export type { ExportOutlet, ExportQuery, ExportSummary } from './operations/export/export-pages.ts';
 export type { BrokenLinkView, InlinkView } from './operations/inspect/inlinks.ts';
 export type { DiffedVersion, PageDiff, PageVersion, VersionChoice } from './operations/inspect/page-diff.ts';
-export type { Screenshot } from './operations/inspect/screenshots.ts';
 export type { SeenView } from './operations/inspect/seen-view.ts';
-export type { SegmentView } from './operations/inspect/segment-operations.ts';
-export type { SegmentRecordView } from './operations/inspect/segment-records.ts';
-export type { StoredBody } from './operations/inspect/stored-body.ts';
+export type { SegmentRecordView, SegmentView } from './operations/inspect/segment-operations.ts';
+export type { Screenshot, StoredBody } from './operations/inspect/stored-body.ts';
 export type { CrawlOptions } from './operations/loop/crawl-operations.ts';
 export type { FetchStepOptions, ParseStepOptions } from './operations/loop/step-operations.ts';
 export type { UpdateStepOptions } from './operations/loop/update-round.ts';
@@ -52,19 +50,22 @@ export type { AppliedFamilies, UndoneFamilies } from './operations/map-reduce/ke
 export { streamingStep } from './operations/map-reduce/streaming-step.ts';
 export { installPackage, type PackageInstall, plannedInstall } from './operations/packages/install-package.ts';
 export { type PackageView, packageViews } from './operations/packages/package-views.ts';
-export { examinePlugin, type PluginExam } from './operations/plugins/examine-plugin.ts';
 export type { PluginView } from './operations/plugins/plugin-views.ts';
+export { examinePlugin, type PluginExam } from './operations/plugins/plugin-views.ts';
 export type { CrawlReader, DueOptions } from './operations/questions.ts';
 export type { ReparseSummary } from './operations/reparse/reparse-summary.ts';
 export type { ReparseQuery } from './operations/reparse/selection.ts';
 export {
   type PastHosts,
   type PastRound,
+  type RoundEntry,
   type RoundHistory,
+  type RoundSample,
+  type RoundSums,
   recentHosts,
   roundHistory,
-} from './operations/reports/round-history.ts';
-export { type RoundEntry, type RoundSample, type RoundSums, roundLog } from './operations/reports/round-log.ts';
+  roundLog,
+} from './operations/reports/round-log.ts';
 export { roundReports } from './operations/reports/round-reports.ts';
 export {
   type SkippedQuery,
@@ -73,9 +74,13 @@ export {
   skippedSummary,
   skippedUrls,
 } from './operations/reports/skip-report.ts';
-export type { CommandAnswer, CommandName, SteeredCrawler } from './operations/steer/commands.ts';
-export type { SteerOperations } from './operations/steer/steer-operations.ts';
-export type { Steering } from './operations/steer/steering.ts';
+export type {
+  CommandAnswer,
+  CommandName,
+  SteeredCrawler,
+  Steering,
+  SteerOperations,
+} from './operations/steer/steering.ts';
 export type { TransferSummary } from './operations/transfer/db-transfer.ts';
 export type { MergeSummary } from './operations/transfer/merge-states.ts';
 export type { RepartitionSummary } from './operations/transfer/repartition.ts';
@@ -84,6 +89,7 @@ export { scaffoldPlugin } from './plugin-host/loading/scaffold.ts';
 export { makeFolder } from './plugin-host/make-folder.ts';
 export type { Clock } from './ports/clock.ts';
 export type { OnWork, WorkProgress } from './ports/work-progress.ts';
+export type { RetryQuery, RetrySummary, TouchQuery, TouchSummary } from './steps/bring-forward.ts';
 export type { FailureKind } from './steps/counters/failures.ts';
 export type { RoundHosts } from './steps/counters/round-hosts.ts';
 export type { BudgetView } from './steps/facts/fetch-budget.ts';
@@ -91,18 +97,16 @@ export type { HostSitemaps, SitemapReport } from './steps/fetch/sitemaps/read-si
 export type { GenerateOptions } from './steps/generate/generate.ts';
 export type { SeedSource } from './steps/inject.ts';
 export type { Explanation } from './steps/inspect/explain.ts';
+export type { Grouping, GroupView } from './steps/inspect/find-hosts.ts';
 export type { QueryReport, RecordQuery } from './steps/inspect/find-records.ts';
-export type { Grouping, GroupView } from './steps/inspect/host-groups.ts';
 export type { StatsView } from './steps/inspect/like-urls-waiting.ts';
 export type { NearPage } from './steps/inspect/near-pages.ts';
 export type { PlanSummary } from './steps/inspect/plan.ts';
-export type { RecordRow } from './steps/inspect/record-columns.ts';
 export type { ReplayTotals, SimulateSummary } from './steps/inspect/simulate.ts';
 export type { DbStats } from './steps/inspect/stats.ts';
 export type * from './steps/inspect/views.ts';
-export type { RetryQuery, RetrySummary } from './steps/retry.ts';
+export type { RecordRow } from './steps/inspect/views.ts';
 export type { CrawlSummary, RoundCounts, RoundSummary } from './steps/round-summary.ts';
 export type * from './steps/summaries.ts';
-export type { TouchQuery, TouchSummary } from './steps/touch.ts';
 export type { DedupSummary, DuplicateView } from './steps/update/dedup.ts';
 export type { FieldDifference, PageDifference } from './steps/update/reparse-differences.ts';

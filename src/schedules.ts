@@ -18,8 +18,8 @@ import {
   expectedPeriodMs,
   NO_BELIEF,
 } from './domain/crawl/change/change-belief.ts';
+import { visitWorth } from './domain/crawl/hazard/due-decision.ts';
 import { HostClocks } from './domain/crawl/hazard/host-clocks.ts';
-import { visitWorth } from './domain/crawl/hazard/visit-worth.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';

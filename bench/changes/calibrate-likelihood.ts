@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/domain/crawl/change/change-belief.ts';
-import { changeDistance, type Signed } from '../../src/domain/crawl/states/signature-distance.ts';
+import { changeDistance, type Signed } from '../../src/domain/crawl/states/duplicate.ts';
 import { BlockTable } from '../../src/domain/page/block-table.ts';
 import { DIMENSION_WEIGHTS } from '../../src/domain/page/near/page-dimensions.ts';
 import { createPageSigner } from '../../src/domain/page/near/page-signer.ts';

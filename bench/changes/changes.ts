@@ -9,7 +9,7 @@ import { type PageChange, pageChange } from '../../src/domain/crawl/change/page-
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import type { CrawlDbPut } from '../../src/ports/crawl-db.ts';
-import { SkipNotes } from '../../src/steps/counters/skip-notes.ts';
+import { SkipNotes } from '../../src/steps/counters/outcome-counts.ts';
 import { noted } from '../../src/steps/facts/change-feed.ts';
 import { AIM_MS, cli, stateFolder, urlOf } from '../questions/questions.ts';
 

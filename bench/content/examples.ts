@@ -1,7 +1,6 @@
 /** Blocks of pages as rows to learn from. */
-import { ContextReader } from '../../src/domain/page/content/block-context.ts';
+import { ContextReader, FEATURES } from '../../src/domain/page/content/block-context.ts';
 import { blockFeatures } from '../../src/domain/page/content/block-features.ts';
-import { FEATURES } from '../../src/domain/page/content/feature-columns.ts';
 import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import { pageShape } from '../../src/domain/page/content/page-shape.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';

@@ -18,7 +18,7 @@ import { DemoSite, LIVES } from '../../src/demo/site.ts';
 import { OutlineReader } from '../../src/domain/page/content/outline.ts';
 import { wordsOf } from '../../src/domain/page/links/noise-links.ts';
 import { TEXT } from '../../src/domain/page/tape/tape.ts';
-import { LEAST_VISITED, templateOf } from '../../src/domain/url/families/visited-families.ts';
+import { LEAST_VISITED, templateOf } from '../../src/domain/url/families/noise-families.ts';
 import { visitedPageLines } from '../../src/operations/map-reduce/visited-pages.ts';
 import type { Page } from '../../src/plugin-host/api/plugin-api.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';

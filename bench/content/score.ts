@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { createMainContent } from '../../src/domain/page/content/main-content.ts';
 import { publishedContent } from '../../src/domain/page/published/published-blocks.ts';
-import { createWordCutter } from '../../src/domain/page/text/word-cutter.ts';
+import { createWordCutter } from '../../src/domain/page/text/word-scan.ts';
 import { createStopWords } from '../../src/plugin-host/api/stop-words.ts';
 import { domOf, labelledPages, tapeOf } from './labelled-pages.ts';
 import { type Score, ScoreTable } from './scores.ts';

@@ -1,4 +1,4 @@
-/** `npm run bench -- --only growth --sizes 1000,10000,.. [--svg FILE]`: how the cost of a page grows with the size of the site. */
+/** `npm run bench -- --only growth --sizes 1000,10000,.. [--svg FILE]`: cost of a page against the size of the site. */
 import { writeFileSync } from 'node:fs';
 import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
 import { type TwoCrawls, twoCrawls } from './crawls.ts';

@@ -3,7 +3,7 @@ import { createReadStream, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Level } from 'level';
-import { encodeRecord } from '../../src/adapters/files/segments/record-codec.ts';
+import { encodeRecord } from '../../src/adapters/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../src/adapters/files/segments/segment-store.ts';
 import { ROW, rowRange } from '../../src/adapters/rows/codecs/keys.ts';
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';

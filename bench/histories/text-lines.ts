@@ -1,4 +1,4 @@
-import { EntityReader } from '../../plugins/parse-html/markup/entity-reader.ts';
+import { EntityReader } from '../../plugins/parse-html/markup/references.ts';
 
 /** Lines with how often each occurs. */
 export type LineCounts = ReadonlyMap<string, number>;

@@ -1,11 +1,15 @@
 /** Signatures of whole pages through the shipped plugins, of this build or of another one. */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isAlikeInLength, isCopiedText } from '../../src/domain/crawl/states/duplicate.ts';
+import {
+  changeDistance,
+  changeSignatureOf,
+  isAlikeInLength,
+  isCopiedText,
+} from '../../src/domain/crawl/states/duplicate.ts';
 import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { changeDistance, changeSignatureOf } from '../../src/domain/crawl/states/signature-distance.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { textOverlap } from '../../src/domain/page/near/text-sketch.ts';
+import { textOverlap } from '../../src/domain/page/near/page-dimensions.ts';
 
 export interface SignedPage {
   readonly likeness: string;

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBrowser } from '../../src/adapters/browser/find-browser.ts';
+import { findBrowser } from '../../src/adapters/browser/playwright.ts';
 import type { CrawlSummary } from '../../src/crawler.ts';
 import { crawlCommand } from '../crawl/measured-crawl.ts';
 import { type AppSite, startAppSite } from './app-site.ts';

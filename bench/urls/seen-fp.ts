@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { RowsSeenFilter } from '../../src/adapters/rows/seen/seen-filter.ts';
-import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
+import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../src/domain/url/hash/url-digest.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -9,10 +9,8 @@ import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
-import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
-import type { UrlCache } from '../../src/domain/url/cache/url-cache.ts';
-import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
+import { planGrowingBloom } from '../../src/domain/url/bloom/bloom-leaf.ts';
+import { HotUrls, type UrlCache, WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
 import { startSite } from '../crawl/site-process.ts';
 import { seeded } from '../seeded.ts';
 

@@ -1,7 +1,59 @@
 import type { UrlFilter, UrlVerdict } from 'incrawl/plugin';
-import { yearOf } from './calendar.ts';
 import type { Options } from './options.ts';
-import { repeatedRun, tooFrequent } from './repetition.ts';
+
+/** `/2031/05/` and `/2031/05/17/`; a year alone may be anything. */
+const PATH_DATE = /\/((?:1|2)\d{3})\/(?:0?[1-9]|1[0-2])(?=\/|$)/;
+
+/** `/2031-05/`, `/2031-05-17/` as a segment of its own. */
+const PATH_ISO_DATE = /\/((?:1|2)\d{3})-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?=\/|$)/;
+
+/** Parameters that page through a calendar, with the year that their value begins with. */
+const QUERY_DATE =
+  /(?:^|&)(?:[\w-]*[_-])?(?:year|yr|month|date|day|week|cal|calendar|from|to|start|end)=((?:1|2)\d{3})(?:$|&|-\d\d?(?:-\d\d?)?(?:$|&))/i;
+
+/** The year of the date that a path or query names as calendars do; `null` without one. */
+function yearOf(path: string, query: string): number | null {
+  const found = PATH_DATE.exec(path) ?? PATH_ISO_DATE.exec(path) ?? (query === '' ? null : QUERY_DATE.exec(query));
+  return found === null ? null : Number(found[1]);
+}
+
+/**
+ * Numbers and single characters fan out directories (`/0/0/0/7.html`, `/2011/11/11/`) far more often than they loop.
+ */
+const isTelling = (segment: string): boolean => segment.length > 1 && !/^\d+$/.test(segment);
+
+/**
+ * The run of segments that follows on itself most often, where that is more than `max` times: a relative link that
+ * misses its target makes `/a/b/` into `/a/b/a/b/`, and so on for ever. `null` if there is none.
+ */
+function repeatedRun(
+  segments: readonly string[],
+  max: number,
+): { readonly run: string; readonly times: number } | null {
+  const { length } = segments;
+  for (let size = 1; size * (max + 1) <= length; size++) {
+    let equal = 0;
+    for (let at = size; at < length; at++) {
+      equal = segments[at] === segments[at - size] ? equal + 1 : 0;
+      if (equal < size * max) continue;
+      const run = segments.slice(at - size + 1, at + 1);
+      if (run.some(isTelling)) return { run: run.join('/'), times: max + 1 };
+    }
+  }
+  return null;
+}
+
+/** The first segment or parameter that comes more than `max` times, anywhere. */
+function tooFrequent(parts: readonly string[], max: number, counts = isTelling): string | null {
+  if (parts.length <= max) return null;
+  const times = new Map<string, number>();
+  for (const part of parts) {
+    const seen = (times.get(part) ?? 0) + 1;
+    if (seen > max && counts(part)) return part;
+    times.set(part, seen);
+  }
+  return null;
+}
 
 const NO_TRAP: UrlVerdict = Object.freeze({ accept: true });
 const trap = (reason: string): UrlVerdict => ({ accept: false, reason });

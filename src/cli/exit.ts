@@ -1,6 +1,6 @@
 // cli/: the command line: arguments, output and exit codes.
 import type { CrawlSummary } from '../crawler.ts';
-import { loginsMet } from '../domain/crawl/states/login-required.ts';
+import { loginsMet } from '../domain/crawl/states/outcome.ts';
 
 /** Exit codes. Scripts rely on them: they are never renumbered. */
 export const EXIT = {

@@ -7,13 +7,12 @@ import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawle
 import { isSpread } from '../operations/cluster/cluster-mark.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
-import { createOutput, type Output } from './output.ts';
-import { settingOverrides } from './program/shared-options.ts';
+import { createOutput, type Output, type Surroundings } from './output.ts';
+import { settingOverrides } from './program/option-values.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
 import { sleepUntil } from './schedule/sleep-until.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Options that every command has. */
 export interface CommonOptions {

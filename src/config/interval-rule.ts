@@ -1,4 +1,4 @@
-import type { IntervalRule } from '../domain/crawl/revisit/interval-bounds.ts';
+import type { IntervalRule } from '../domain/crawl/revisit/next-visit.ts';
 import { typedDomain, typedHost } from '../domain/url/canonical/typed-url.ts';
 import { DURATION_EXAMPLES, parseDuration } from './units.ts';
 

@@ -1,6 +1,5 @@
 import { findKey } from './keys.ts';
-import { givenTwice } from './yaml-document.ts';
-import type { Setting } from './yaml-settings.ts';
+import { givenTwice, type Setting } from './yaml-settings.ts';
 
 /** Messages about keys that a file gives twice: in a section begun again, with its dotted name, or in milliseconds. */
 export function repeatedSettings(settings: readonly Setting[]): string[] {

@@ -1,5 +1,5 @@
 import { closestName } from '../domain/closest-name.ts';
-import { hostFaults, hostOrigins } from './hosts/host-faults.ts';
+import { hostFaults, hostOrigins } from './hosts/host-entries.ts';
 import { asWritten, CONFIG_KEYS, type ConfigKey, findKey } from './keys.ts';
 import { type Config, configSchema, SECTIONS } from './schema.ts';
 import { withoutPassword } from './store-url.ts';

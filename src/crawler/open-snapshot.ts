@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { isSpread, readClusterMark } from '../operations/cluster/cluster-mark.ts';
-import { requireCrawlDb } from '../operations/state/has-crawl.ts';
 import { isInStore } from '../operations/state/open-store.ts';
 import {
   errorAboutOriginal,
@@ -9,6 +8,7 @@ import {
   type TemporaryState,
   withoutShared,
 } from '../operations/state/state-copy.ts';
+import { requireCrawlDb } from '../operations/state/state-folder.ts';
 import { openCrawler } from './open-crawler.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 

@@ -4,7 +4,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { boundsOfEntry } from '../config/hosts/host-entries.ts';
 import { parseIntervalRule } from '../config/interval-rule.ts';
 import type { Config } from '../config/schema.ts';
-import { widestBounds } from '../domain/crawl/revisit/interval-bounds.ts';
+import { widestBounds } from '../domain/crawl/revisit/next-visit.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/loading/plugin-list.ts';
 import type { ParsingOptions } from '../plugin-host/parsing/load-parsing.ts';
 
@@ -19,7 +19,7 @@ export async function readPluginList(config: Config, baseDir: string): Promise<P
     throw error;
   }
   const shown = relative(process.cwd(), file);
-  const { parsePluginList } = await import('../plugin-host/loading/parse-plugin-list.ts');
+  const { parsePluginList } = await import('../plugin-host/loading/plugin-list.ts');
   return parsePluginList(text, shown.startsWith('..') ? file : shown);
 }
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createBrowserRenderer } from '../adapters/browser/browser-renderer.ts';
-import { findBrowser } from '../adapters/browser/find-browser.ts';
-import { loadPlaywright } from '../adapters/browser/playwright.ts';
-import { ProfileNotes } from '../adapters/browser/profiles.ts';
+import { findBrowser, loadPlaywright } from '../adapters/browser/playwright.ts';
+import { ProfileNotes } from '../adapters/browser/site-contexts.ts';
 import { hostEntriesBy } from '../config/hosts/host-entries.ts';
-import { isSecretHeader } from '../config/hosts/request-headers.ts';
+import { isSecretHeader } from '../config/hosts/host-keys.ts';
 import type { Config } from '../config/schema.ts';
 import { userAgentOf } from '../config/user-agent.ts';
 import { hostOf } from '../domain/url/canonical/url-key.ts';
@@ -13,7 +12,7 @@ import type { Log } from '../ports/log.ts';
 import type { PageRenderer } from '../ports/rendering/page-renderer.ts';
 import { HostGates, type Rendering } from '../steps/render/rendering.ts';
 import { ResourceCache } from '../steps/render/resource-cache.ts';
-import type { Environment } from './unused-proxies.ts';
+import type { Environment } from './proxies.ts';
 
 export interface RenderingOptions {
   readonly config: Config;

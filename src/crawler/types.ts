@@ -5,20 +5,20 @@ import type { DedupOperations } from '../operations/dedup/dedup-operations.ts';
 import type { ExportOperations } from '../operations/export/export-operations.ts';
 import type { SegmentOperations } from '../operations/inspect/segment-operations.ts';
 import type { CrawlOperations } from '../operations/loop/crawl-operations.ts';
-import type { DiscoveryOperations } from '../operations/loop/discovery-operations.ts';
 import type { RevisitOperations } from '../operations/loop/revisit-operations.ts';
+import type { DiscoveryOperations } from '../operations/loop/sitemaps.ts';
 import type { StepOperations } from '../operations/loop/step-operations.ts';
 import type { BatchOperations } from '../operations/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../operations/map-reduce/link-operations.ts';
 import type { PluginOperations } from '../operations/plugins/plugin-views.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ReparseOperations } from '../operations/reparse/reparse-operations.ts';
-import type { SteerOperations } from '../operations/steer/steer-operations.ts';
+import type { SteerOperations } from '../operations/steer/steering.ts';
 import type { TransferOperations } from '../operations/transfer/transfer-operations.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { OnWork } from '../ports/work-progress.ts';
-import type { Environment } from './unused-proxies.ts';
+import type { Environment } from './proxies.ts';
 
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */

@@ -3,34 +3,85 @@ import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
 import { contentCodings, decodeBody } from '../adapters/http/exchange/content-coding.ts';
 import { createHostLanes } from '../adapters/http/lanes/host-lanes.ts';
 import { createRobots } from '../adapters/http/robots/robots.ts';
+import { descriptorLimit } from '../adapters/system/descriptor-limit.ts';
+import type { Config } from '../config/schema.ts';
 import { CrawlError } from '../domain/errors.ts';
+import { type DescriptorShares, fewerRequests, shareDescriptors, tooFewDescriptors } from '../domain/system-limit.ts';
+import { matchesUrl, parseHostPattern } from '../domain/url/canonical/host-pattern.ts';
 import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../operations/deps.ts';
-import { findExporter } from '../operations/export/find-exporter.ts';
+import { findExporter } from '../operations/export/export-operations.ts';
 import { openSegments } from '../operations/state/open-segments.ts';
 import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
 import { createPageConversion } from '../plugin-host/markdown/page-conversion.ts';
 import { createInlinePageParser, createPageParser } from '../plugin-host/parsing/page-parser.ts';
 import { applyUrlChain, judgesDepth } from '../plugin-host/url-chain.ts';
+import type { Log } from '../ports/log.ts';
 import type { PageParser } from '../ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
-import { descriptorShares, type SharedDescriptors } from './descriptor-shares.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
-import { loginsApart } from './logins-apart.ts';
 import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
+import { type Environment, unusedProxies } from './proxies.ts';
 import { renderingOf, type WiredRendering } from './rendering.ts';
-import { type Environment, unusedProxies } from './unused-proxies.ts';
+
+/**
+ * Warns, once, of entries of `hosts:` that are not for their own login page: what they send is not sent to it, and
+ * cookies that it sets are not kept for their pages.
+ */
+function loginsApart({ hosts }: Pick<Config, 'hosts'>, log: Pick<Log, 'warn'>): () => void {
+  let hasWarned = false;
+  return () => {
+    if (hasWarned) return;
+    hasWarned = true;
+    for (const [i, { match, login }] of hosts.entries()) {
+      const pattern = parseHostPattern(match);
+      if (login === undefined || pattern === null || matchesUrl(pattern, login)) continue;
+      log.warn(
+        `hosts[${i}].login: ${login} lies outside "${match}", so this entry is not for it: its credentials and cookies ` +
+          'are not sent there, and cookies set there are not kept for its pages. Expected a match for both',
+      );
+    }
+  };
+}
+
+interface SharedDescriptors extends DescriptorShares {
+  /**
+   * To be called before requests: warns, once, when fewer run at a time than configured. Throws `system-limit` when
+   * there are too few descriptors for any.
+   */
+  requireEnough(): void;
+}
+
+/** The descriptors of this process, shared out as configured as far as they suffice. */
+function descriptorShares(
+  { config, log }: { readonly config: Pick<Config, 'fetch'>; readonly log: Pick<Log, 'warn'> },
+  limit: number | null = descriptorLimit(),
+): SharedDescriptors {
+  const wanted = config.fetch.concurrency;
+  const shares = shareDescriptors(limit, wanted);
+  let hasWarned = false;
+  return {
+    ...(shares ?? { concurrency: 1, idleSockets: 0 }),
+    requireEnough() {
+      if (limit === null) return;
+      if (shares === null) throw tooFewDescriptors(limit);
+      if (hasWarned || shares.concurrency === wanted) return;
+      hasWarned = true;
+      log.warn(fewerRequests(limit, wanted, shares.concurrency));
+    },
+  };
+}
 
 /** All dependencies of operations but the crawl db. */
-export interface Wiring extends Omit<CrawlDeps, 'store'> {
+interface Wiring extends Omit<CrawlDeps, 'store'> {
   /** Ends worker threads and connections. */
   close(): Promise<void>;
 }
 
-export interface WiringOptions extends PluginOptions {
+interface WiringOptions extends PluginOptions {
   /** State directory, absolute. */
   readonly dir: string;
   readonly random: () => number;

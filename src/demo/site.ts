@@ -1,9 +1,33 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/time.ts';
-import { paragraph, seededRandom, sentence } from './words.ts';
+
+/** A small vocabulary and a seeded generator: the same seed gives the same site. */
+const WORDS =
+  'river stone garden winter market letter bridge morning copper field window harvest island signal mountain paper coffee silver harbour journey lantern meadow orchard pocket quarry ribbon saddle timber valley willow anchor basket candle desert engine feather glacier hammer insect jungle kettle ladder magnet needle ocean pepper rocket shadow tunnel velvet'.split(
+    ' ',
+  );
+
+/** Uniform in [0, 1); mulberry32, good enough for text. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function sentence(random: () => number): string {
+  const words = Array.from({ length: 8 + Math.floor(random() * 8) }, () => WORDS[Math.floor(random() * WORDS.length)]);
+  const text = words.join(' ');
+  return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
+}
+
+const paragraph = (random: () => number): string => Array.from({ length: 6 }, () => sentence(random)).join(' ');
 
 /** How a page of the demo site changes. */
-export interface PageLife {
+interface PageLife {
   readonly path: string;
   readonly title: string;
   /** For people. */
@@ -18,7 +42,7 @@ export interface PageLife {
   readonly movesOnDay?: number;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -107,7 +131,7 @@ export const LIVES: readonly PageLife[] = [
   },
 ];
 
-export const MOVED_TO = '/store';
+const MOVED_TO = '/store';
 
 const ROBOTS = 'User-agent: *\nDisallow: /private/\n';
 

@@ -13,16 +13,23 @@ import type { OnWork } from '../ports/work-progress.ts';
 import { type BudgetView, budgetView, summedBudget } from '../steps/facts/fetch-budget.ts';
 import { type NewSettings, openNewSettings, SETTINGS_KEY } from '../steps/generate/settings-in-force.ts';
 import type { Explanation } from '../steps/inspect/explain.ts';
-import { findHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
+import { findHosts, type Grouping, groupHosts, type HostQuery } from '../steps/inspect/find-hosts.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../steps/inspect/find-records.ts';
-import { type Grouping, groupHosts } from '../steps/inspect/host-groups.ts';
 import { likeUrlsWaiting, type StatsView } from '../steps/inspect/like-urls-waiting.ts';
 import type { NearOptions, NearPage } from '../steps/inspect/near-pages.ts';
 import { planAhead } from '../steps/inspect/plan.ts';
-import { type RecordRow, rowMaker } from '../steps/inspect/record-columns.ts';
 import type { SimulateSummary } from '../steps/inspect/simulate.ts';
 import { changesPerDay, isDueIndexRead, statsOf } from '../steps/inspect/stats.ts';
-import { type DueView, dueView, type HostView, hostView, type RecordView, recordView } from '../steps/inspect/views.ts';
+import {
+  type DueView,
+  dueView,
+  type HostView,
+  hostView,
+  type RecordRow,
+  type RecordView,
+  recordView,
+  rowMaker,
+} from '../steps/inspect/views.ts';
 import { workMeter } from '../steps/work-meter.ts';
 import { type ChangesQuery, type ChangeView, changeViews, type FeedView, feedView } from './changes/changes.ts';
 import type { AskedDb, QuestionPlugins } from './deps.ts';

@@ -1,7 +1,6 @@
 import { CrawlError } from '../domain/errors.ts';
 import { fits, type OptionalPackageId, optionalPackage } from '../domain/optional-packages.ts';
-import { type FoundPackage, findPackage } from './find-package.ts';
-import type { PackagePlaces } from './package-places.ts';
+import { type FoundPackage, findPackage, type PackagePlaces } from './find-package.ts';
 
 export interface LoadedPackage {
   /** `null` for a package of ES modules, which are imported from {@link root}. */

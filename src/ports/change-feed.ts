@@ -1,6 +1,5 @@
 // ports/: contracts between the steps and the outside; meaning, order and failure are stated on each member.
-import type { ChangeRow, FeedEnds } from '../domain/crawl/change/change-feed.ts';
-import type { FeedCursor } from '../domain/crawl/change/feed-cursor.ts';
+import type { ChangeRow, FeedCursor, FeedEnds } from '../domain/crawl/change/change-feed.ts';
 
 /** The change feed: numbered entries of page changes, the part of the crawl db that consumers of a crawl follow. */
 export interface ChangeFeed {

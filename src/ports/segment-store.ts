@@ -1,12 +1,11 @@
-import type { HeaderClaims } from '../domain/crawl/headers/header-claims.ts';
-import type { RenderTrial } from '../domain/crawl/rendering/render-trials.ts';
-import type { RenderedCopy } from '../domain/crawl/rendering/rendered-copy.ts';
+import type { HeaderClaims } from '../domain/crawl/headers/ladder.ts';
+import type { RenderedCopy, RenderTrial } from '../domain/crawl/rendering/render-trials.ts';
 import type { Absence } from '../domain/crawl/revisit/missing-links.ts';
 import type { CrawlState, Validators } from '../domain/crawl/states/datum.ts';
 import type { FetchOutcome, ParseOutcome } from '../domain/crawl/states/outcome.ts';
 import type { MissingPage } from '../domain/crawl/states/soft-404.ts';
 import type { Truncation } from '../domain/crawl/states/truncation.ts';
-import type { PageVariant } from '../domain/page/links/page-variant.ts';
+import type { PageVariant } from '../domain/page/links/page-series.ts';
 import type { HostFacts, SegmentState } from './crawl-db.ts';
 
 /**

@@ -5,19 +5,19 @@ import {
   reinject,
   type Seed,
   type SeedSettings,
+  seedLayersOf,
   seedMetadata,
 } from '../domain/crawl/discovery/seed.ts';
-import { seedLayersOf } from '../domain/crawl/discovery/seed-layers.ts';
 import { type CrawlDatum, newDatum } from '../domain/crawl/states/datum.ts';
 import { ownText } from '../domain/own-text.ts';
-import { isUrl } from '../domain/url/canonical/is-url.ts';
+import { isUrl } from '../domain/url/canonical/canonical-url.ts';
 import { hostFromPrefix, hostPrefix, urlFromKey, urlKey } from '../domain/url/canonical/url-key.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../ports/crawl-db.ts';
-import type { SeenUrls } from '../ports/seen-urls.ts';
+import type { SeenUrls } from '../ports/seen-filter.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 import { changesOf } from './facts/change-feed.ts';
-import { writtenAt } from './facts/written-at.ts';
+import { writtenAt } from './facts/touched-urls.ts';
 import type { InjectSummary, SeedError } from './summaries.ts';
 import { type ShorterWay, shorterWayFacts } from './update/links/shorter-ways.ts';
 import { countingRejections, type UrlChain } from './url-chain.ts';

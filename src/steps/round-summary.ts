@@ -1,5 +1,6 @@
-import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/rejections.ts';
-import { loginsMet } from '../domain/crawl/states/login-required.ts';
+import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/link-rules.ts';
+import { loginsMet } from '../domain/crawl/states/outcome.ts';
+import type { TouchSummary } from './bring-forward.ts';
 import { type FailureKind, sumOfFailures } from './counters/failures.ts';
 import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
 import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
@@ -12,7 +13,6 @@ import type {
   UpdateSummary,
   WaitingHosts,
 } from './summaries.ts';
-import type { TouchSummary } from './touch.ts';
 
 type Step = 'fetch' | 'update' | 'both';
 

@@ -1,6 +1,6 @@
 /** Summaries of the steps, as they appear under `--json` (a fixed contract). */
 
-import type { Rejections } from '../domain/crawl/discovery/rejections.ts';
+import type { Rejections } from '../domain/crawl/discovery/link-rules.ts';
 import type { FailureKind } from './counters/failures.ts';
 import type { LayerSummary } from './counters/layers.ts';
 import type { RoundHosts } from './counters/round-hosts.ts';

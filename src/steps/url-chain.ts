@@ -1,6 +1,6 @@
-import { countRejection, rejectionKind } from '../domain/crawl/discovery/rejections.ts';
-import type { UrlScope } from '../domain/url/canonical/url-scope.ts';
-import { NO_SKIP_SINK, type SkipSink } from './counters/skip-notes.ts';
+import { countRejection, rejectionKind } from '../domain/crawl/discovery/link-rules.ts';
+import type { UrlScope } from '../domain/url/canonical/url-key.ts';
+import { NO_SKIP_SINK, type SkipSink } from './counters/outcome-counts.ts';
 
 /** Where a URL was met; URL filters judge by it. */
 export interface UrlChainContext {

@@ -1,4 +1,4 @@
-import type { ReadMeter } from '../ports/record-indexes.ts';
+import type { ReadMeter } from '../ports/crawl-db.ts';
 import type { OnWork } from '../ports/work-progress.ts';
 
 /** Phrases of several steps. */

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CONFIG_KEYS } from '../../src/config/keys.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { configReference } from '../../src/config/reference.ts';
-import { configSample } from '../../src/config/sample.ts';
+import { configReference, configSample } from '../../src/config/sample.ts';
 
 const sample = fileURLToPath(new URL('../../conf/incrawl.yaml', import.meta.url));
 

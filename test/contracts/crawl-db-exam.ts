@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { changeRateOf } from '../../src/domain/crawl/change/change-rate.ts';
 import type { PageChange } from '../../src/domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
-import { packPlaces } from '../../src/domain/page/diff/packed-places.ts';
+import { packPlaces } from '../../src/domain/page/diff/place-diff.ts';
 import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
 
 export const A = 'https://a.example/';

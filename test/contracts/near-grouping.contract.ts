@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
 import { isAlikeInLength, PREFERENCES } from '../../src/domain/crawl/states/duplicate.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { createTextSketcher } from '../../src/domain/page/near/text-sketch.ts';
+import { createTextSketcher } from '../../src/domain/page/near/page-dimensions.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
 
 const A = 'fd851af90bc24962';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BloomPlan, planBloom, planGrowingBloom } from '../../src/domain/url/bloom/bloom-sizing.ts';
+import { type BloomPlan, planBloom, planGrowingBloom } from '../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../src/domain/url/hash/url-digest.ts';
 import type { SeenFilter } from '../../src/ports/seen-filter.ts';
 import { md5Digests, numbered } from '../domain/url/bloom/md5-digests.ts';

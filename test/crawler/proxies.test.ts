@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyName } from '../../src/adapters/http/guard/proxy-server.ts';
+import { proxyName } from '../../src/adapters/http/guard/proxied-socket.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { generalProxy } from '../../src/crawler/proxies.ts';
 

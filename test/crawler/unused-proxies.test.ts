@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unusedProxies } from '../../src/crawler/unused-proxies.ts';
+import { unusedProxies } from '../../src/crawler/proxies.ts';
 import { type LocalSite, startSite } from '../cli/support/local-site.ts';
 import { run } from '../support/program.ts';
 import { workDir } from '../support/work-dir.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/commands/all-commands.ts';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 import { NO_STOPS, run } from '../support/program.ts';
 import { workDir } from '../support/work-dir.ts';
 import { docs } from './doc-blocks.ts';

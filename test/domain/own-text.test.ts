@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { Lru } from '../../src/domain/lru.ts';
 import { memoized } from '../../src/domain/memoized.ts';
 import { ownText } from '../../src/domain/own-text.ts';
-import { HotUrls } from '../../src/domain/url/cache/hot-urls.ts';
-import { WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
-import { SkipNotes } from '../../src/steps/counters/skip-notes.ts';
+import { HotUrls, WeightedUrls } from '../../src/domain/url/cache/weighted-urls.ts';
+import { SkipNotes } from '../../src/steps/counters/outcome-counts.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -4,7 +4,7 @@ import { createSeenUrls } from '../../src/adapters/rows/seen/seen-urls.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { keptCache } from '../../src/operations/state/seen-urls.ts';
-import { PURGED_KEY } from '../../src/ports/seen-urls.ts';
+import { PURGED_KEY } from '../../src/ports/seen-filter.ts';
 
 const urls = Array.from({ length: 40 }, (_, i) => `https://a.example/${i}`);
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { domainOf } from '../../src/adapters/system/domain-of.ts';
-import { cursorText, parseCursor } from '../../src/domain/crawl/change/feed-cursor.ts';
+import { cursorText, parseCursor } from '../../src/domain/crawl/change/change-feed.ts';
 import { LINKED_ELSEWHERE_KEY } from '../../src/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
@@ -13,8 +13,7 @@ import { asOneCrawlDb } from '../../src/operations/cluster/partitions/as-one-cra
 import { SpreadCrawlDb } from '../../src/operations/cluster/partitions/spread-db.ts';
 import { dumpTexts, importLines, readDump } from '../../src/operations/transfer/db-transfer.ts';
 import { importPartitioned } from '../../src/operations/transfer/partition-lines.ts';
-import type { CrawlDb, CrawlDbBatch } from '../../src/ports/crawl-db.ts';
-import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
+import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
 import type { FingerprintTables } from '../../src/ports/fingerprint-tables.ts';
 import { changeOf, contentOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { linkTo } from '../contracts/partitions/forwarding.contract.ts';

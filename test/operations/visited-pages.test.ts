@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { prose } from '../../bench/traps/trap-pages.ts';
-import { createTextSketcher } from '../../src/domain/page/near/text-sketch.ts';
-import { templateOf } from '../../src/domain/url/families/visited-families.ts';
+import { createTextSketcher } from '../../src/domain/page/near/page-dimensions.ts';
+import { templateOf } from '../../src/domain/url/families/noise-families.ts';
 import { visitedPageLines } from '../../src/operations/map-reduce/visited-pages.ts';
 import type { FetchedRecord, ParsedRecord } from '../../src/ports/segment-store.ts';
 

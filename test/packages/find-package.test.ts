@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fits, OPTIONAL_PACKAGES } from '../../src/domain/optional-packages.ts';
-import { findPackage, installFolder } from '../../src/packages/find-package.ts';
+import { findPackage, installFolder, packagesFolder, pinnedVersion } from '../../src/packages/find-package.ts';
 import { loadPackage } from '../../src/packages/load-package.ts';
-import { packagesFolder, pinnedVersion } from '../../src/packages/package-places.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-packages-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

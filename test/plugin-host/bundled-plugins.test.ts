@@ -4,10 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PluginKind } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
-import { contentTag } from '../../src/plugin-host/loading/content-tag.ts';
-import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/loading/load-plugins.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import {
+  contentTag,
+  loadPlugins,
+  MAIN_THREAD_KINDS,
+  WORKER_KINDS,
+} from '../../src/plugin-host/loading/load-plugins.ts';
+import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 import { importPlugin, resolvePlugin } from '../../src/plugin-host/loading/resolve-plugin.ts';
 import { scaffoldPlugin } from '../../src/plugin-host/loading/scaffold.ts';
 import { parsePage } from '../../src/plugin-host/parsing/parse-page.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
-import { guessEncoding } from '../../src/plugin-host/parsing/guess-encoding.ts';
+import { decodeBody, guessEncoding } from '../../src/plugin-host/parsing/decode.ts';
 import { encodeAs } from './encode-as.ts';
 
 const TEXTS: readonly (readonly [string, string])[] = [

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { pluginViews } from '../../src/operations/plugins/plugin-views.ts';
 import { definePlugin } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost, testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
+import { optionFaults } from '../../src/plugin-host/loading/checked-extension.ts';
 import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../src/plugin-host/loading/load-plugins.ts';
-import { optionFaults } from '../../src/plugin-host/loading/option-faults.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 
 const schema = z.strictObject({ wordsPerMinute: z.number().optional(), inner: z.strictObject({ depth: z.number() }) });
 const faultsOf = (value: unknown) => optionFaults(schema, schema.safeParse(value).error?.issues ?? []);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageType } from '../../src/plugin-host/parsing/page-type.ts';
+import { pageType } from '../../src/plugin-host/parsing/live-page.ts';
 import { madeZip } from '../site/made-zip.ts';
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);

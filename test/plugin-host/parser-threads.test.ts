@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SentPages } from '../../src/plugin-host/parsing/parser-thread.ts';
-import { ParserThreads, type StartableThread } from '../../src/plugin-host/parsing/parser-threads.ts';
+import { ParserThreads, type SentPages, type StartableThread } from '../../src/plugin-host/parsing/parser-threads.ts';
 import type { PageToParse, ParsedPage } from '../../src/ports/page-parser.ts';
 
 const page = (index: number): PageToParse => ({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 
 const shipped = readFileSync(new URL('../../conf/plugins.yaml', import.meta.url), 'utf8');
 

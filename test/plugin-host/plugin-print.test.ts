@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { hostFor } from '../../src/plugin-host/loading/host-for.ts';
-import { pluginPrint } from '../../src/plugin-host/loading/plugin-print.ts';
+import { pluginPrint } from '../../src/plugin-host/loading/load-plugins.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-print-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pagePairs } from '../../bench/neardup/pairs.ts';
 import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

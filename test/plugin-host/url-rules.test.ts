@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { UrlFilter } from '../../src/plugin-host/api/plugin-api.ts';
 import { testHost } from '../../src/plugin-host/api/plugin-testing.ts';
 import { type LoadedPlugins, loadPlugins } from '../../src/plugin-host/loading/load-plugins.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 
 const conf = (name: string): string => fileURLToPath(new URL(`../../conf/${name}`, import.meta.url));
 const RULES = readFileSync(conf('url-rules.txt'), 'utf8');

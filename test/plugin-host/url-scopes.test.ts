@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UrlExemption, UrlFilter, UrlNormalizer } from '../../src/plugin-host/api/plugin-api.ts';
 import { testPlugin } from '../../src/plugin-host/api/plugin-testing.ts';
-import { parsePluginList } from '../../src/plugin-host/loading/parse-plugin-list.ts';
+import { parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
 import { scopedNormalizers } from '../../src/plugin-host/loading/scoped-normalizers.ts';
 import { applyUrlChain, explainUrlChain, normalizedUrl, type UrlPlugins } from '../../src/plugin-host/url-chain.ts';
 

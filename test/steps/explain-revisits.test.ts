@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { groupOf } from '../../src/domain/crawl/hazard/expectation.ts';
 import { NO_LEVEL } from '../../src/domain/crawl/hazard/level.ts';
-import { groupOf } from '../../src/domain/crawl/hazard/page-group.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
 import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';

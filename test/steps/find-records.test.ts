@@ -5,10 +5,10 @@ import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
 import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueQuery } from '../../src/ports/crawl-db.ts';
+import { groupHosts } from '../../src/steps/inspect/find-hosts.ts';
 import { findRecords, type QueryReport, type RecordQuery } from '../../src/steps/inspect/find-records.ts';
-import { groupHosts } from '../../src/steps/inspect/host-groups.ts';
-import { rowMaker } from '../../src/steps/inspect/record-columns.ts';
 import { type DbStats, statsOf } from '../../src/steps/inspect/stats.ts';
+import { rowMaker } from '../../src/steps/inspect/views.ts';
 import { openAt, temporaryDir } from '../adapters/leveldb/temporary-db.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

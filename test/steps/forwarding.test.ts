@@ -7,7 +7,7 @@ import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.t
 import { DepthCache } from '../../src/domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { NO_SKIP_SINK } from '../../src/steps/counters/skip-notes.ts';
+import { NO_SKIP_SINK } from '../../src/steps/counters/outcome-counts.ts';
 import { UrlAdmission } from '../../src/steps/update/admission.ts';
 import type { Found, LinkDeps } from '../../src/steps/update/found-links.ts';
 import { LinkFamilies } from '../../src/steps/update/link-families.ts';

@@ -4,7 +4,7 @@ import { createMemorySegmentStore } from '../../src/adapters/memory/segment-stor
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { crawl, type LoopSteps } from '../../src/steps/crawl.ts';
 import type { Candidate } from '../../src/steps/generate/fetch-list.ts';
-import { growList, notListed } from '../../src/steps/generate/grown-list.ts';
+import { growList, notListed } from '../../src/steps/generate/generate.ts';
 import type { RoundSummary } from '../../src/steps/round-summary.ts';
 import { listOf } from '../contracts/crawl-db-exam.ts';
 import { fetchItem, fetchItems, START, urlOf } from '../contracts/segment-records.ts';

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
+import { groupOf } from '../../src/domain/crawl/hazard/expectation.ts';
 import { type HostClock, learntClock, NO_CLOCK } from '../../src/domain/crawl/hazard/host-clock.ts';
-import { groupOf } from '../../src/domain/crawl/hazard/page-group.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
 import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { type CrawlDb, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
-import { watchedHostFacts } from '../../src/steps/facts/watched-hosts.ts';
+import { watchedHostFacts } from '../../src/steps/facts/host-observations.ts';
 import { openHazard } from '../../src/steps/generate/hazard-round.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { HostFailures } from '../../src/steps/fetch/host-failures.ts';
-import { reachByRobots, reachOf } from '../../src/steps/fetch/host-reach.ts';
+import { HostFailures, reachByRobots, reachOf } from '../../src/steps/fetch/host-hold.ts';
 
 describe('a proxy that fails', () => {
   const outcome = { kind: 'failed', code: 'proxy-failed', status: null } as FetchOutcome;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
 import type { Segment } from '../../src/ports/segment-store.ts';
-import { joinedBatches } from '../../src/steps/update/joined-records.ts';
+import { joinedBatches } from '../../src/steps/update/known-visits.ts';
 import { all, encodedRecord, fetchedRecord, fetchItems, parsedRecord, response } from '../contracts/segment-records.ts';
 
 /** Pages with so many links each; `null`: not parsed. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
-import { nextDue } from '../../src/steps/generate/next-due.ts';
+import { nextDue } from '../../src/steps/generate/generate.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 

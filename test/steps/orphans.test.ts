@@ -7,8 +7,7 @@ import { createMemoryFingerprintTables } from '../../src/adapters/memory/fingerp
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import { hostOf, urlKey } from '../../src/domain/url/canonical/url-key.ts';
-import type { LinkedUrls } from '../../src/ports/linked-urls.ts';
-import { PURGED_KEY, type SeenUrls } from '../../src/ports/seen-urls.ts';
+import { type LinkedUrls, PURGED_KEY, type SeenUrls } from '../../src/ports/seen-filter.ts';
 import { sweepOrphans } from '../../src/steps/update/orphans.ts';
 import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
 import { A, HOST_PLAN, signed } from '../contracts/fingerprint-tables.contract.ts';

@@ -6,7 +6,7 @@ import { NO_BELIEF } from '../../src/domain/crawl/change/change-belief.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import { isAlikeInLength, isOwnPage } from '../../src/domain/crawl/states/duplicate.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { createTextSketcher } from '../../src/domain/page/near/text-sketch.ts';
+import { createTextSketcher } from '../../src/domain/page/near/page-dimensions.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions, type VisitedPage } from '../../src/steps/update/repeats.ts';

@@ -3,7 +3,7 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { retry } from '../../src/steps/retry.ts';
+import { retry } from '../../src/steps/bring-forward.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const NOW = 1_700_050_000_000;

@@ -5,8 +5,8 @@ import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.t
 import { matcherOf } from '../../src/domain/query/match.ts';
 import { parseExpression } from '../../src/domain/query/parse.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { NO_SKIP_SINK, SkipNotes } from '../../src/steps/counters/skip-notes.ts';
-import { HostDays } from '../../src/steps/facts/host-days.ts';
+import { NO_SKIP_SINK, SkipNotes } from '../../src/steps/counters/outcome-counts.ts';
+import { HostDays } from '../../src/steps/facts/host-observations.ts';
 import { type SelectDeps, selectDue } from '../../src/steps/generate/select-due.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

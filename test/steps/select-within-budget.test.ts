@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { dueFacts } from '../../src/domain/crawl/revisit/due.ts';
+import { dueFacts } from '../../src/domain/crawl/revisit/next-visit.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
 import { selectWithinBudget } from '../../src/steps/generate/budget/select-within-budget.ts';

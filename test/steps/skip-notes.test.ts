@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { reasonOfCode, SKIP_REASON_NAMES, SKIP_REASONS } from '../../src/domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
-import { noteVisit, SkipNotes } from '../../src/steps/counters/skip-notes.ts';
+import { noteVisit, SkipNotes } from '../../src/steps/counters/outcome-counts.ts';
 
 const note = (url: string, detail: string | null = null) =>
   ({ url, reason: 'url-filtered', by: 'urlfilter-scope', detail, from: null }) as const;

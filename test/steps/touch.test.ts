@@ -3,8 +3,8 @@ import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/states/settle.ts';
 import type { CrawlDb } from '../../src/ports/crawl-db.ts';
+import { type TouchQuery, touch, touchMatching } from '../../src/steps/bring-forward.ts';
 import { touchedEntries } from '../../src/steps/facts/touched-urls.ts';
-import { type TouchQuery, touch, touchMatching } from '../../src/steps/touch.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 
 const NOW = 1_700_050_000_000;

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { NO_BELIEF, rateOfInterval } from '../../src/domain/crawl/change/change-belief.ts';
+import { groupOf } from '../../src/domain/crawl/hazard/expectation.ts';
 import { EPOCH_MS, type HostClock, NO_CLOCK } from '../../src/domain/crawl/hazard/host-clock.ts';
 import { NO_LEVEL } from '../../src/domain/crawl/hazard/level.ts';
-import { groupOf } from '../../src/domain/crawl/hazard/page-group.ts';
 import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
 import { createFreshnessSchedule } from '../../src/domain/crawl/schedules/freshness.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
-import { watchedHostFacts } from '../../src/steps/facts/watched-hosts.ts';
+import { watchedHostFacts } from '../../src/steps/facts/host-observations.ts';
 import { planAhead } from '../../src/steps/inspect/plan.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 

@@ -1,8 +1,7 @@
 import { CrawlError } from '../../domain/errors.ts';
 import type { PageToRender, RenderedDocument } from '../../ports/rendering/page-renderer.ts';
-import type { CdpSession, Page, Request, Route } from './playwright.ts';
+import { type CdpSession, type Page, type Request, type Route, within } from './playwright.ts';
 import type { SiteContext, SiteContexts } from './site-contexts.ts';
-import { within } from './within.ts';
 
 export interface PageLimits {
   /** Wall time of a page, ms. */

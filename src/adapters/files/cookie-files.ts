@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from './durable-file.ts';
-import { onFile } from './file-errors.ts';
+import { onFile, replaceFile } from './durable-file.ts';
 
 /** For the owner alone: whoever has a session cookie is logged in. */
 const FOLDER_MODE = 0o700;

@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrawlError } from '../../domain/errors.ts';
 import type { WebhookCursor, WebhookCursors } from '../../ports/webhook.ts';
-import { replaceFile } from './durable-file.ts';
-import { fileError } from './file-errors.ts';
+import { fileError, replaceFile } from './durable-file.ts';
 
 /** Version of the file; a change that older versions cannot read raises it. */
 const VERSION = 1;

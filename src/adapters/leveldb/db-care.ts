@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/findings.ts';
-import type { Report, RowCounts } from '../../ports/state-care.ts';
+import type { Report, RowCounts } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { type LevelCrawlDbOptions, openLevelRows } from '../leveldb/open-rows.ts';
 import { retimeEntries } from '../rows/care/feed-care.ts';
 import { isHalfRepaired } from '../rows/care/half-repaired.ts';
 import { type RepairedRows, repairRows } from '../rows/care/repair-rows.ts';
@@ -14,6 +13,7 @@ import { verifyRows } from '../rows/care/verify-rows.ts';
 import type { Rows } from '../rows/rows.ts';
 import { removeHolder } from './holder.ts';
 import { crawlDbError } from './level-errors.ts';
+import { type LevelCrawlDbOptions, openLevelRows } from './open-rows.ts';
 
 /** On Node `Level` is `ClassicLevel`; its types have only what browsers have too. */
 const levelDb = Level as unknown as { repair(location: string): Promise<void> };

@@ -1,17 +1,190 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Level } from 'level';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { OrderedRows, RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
 import { checkFormat, FOREIGN, hasFormat, isForeign, migrate, writeFormat } from '../rows/format.ts';
 import type { CrawlDbFeatures } from '../rows/open-crawl-db.ts';
 import type { Rows } from '../rows/rows.ts';
 import { TABLE } from './db-snapshot.ts';
 import { isHeldBriefly, lockedError, writeHolder } from './holder.ts';
-import { keepLogs } from './kept-logs.ts';
 import { crawlDbError, isLocked } from './level-errors.ts';
-import { LevelRows } from './level-rows.ts';
+
+const LOG_FILE = /^\d+\.log$/;
+const KEPT = /^\d+\.log\.kept-\d+$/;
+/** What LevelDB notes where it goes on without a write-ahead log, or a part of one, that the system did not give it. */
+const PASSED_OVER = /Ignoring error (?!Corruption).*|dropping \d+ bytes; (?!Corruption).*/;
+
+/**
+ * Second names for the write-ahead logs of a db that is about to be opened. LevelDB passes over a log that cannot be
+ * opened or read (too few descriptors, a failing disk), tells only its own file `LOG`, and removes the log once it is
+ * open: what was acknowledged and not yet in a table would be lost. Torn ends of logs are passed over rightly.
+ */
+interface KeptLogs {
+  /** What LevelDB has passed over at the opening that has just ended, or null. */
+  passedOver(): string | null;
+  /**
+   * Gives the logs to the next opening. To be called while the db is still locked, before anything is written: LevelDB
+   * takes the entry of a newer file for the newer one.
+   */
+  putBack(): void;
+  /** Of a db that is open now: also names that processes left which ended at this point. */
+  remove(): void;
+  /** Of a db that could not be opened: LevelDB has removed nothing. */
+  discard(): void;
+}
+
+function keepLogs(dir: string): KeptLogs {
+  const kept: string[] = [];
+  for (const name of namesIn(dir)
+    .filter((each) => LOG_FILE.test(each))
+    .sort(byNumber)) {
+    const link = `${name}.kept-${process.pid}`;
+    try {
+      rmSync(join(dir, link), { force: true });
+      if (statSync(join(dir, name), { throwIfNoEntry: false })?.size === 0) continue;
+      linkSync(join(dir, name), join(dir, link));
+      kept.push(link);
+    } catch {
+      // The holder of the db has removed it, or the file system has no second names: then the error is all there is.
+    }
+  }
+  return {
+    passedOver() {
+      return PASSED_OVER.exec(readText(join(dir, 'LOG')))?.[0] ?? null;
+    },
+    putBack() {
+      // All of them, in their order: what is in two files is the same, and newer entries have to be in newer files.
+      let number = Math.max(...readdirSync(dir).map(numberIn));
+      for (const link of kept) {
+        number += 1;
+        renameSync(join(dir, link), join(dir, `${String(number).padStart(6, '0')}.log`));
+      }
+    },
+    remove() {
+      for (const name of namesIn(dir)) if (KEPT.test(name)) rmSync(join(dir, name), { force: true });
+    },
+    discard() {
+      for (const link of kept) rmSync(join(dir, link), { force: true });
+    },
+  };
+}
+
+/** Of a folder that is not there: none. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function numberIn(name: string): number {
+  return Number(/^(?:MANIFEST-)?(\d+)/.exec(name)?.[1] ?? 0);
+}
+
+function byNumber(a: string, b: string): number {
+  return numberIn(a) - numberIn(b);
+}
+
+/** The rows of an open LevelDB. Its errors come as `CrawlError`; see {@link crawlDbError}. */
+export class LevelRows implements OrderedRows {
+  /** Typed as the port: the snapshots that it is given are its own. */
+  readonly #db: OrderedRows;
+
+  constructor(db: Level<string, Buffer>) {
+    this.#db = db;
+  }
+
+  get(key: string): Promise<Buffer | undefined> {
+    return mapped(() => this.#db.get(key));
+  }
+
+  getMany(keys: string[], options: { readonly snapshot?: RowSnapshot } = {}): Promise<(Buffer | undefined)[]> {
+    return mapped(() => this.#db.getMany(keys, options));
+  }
+
+  hasMany(keys: string[]): Promise<boolean[]> {
+    return mapped(() => this.#db.hasMany(keys));
+  }
+
+  put(key: string, value: Buffer, options: { readonly sync?: boolean } = {}): Promise<void> {
+    return mapped(() => this.#db.put(key, value, options));
+  }
+
+  del(key: string): Promise<void> {
+    return mapped(() => this.#db.del(key));
+  }
+
+  batch(): RowBatch;
+  batch(writes: RowWrite[], options?: { readonly sync?: boolean }): Promise<void>;
+  batch(writes?: RowWrite[], options: { readonly sync?: boolean } = {}): RowBatch | Promise<void> {
+    if (writes !== undefined) return mapped(() => this.#db.batch(writes, options));
+    const native = opened(() => this.#db.batch());
+    return {
+      put: (key, value) => native.put(key, value),
+      del: (key) => native.del(key),
+      write: (settings) => mapped(() => native.write(settings)),
+      close: () => native.close(),
+    };
+  }
+
+  clear(range: { readonly gte: string; readonly lt: string }): Promise<void> {
+    return mapped(() => this.#db.clear(range));
+  }
+
+  iterator(range: RowQuery): RowIterator<[string, Buffer]> {
+    return iterating(opened(() => this.#db.iterator(range)));
+  }
+
+  keys(range: RowQuery): RowIterator<string> {
+    return iterating(opened(() => this.#db.keys(range)));
+  }
+
+  snapshot(): RowSnapshot {
+    return opened(() => this.#db.snapshot());
+  }
+
+  close(): Promise<void> {
+    return this.#db.close();
+  }
+}
+
+function iterating<Row>(native: RowIterator<Row>): RowIterator<Row> {
+  return {
+    nextv: (size) => mapped(() => native.nextv(size)),
+    all: () => mapped(() => native.all()),
+    seek: (key) => native.seek(key),
+    close: () => native.close(),
+  };
+}
+
+/** A closed LevelDB throws at once instead of rejecting. */
+function opened<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}
+
+async function mapped<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}
 
 export interface LevelCrawlDbOptions extends CrawlDbFeatures {
   /**

@@ -1,38 +1,39 @@
 // adapters/memory/: the reference adapters, for tests, the simulation and empty crawls.
-import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED } from '../../domain/crawl/change/change-feed.ts';
+import { type ChangeRow, extendFeed, type FeedEnds, NO_FEED, numberOf } from '../../domain/crawl/change/change-feed.ts';
 import { changeRateOf } from '../../domain/crawl/change/change-rate.ts';
-import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
-import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
-import { dueFacts, isDueByHazard, isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import { groupOf } from '../../domain/crawl/hazard/expectation.ts';
+import { dueFacts, isDueByHazard, isNewUrl } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
 import {
   domainRange,
   hostOf,
   hostPrefix,
   hostRange,
+  type KeyRange,
   urlKey,
   urlPrefixRange,
 } from '../../domain/url/canonical/url-key.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
-import type {
-  CrawlDb,
-  CrawlDbBatch,
-  CrawlDbCounters,
-  DueEntry,
-  DueOfGroupQuery,
-  DueQuery,
-  HostFacts,
-  HostRow,
-  Lease,
-  ScanQuery,
-  SegmentRow,
-  StoredLinks,
+import {
+  type ChangingQuery,
+  type CrawlDb,
+  type CrawlDbBatch,
+  type CrawlDbCounters,
+  type DueEntry,
+  type DueOfGroupQuery,
+  type DueQuery,
+  type HostFacts,
+  type HostRow,
+  type Lease,
+  NO_HOST_FACTS,
+  type ReadMeter,
+  type ScanQuery,
+  type SegmentRow,
+  type Spread,
+  type StoredLinks,
 } from '../../ports/crawl-db.ts';
-import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
-import type { ChangingQuery, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import { MemoryForwarding } from './forwarding.ts';
 import { MemoryHostShares } from './host-shares.ts';
 import { spreadOf } from './spread.ts';

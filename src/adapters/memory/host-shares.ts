@@ -1,4 +1,4 @@
-import { type HostShares, joinedShares } from '../../domain/url/families/host-shares.ts';
+import { type HostShares, joinedShares } from '../../domain/url/families/family-shares.ts';
 
 /** What is kept of the families of like URLs, by host. */
 export class MemoryHostShares {

@@ -1,6 +1,6 @@
 import { isAlikeInLength, isCopyOf } from '../../domain/crawl/states/duplicate.ts';
 import { parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
-import { nearGroups } from '../../domain/page/near/near-groups.ts';
+import { nearGroups } from '../../domain/page/near/group-rows.ts';
 import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../ports/near-grouping.ts';
 
 /** The reference: all pages in memory, compared one after the other. */

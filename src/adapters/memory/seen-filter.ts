@@ -1,9 +1,7 @@
-import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
-import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomLeaf, BloomPlan } from '../../domain/url/bloom/bloom-leaf.ts';
 import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
 import { BloomTree, put } from '../../domain/url/bloom/bloom-tree.ts';
-import { DigestList } from '../../domain/url/hash/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/hash/url-digest.ts';
+import { DIGEST_NAME, DIGEST_WORDS, DigestList } from '../../domain/url/hash/url-digest.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 
 export interface MemorySeenFilter extends SeenFilter {

@@ -1,4 +1,4 @@
-import { NO_SEEN_STATS, type SeenUrls } from '../../ports/seen-urls.ts';
+import { NO_SEEN_STATS, type SeenUrls } from '../../ports/seen-filter.ts';
 
 /** The reference: reads the crawl db for every URL. */
 export function createMemorySeenUrls(options: {

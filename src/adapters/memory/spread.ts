@@ -1,8 +1,8 @@
-import { dueFacts, expectedInterval, isNewUrl } from '../../domain/crawl/revisit/due.ts';
+import { dueFacts, expectedInterval, isNewUrl } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalBucket, scoreStep } from '../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket, scoreStep } from '../../domain/crawl/states/host-traffic.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/record-indexes.ts';
+import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../ports/crawl-db.ts';
 
 /** Counts all records. */
 export function spreadOf(records: Iterable<CrawlDatum>, isLeased: (url: string) => boolean): Spread {

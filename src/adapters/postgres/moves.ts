@@ -1,5 +1,4 @@
-import { CrawlError } from '../../domain/errors.ts';
-import { MovedError, tokenIsOld } from '../../domain/lease-errors.ts';
+import { CrawlError, MovedError, tokenIsOld } from '../../domain/errors.ts';
 import type { MovedTo, StoreMoves, Whereabouts } from '../../ports/cluster/shared-store.ts';
 import type { Database } from './database.ts';
 import { decodeKey, encodeKey } from './key-code.ts';

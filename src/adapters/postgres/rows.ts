@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readingOnly, tokenIsOld } from '../../domain/lease-errors.ts';
+import { readingOnly, tokenIsOld } from '../../domain/errors.ts';
 import type { StoredRows } from '../../ports/cluster/shared-store.ts';
 import type { RowBatch, RowIterator, RowQuery, RowSnapshot, RowWrite } from '../../ports/ordered-rows.ts';
 import { byteaArray } from './bytea-array.ts';

@@ -1,18 +1,75 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomLeaf } from '../../domain/url/bloom/bloom-leaf.ts';
-import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomLeaf, BloomPlan } from '../../domain/url/bloom/bloom-leaf.ts';
 import { bloomStats } from '../../domain/url/bloom/bloom-stats.ts';
 import { BloomTree, type Replacement } from '../../domain/url/bloom/bloom-tree.ts';
-import { DigestList } from '../../domain/url/hash/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS } from '../../domain/url/hash/url-digest.ts';
+import { DIGEST_NAME, DIGEST_WORDS, DigestList } from '../../domain/url/hash/url-digest.ts';
 import type { SeenFilterStats, SharedSeenFilter } from '../../ports/seen-filter.ts';
-import type { RedisClient } from './connect.ts';
-import { evictionPolicy } from './eviction.ts';
+import { connectionFault, type RedisClient, redisError } from './connect.ts';
 import { ADD, PROBE, SWITCH } from './scripts.ts';
 import { readTree, type SharedTree } from './seen-tree.ts';
 
-export interface RedisSeenFilterOptions {
+type Argument = string | number | Buffer;
+
+const digests = new Map<string, string>();
+
+/** Command and arguments that run a script by its digest, or by its text where the server does not know it yet. */
+function commandOf(
+  script: string,
+  by: 'digest' | 'text',
+  keys: readonly string[],
+  args: readonly Argument[],
+): [command: string, args: Argument[]] {
+  let digest = digests.get(script);
+  if (digest === undefined) {
+    digest = createHash('sha1').update(script).digest('hex');
+    digests.set(script, digest);
+  }
+  const rest: Argument[] = [by === 'digest' ? digest : script, keys.length, ...keys];
+  for (const arg of args) rest.push(arg);
+  return [by === 'digest' ? 'EVALSHA' : 'EVAL', rest];
+}
+
+/** Whether the server does not know the script, and has run nothing. */
+const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+
+/**
+ * Runs a script by its digest; sends its text only where the server does not know it yet. Strings of the reply are
+ * buffers.
+ */
+async function runScript(
+  redis: RedisClient,
+  script: string,
+  keys: readonly string[],
+  args: readonly Argument[],
+): Promise<unknown> {
+  try {
+    return await redis.callBuffer(...commandOf(script, 'digest', keys, args));
+  } catch (error) {
+    if (!isUnknownScript(error)) throw redisError(error, connectionFault(redis));
+  }
+  try {
+    return await redis.callBuffer(...commandOf(script, 'text', keys, args));
+  } catch (error) {
+    throw redisError(error, connectionFault(redis));
+  }
+}
+
+/** A script, since only scripts go to the node of a cluster on which the key is. */
+const MEMORY = `return redis.call('INFO', 'memory')`;
+
+/**
+ * `maxmemory-policy`: the keys that the server evicts when its memory is full; `null` where it evicts none
+ * (`noeviction`), or does not report it.
+ * @param key any on the same node
+ */
+async function evictionPolicy(redis: RedisClient, key: string): Promise<string | null> {
+  const info = await runScript(redis, MEMORY, [key], []).catch(() => '');
+  const policy = /^maxmemory_policy:(\S+)/m.exec(String(info))?.[1] ?? 'noeviction';
+  return policy === 'noeviction' ? null : policy;
+}
+
+interface RedisSeenFilterOptions {
   readonly redis: RedisClient;
   /** Prefix of all keys, in braces. */
   readonly name: string;

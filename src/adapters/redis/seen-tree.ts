@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { CrawlError } from '../../domain/errors.ts';
-import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-leaf.ts';
 import { BloomTree, type StoredLeaf, type TreeShape } from '../../domain/url/bloom/bloom-tree.ts';
 import type { RedisClient } from './connect.ts';
 import { FOUND } from './scripts.ts';

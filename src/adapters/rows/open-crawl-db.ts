@@ -1,4 +1,4 @@
-import type { BloomPlan } from '../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomPlan } from '../../domain/url/bloom/bloom-leaf.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
 import { refuseHalfRepaired } from './care/half-repaired.ts';

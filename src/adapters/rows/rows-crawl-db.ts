@@ -1,11 +1,11 @@
 import type { ChangeRow, FeedEnds } from '../../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import type { KeyRange } from '../../domain/url/canonical/url-key.ts';
-import { hostRange } from '../../domain/url/canonical/url-key.ts';
-import type { HostShares } from '../../domain/url/families/host-shares.ts';
+import { hostRange, type KeyRange } from '../../domain/url/canonical/url-key.ts';
+import type { HostShares } from '../../domain/url/families/family-shares.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import type { ChangeQuery } from '../../ports/change-feed.ts';
 import type {
+  ChangingQuery,
   CrawlDb,
   CrawlDbBatch,
   CrawlDbCounters,
@@ -13,14 +13,16 @@ import type {
   DueOfGroupQuery,
   DueQuery,
   HostRow,
+  IndexName,
   Lease,
+  ReadMeter,
   ScanQuery,
   SegmentRow,
+  Spread,
   StoredLinks,
 } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, IndexName, ReadMeter, Spread } from '../../ports/record-indexes.ts';
 import type { SeenFilter } from '../../ports/seen-filter.ts';
 import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
 import {

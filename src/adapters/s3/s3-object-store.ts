@@ -1,4 +1,6 @@
+import { Parser } from 'htmlparser2';
 import type {
+  FilePart,
   ObjectContent,
   ObjectEntry,
   ObjectReading,
@@ -7,10 +9,99 @@ import type {
   PutCondition,
   StoredObject,
 } from '../../ports/objects/object-store.ts';
-import { type ListedPage, listedPage } from './list-xml.ts';
-import { putInParts } from './multipart.ts';
-import { fieldOf } from './s3-answer.ts';
-import { type S3Deps, type S3Options, S3Requests, type Settled, sha256Of } from './s3-requests.ts';
+import {
+  codeOf,
+  elementOf,
+  fieldOf,
+  refusedError,
+  type S3Deps,
+  type S3Options,
+  S3Requests,
+  type Settled,
+  sha256Of,
+} from './s3-requests.ts';
+
+/** Services take 10,000 parts of one object at most. */
+const MOST_PARTS = 10_000;
+
+/**
+ * Writes an object in parts, as services take at most 5 GiB in one request. It appears whole, with the last request;
+ * the parts of one that fails are removed.
+ */
+async function putInParts(
+  requests: S3Requests,
+  key: string,
+  { file, start, end }: FilePart,
+  partBytes: number,
+): Promise<ObjectVersion> {
+  const begun = await requests.ask({ method: 'POST', key, query: { uploads: '' } }, [200]);
+  const uploadId = elementOf(begun, 'UploadId');
+  const size = Math.max(partBytes, Math.ceil((end - start) / MOST_PARTS));
+  try {
+    const parts: string[] = [];
+    for (let at = start, number = 1; at < end; at += size, number++) {
+      const content = [{ file, start: at, end: Math.min(end, at + size) }];
+      const query = { partNumber: String(number), uploadId };
+      const answer = await requests.ask({ method: 'PUT', key, query, content }, [200]);
+      parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${fieldOf(answer, 'etag')}</ETag></Part>`);
+    }
+    const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    const asked = { method: 'POST', key, query: { uploadId }, content: Buffer.from(body) } as const;
+    const answer = await requests.ask(asked, [200]);
+    // This request alone may fail after its status was sent.
+    if (codeOf(answer) !== '') throw refusedError(`POST ${requests.name}/${key}`, answer);
+    return { etag: elementOf(answer, 'ETag') };
+  } catch (error) {
+    await requests.ask({ method: 'DELETE', key, query: { uploadId } }, [204, 404]).catch(() => {});
+    throw error;
+  }
+}
+
+interface ListedPage {
+  /** With their whole keys. */
+  readonly entries: readonly ObjectEntry[];
+  readonly folders: readonly string[];
+  /** `null`: this page is the last one. */
+  readonly next: string | null;
+}
+
+/** The answer to ListObjectsV2. */
+function listedPage(xml: string): ListedPage {
+  const entries: ObjectEntry[] = [];
+  const folders: string[] = [];
+  let next: string | null = null;
+  let isTruncated = false;
+  let path: string[] = [];
+  let text = '';
+  let entry = { key: '', etag: '', bytes: 0 };
+  const parser = new Parser(
+    {
+      onopentag(name) {
+        path.push(name);
+        text = '';
+        if (name === 'Contents') entry = { key: '', etag: '', bytes: 0 };
+      },
+      ontext(chunk) {
+        text += chunk;
+      },
+      onclosetag(name) {
+        const within = path.at(-2);
+        path = path.slice(0, -1);
+        if (within === 'Contents') {
+          if (name === 'Key') entry.key = text;
+          else if (name === 'ETag') entry.etag = text;
+          else if (name === 'Size') entry.bytes = Number(text);
+        } else if (within === 'CommonPrefixes' && name === 'Prefix') folders.push(text);
+        else if (name === 'NextContinuationToken') next = text;
+        else if (name === 'IsTruncated') isTruncated = text === 'true';
+        else if (name === 'Contents') entries.push(entry);
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(xml);
+  return { entries, folders, next: isTruncated ? next : null };
+}
 
 /** A file from this size on, written without a condition, goes in parts. */
 const PART_BYTES = 256 << 20;

@@ -1,5 +1,5 @@
 import type { ChangeView } from '../../crawler.ts';
-import type { FeedCursor } from '../../domain/crawl/change/feed-cursor.ts';
+import type { FeedCursor } from '../../domain/crawl/change/change-feed.ts';
 import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
 import type { ChangesFilter } from '../../operations/changes/changes.ts';
 import { EXIT } from '../exit.ts';

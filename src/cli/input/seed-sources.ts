@@ -1,9 +1,134 @@
+// cli/input/: seeds and lines from files and standard input.
+
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SeedSource } from '../../crawler.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { createGunzip } from 'node:zlib';
+import type { BatchLines, SeedSource } from '../../crawler.ts';
+import { CrawlError } from '../../domain/errors.ts';
 import { trimUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { Session } from '../session.ts';
-import { linesOf, linesOfFile } from './line-reader.ts';
+
+/**
+ * Lines of UTF-8 text. Only `\n` and `\r\n` end a line: `node:readline` also breaks at U+2028 and U+2029, which are
+ * allowed inside a JSON string. A byte order mark is dropped.
+ */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let first = true;
+  for await (const chunk of chunks) {
+    let text = typeof chunk === 'string' ? chunk : decoder.write(Buffer.from(chunk));
+    if (first && text !== '') {
+      if (text.startsWith('\ufeff')) text = text.slice(1);
+      first = false;
+    }
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield withoutReturn(line);
+  }
+  rest += decoder.end();
+  if (rest !== '') yield withoutReturn(rest);
+}
+
+/**
+ * As {@link linesOf}, of a file that is opened when the first line is read: a fault of the file rejects that read, and
+ * a file that is never read raises none.
+ */
+export async function* linesOfFile(file: string): AsyncGenerator<string> {
+  yield* linesOf(createReadStream(file));
+}
+
+const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
+
+/**
+ * URLs of a list with one on each line, or of CSV (RFC 4180) whose header names a column `url`, as
+ * `readdb --format csv` prints it. Throws `usage-invalid` for CSV without that column, or with a quote left open.
+ */
+export async function* listedUrls(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let column: number | null = null;
+  let isFirst = true;
+  for await (const row of rowsOf(lines, () => column !== null)) {
+    if (isFirst) {
+      isFirst = false;
+      column = urlColumn(row);
+      if (column !== null) continue;
+    }
+    const url = (column === null ? row : (cellsOf(row)[column] ?? '')).trim();
+    if (url !== '') yield url;
+  }
+}
+
+/** Lines that are not blank; of CSV, those that a quoted cell spans are one row. */
+async function* rowsOf(lines: AsyncIterable<string>, isCsv: () => boolean): AsyncGenerator<string> {
+  let row = '';
+  let isOpen = false;
+  for await (const line of lines) {
+    row = isOpen ? `${row}\n${line}` : line;
+    if (isCsv()) isOpen = isOpen !== hasOddQuotes(line);
+    if (!isOpen && row.trim() !== '') yield row;
+  }
+  if (isOpen) throw new CrawlError('usage-invalid', `CSV on stdin: a quote is not closed in "${row.slice(0, 80)}"`);
+}
+
+const hasOddQuotes = (line: string): boolean => line.split('"').length % 2 === 0;
+
+/** The column of URLs, where the first line is a header; `null`: it is a URL itself. */
+function urlColumn(first: string): number | null {
+  const names = cellsOf(first).map((name) => name.trim().toLowerCase());
+  const column = names.indexOf('url');
+  if (column >= 0) return column;
+  if (names.length === 1 || first.includes('://')) return null;
+  throw new CrawlError(
+    'usage-invalid',
+    `CSV on stdin: expected a column "url" in its header, found ${names.slice(0, 10).join(', ')}`,
+  );
+}
+
+/** A row without its line end; doubled quotes in a quoted cell are one. */
+function cellsOf(row: string): string[] {
+  const cells: string[] = [];
+  for (const [, quoted, plain] of `,${row}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g)) {
+    cells.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
+  }
+  return cells;
+}
+
+/**
+ * Files of a batch as named on the command line: `-` is stdin, a folder stands for its files but those that Hadoop
+ * hides, and names that end in `.gz` are gzip. Ends the command with a usage error where there is none.
+ */
+export function batchFiles(session: Session, words: readonly string[]): readonly BatchLines[] {
+  return words.flatMap((word) => {
+    if (word === '-') return { name: 'stdin', lines: linesOf(session.surroundings.stdin()) };
+    const found = statSync(word, { throwIfNoEntry: false });
+    if (found === undefined) return session.refuse(`no such file: ${word}`);
+    const files = found.isDirectory() ? filesIn(word) : [word];
+    if (files.length === 0) return session.refuse(`no files in the folder ${word}`);
+    return files.map((file) => ({ name: file, lines: linesOfBatchFile(file) }));
+  });
+}
+
+/** Lines of a file, gzip where its name ends so. It is opened when the first line is read. */
+export async function* linesOfBatchFile(file: string): AsyncGenerator<string> {
+  const bytes = createReadStream(file);
+  if (!file.endsWith('.gz')) return yield* linesOf(bytes);
+  const text = createGunzip();
+  bytes.on('error', (error) => text.destroy(error)).pipe(text);
+  try {
+    yield* linesOf(text);
+  } finally {
+    bytes.destroy();
+  }
+}
+
+/** Hadoop and its tools take no file whose name begins with an underscore or a dot. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/^[._]/.test(entry.name))
+    .map(({ name }) => join(folder, name))
+    .sort();
 
 /**
  * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt`

@@ -1,7 +1,7 @@
 import { CrawlError } from '../../domain/errors.ts';
 import { printedJson } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
-import { linesOf } from './line-reader.ts';
+import { linesOf } from './seed-sources.ts';
 
 /** One input of `check`: a bare value, or the fields of a JSON object. */
 export type CheckInput = string | Readonly<Record<string, unknown>>;

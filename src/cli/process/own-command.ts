@@ -1,6 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, relative, sep } from 'node:path';
-import { shellWord } from './shell-word.ts';
+
+/** A word as it is typed in a POSIX shell. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
  * What a user types to start this program again in the same folder, for a POSIX shell: `incrawl` where the PATH has it,

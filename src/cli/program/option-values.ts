@@ -1,7 +1,8 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Override } from '../../config/override.ts';
 import { DURATION_EXAMPLES, parseDuration } from '../../config/units.ts';
 import { closestName } from '../../domain/closest-name.ts';
-import { type FeedCursor, parseCursor } from '../../domain/crawl/change/feed-cursor.ts';
+import { type FeedCursor, parseCursor } from '../../domain/crawl/change/change-feed.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlState } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASON_NAMES, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
@@ -132,4 +133,47 @@ export function collectList(text: string): string[] {
 /** For options that may be given several times. */
 export function collect(text: string, before: readonly string[] | undefined): string[] {
   return [...(before ?? []), text];
+}
+
+/** `--format` of commands that print lists. */
+export const listFormatOption = (): Option =>
+  new Option('--format <format>', 'of lists; --json prints one JSON array').choices(['table', 'jsonl', 'csv']);
+
+/** `--scope` of commands that compare pages. */
+export const scopeOption = (): Option =>
+  new Option('--scope <scope>', 'compare pages within this scope; default: dedup.scope').choices([
+    'host',
+    'domain',
+    'all',
+  ]);
+
+/** Short options for the settings that a first crawl needs. */
+export function addNetworkOptions(command: Command): Command {
+  return command
+    .option('--delay <duration>', 'pause between requests to a host; 0 for your own servers (fetch.delay)')
+    .addOption(
+      new Option(
+        '--allow <address>',
+        'let the crawler reach this private address: host, host:port, IP, CIDR; repeatable',
+      ).argParser(collect),
+    )
+    .option('--contact <mail-or-url>', 'how site owners reach you; sent with every request (agent.contact)');
+}
+
+/** The settings behind the options of {@link addNetworkOptions}, and behind `--pause` of crawl. */
+export function settingOverrides(options: {
+  readonly delay?: string;
+  readonly allow?: readonly string[];
+  readonly contact?: string;
+  readonly pause?: string;
+}): Override[] {
+  const overrides: Override[] = [];
+  const add = (key: string, value: unknown, origin: string): void => {
+    if (value !== undefined) overrides.push({ key, value, origin });
+  };
+  add('fetch.delay', options.delay, '--delay');
+  add('http.allowAddresses', options.allow, '--allow');
+  add('agent.contact', options.contact, '--contact');
+  add('crawl.pause', options.pause, '--pause');
+  return overrides;
 }

@@ -1,8 +1,23 @@
+import { withoutPassword } from '../../config/store-url.ts';
+import { shellWord } from '../process/own-command.ts';
 import type { ListFormat } from '../render/listing.ts';
 import { counted } from '../render/quantities.ts';
 import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import { dryRunNotice, jsonOf } from './dry-run.ts';
+
+/**
+ * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by now, and
+ * without passwords, since the text may end up in a log. Quoted for a POSIX shell.
+ */
+export function resumeCommand(argv: readonly string[], seeds: readonly string[]): string {
+  const words = [...argv];
+  for (const seed of seeds) {
+    const index = words.lastIndexOf(seed);
+    if (index >= 0) words.splice(index, 1);
+  }
+  return ['incrawl', ...words].map((word) => shellWord(withoutPassword(word))).join(' ');
+}
 
 /**
  * Writes the answer of a command: one line of JSON under `--json`, else `text`, whose lines have their ends. The answer
@@ -21,7 +36,7 @@ export function writeAnswer(
 /** Writes text for people, whose lines have their ends; it is broken between words where the terminal is narrower. */
 export async function writeText({ out, width }: Session, text: string): Promise<void> {
   if (!Number.isFinite(width)) return out.write(text);
-  const { wrapText } = await import('../render/wrap-text.ts');
+  const { wrapText } = await import('../render/table.ts');
   return out.write(wrapText(text, width));
 }
 

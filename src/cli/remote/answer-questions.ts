@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../operations/questions.ts';
-import { COMMANDS, type CommandName, type SteeredCrawler } from '../../operations/steer/commands.ts';
-import { nothingToSteer } from '../../operations/steer/steering.ts';
+import { COMMANDS, type CommandName, nothingToSteer, type SteeredCrawler } from '../../operations/steer/steering.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../process/local-socket.ts';
 import { type Asked, type Commanded, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
 

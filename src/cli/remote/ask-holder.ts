@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../../domain/errors.ts';
 import { type CrawlReader, QUESTIONS } from '../../operations/questions.ts';
-import type { CommandAnswer, CommandName } from '../../operations/steer/commands.ts';
+import type { CommandAnswer, CommandName } from '../../operations/steer/steering.ts';
 import { isAbsent } from '../process/local-socket.ts';
 import { type AnswerLine, type Asked, type Commanded, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
 

@@ -1,3 +1,5 @@
+// cli/render/: tables, lists and quantities for people and programs.
+
 import type {
   BrokenLinkView,
   ChangeView,

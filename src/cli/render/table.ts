@@ -1,8 +1,189 @@
-import { cellWidth } from './cell-width.ts';
-import { type ColumnLayout, columnLayout, GAP } from './column-layout.ts';
-import { clip, packedLines } from './fit.ts';
+import { createRequire } from 'node:module';
 import { safeText } from './safe-text.ts';
-import { wrapText } from './wrap-text.ts';
+
+/** What the layout of a table knows of a column. */
+export interface ColumnShape {
+  /** Columns that the widest cell takes, or the title. */
+  readonly natural: number;
+  /** Whether cells may be cut: text may, figures and times may not. */
+  readonly isText: boolean;
+  /** Importance on a narrow terminal, 1 before 2; `null`: always shown. */
+  readonly rank: number | null;
+}
+
+export interface ColumnLayout {
+  /** Numbers of the columns shown, in their order. */
+  readonly shown: readonly number[];
+  /** Their widths. */
+  readonly widths: readonly number[];
+}
+
+/** Spaces between two columns. */
+export const GAP = 2;
+/** A ranked text column that would have less than this is left out. */
+const LEAST_TEXT = 16;
+/** Share of the terminal below which a text column that is always shown, such as the URL, is not cut. */
+const LEAST_SHARE = 0.45;
+
+/**
+ * The columns that fit a width: those without a rank, then as many others as there is place for, by their ranks. Text
+ * is cut where that brings more of them in. `null`: not even those without a rank fit.
+ */
+export function columnLayout(shapes: readonly ColumnShape[], width: number): ColumnLayout | null {
+  const least = shapes.map(({ natural, isText, rank }) =>
+    isText ? Math.min(natural, rank === null ? Math.floor(LEAST_SHARE * width) : LEAST_TEXT) : natural,
+  );
+  const all = shapes.map((_, i) => i);
+  const shown = new Set(all.filter((i) => shapes[i]?.rank === null));
+  const leastWidth = (): number => sumOf([...shown].map((i) => least[i] ?? 0));
+  if (leastWidth() > width) return null;
+  for (const i of [...all].sort((a, b) => (shapes[a]?.rank ?? 0) - (shapes[b]?.rank ?? 0))) {
+    if (shown.has(i)) continue;
+    shown.add(i);
+    if (leastWidth() > width) shown.delete(i);
+  }
+  const columns = [...shown].sort((a, b) => a - b);
+  const widths = columns.map((i) => shapes[i]?.natural ?? 0);
+  for (let over = sumOf(widths) - width; over > 0; over--) {
+    const cut = widest(widths, (at) => (widths[at] ?? 0) > (least[columns[at] ?? 0] ?? 0));
+    widths[cut] = (widths[cut] ?? 0) - 1;
+  }
+  return { shown: columns, widths };
+}
+
+const sumOf = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
+
+/** The widest of those that may be cut; there is one as long as the sum of the least widths fits. */
+function widest(widths: readonly number[], mayBeCut: (at: number) => boolean): number {
+  let found = -1;
+  for (const [at, each] of widths.entries()) {
+    if (mayBeCut(at) && (found < 0 || each > (widths[found] ?? 0))) found = at;
+  }
+  return found;
+}
+
+type Measure = (text: string) => number;
+
+/** Most texts are plain ASCII with an ellipsis at most: a character takes one cell. */
+const PLAIN = /^[ -~…]*$/;
+
+/** Node before 20.19 cannot `require` an ES module: there it is loaded at once. */
+const canLoadLate = 'require_module' in process.features && process.features.require_module === true;
+let measure: Measure | null = canLoadLate ? null : (await import('string-width')).default;
+
+/**
+ * Width in terminal cells. `string-width` is loaded by the first wide character: loading its emoji tables takes longer
+ * than many commands.
+ */
+export function cellWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  measure ??= (createRequire(import.meta.url)('string-width') as { readonly default: Measure }).default;
+  return measure(text);
+}
+
+/** Whether each character takes one cell. */
+export const isPlain = (text: string): boolean => PLAIN.test(text);
+
+const BETWEEN = ' · ';
+
+/**
+ * One line of the parts that fit a width, from the first on; parts that do not are left out whole, so that no number is
+ * cut. The first is always there, and is words: it may be cut.
+ */
+export function partsThatFit(parts: readonly string[], width: number, between = BETWEEN): string {
+  const [first = '', ...others] = parts;
+  let line = clip(first, width);
+  for (const part of others) {
+    if (cellWidth(line) + between.length + cellWidth(part) > width) break;
+    line += between + part;
+  }
+  return line;
+}
+
+/** All parts, in as many lines as they take. A part that is wider than a line has one of its own. */
+export function packedLines(parts: readonly string[], width: number, indent = '', between = BETWEEN): string[] {
+  const lines: string[] = [];
+  let line: string | null = null;
+  for (const part of parts) {
+    if (line !== null && cellWidth(line) + between.length + cellWidth(part) <= width) line += between + part;
+    else {
+      if (line !== null) lines.push(line);
+      line = (lines.length === 0 && line === null ? '' : indent) + part;
+    }
+  }
+  return line === null ? lines : [...lines, line];
+}
+
+/** Cuts at a width in terminal cells, never inside a character. */
+export function clip(text: string, max: number): string {
+  if (text.length <= max / 2 || cellWidth(text) <= max) return text;
+  if (isPlain(text)) return `${text.slice(0, max - 1)}…`;
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  let kept = '';
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    width += cellWidth(segment);
+    if (width > max - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Made when it is needed: it takes longer than the whole table otherwise. */
+let graphemes: Intl.Segmenter | null = null;
+
+/** Two or more spaces behind a label: its value, and the lines that continue it, begin behind them. */
+const LABELLED = /^(\s*\S+(?: \S+)* {2,})\S/;
+/** A command is to be copied as one line. */
+const COMMAND = /^\s*(?:(?:npx )?incrawl|node \S+) /;
+/** Spaces within a time, and between a figure and its unit. */
+const HELD =
+  /(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=\d\d:\d\d) (?=UTC)|(?<=\d) (?=(?:%|[KMGT]i?B|B|bits|ms|s|min|h|d)(?![\w]))/g;
+const HOLD = '\u00a0';
+
+/**
+ * Breaks lines that are wider than the terminal between words; lines that continue another are indented. A figure stays
+ * beside its unit. A word wider than a line, such as a URL, stays whole: the terminal continues it, and it can be
+ * copied.
+ */
+export function wrapText(text: string, width: number): string {
+  if (!Number.isFinite(width)) return text;
+  return text
+    .split('\n')
+    .map((line) => (cellWidth(line) <= width || COMMAND.test(line) ? line : wrapLine(line, width)))
+    .join('\n');
+}
+
+function wrapLine(line: string, width: number): string {
+  const indent = ' '.repeat(indentOf(line, width));
+  // A figure with its unit is no such word: it begins a line of its own.
+  const isTooWide = (word: string): boolean => !word.includes(HOLD) && indent.length + cellWidth(word) > width;
+  const lines: string[] = [];
+  const [margin = ''] = /^ */.exec(line) ?? [];
+  let current = '';
+  // Spaces go with the word behind them, so that columns within the line stay where they are.
+  for (const word of line
+    .slice(margin.length)
+    .replace(HELD, HOLD)
+    .split(/(?<=\S)(?= )/)) {
+    const start = lines.length === 0 ? margin : indent;
+    if (current === '') current = start + (lines.length === 0 ? word : word.trimStart());
+    else if (cellWidth(current) + cellWidth(word) <= width || isTooWide(word.trimStart())) current += word;
+    else {
+      lines.push(current);
+      current = indent + word.trimStart();
+    }
+  }
+  return [...lines, current].join('\n').replaceAll(HOLD, ' ');
+}
+
+/** Where lines begin that continue this one: behind its label, or two columns further than it does itself. */
+function indentOf(line: string, width: number): number {
+  const label = LABELLED.exec(line)?.[1];
+  if (label !== undefined && cellWidth(label) <= width / 2) return cellWidth(label);
+  return /^ */.exec(line)![0].length + 2;
+}
 
 export interface Column<Row> {
   readonly title: string;

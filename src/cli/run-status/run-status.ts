@@ -1,5 +1,5 @@
 import type { CrawlProgress, RoundCounts, RoundSummary, Steering } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
 import { counted } from '../render/quantities.ts';
 

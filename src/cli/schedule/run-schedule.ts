@@ -1,11 +1,56 @@
+import { Cron } from 'croner';
 import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
 import { EXIT, exitCodeOf, exitCodeOfCrawl } from '../exit.ts';
 import type { Log } from '../log.ts';
 import { failedStep } from '../render/text/failures-text.ts';
 import type { Health, HealthFile, RunReport } from './health.ts';
 import { SET_BACK_MS } from './sleep-until.ts';
-import { missedStarts, type Timetable } from './timetable.ts';
+
+/** The start times of runs. Pure. */
+export interface Timetable {
+  /** The first start after `after`, ms since the epoch; `null`: never again. */
+  next(after: number): number | null;
+  readonly text: string;
+}
+
+/** Throws an `Error` that says why the expression or the zone is invalid. */
+export function cronTimetable(expression: string, zone: string | undefined): Timetable {
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new Error(`"${zone}" is no time zone; expected a name of the IANA database, such as Europe/Stockholm or UTC`);
+  }
+  const cron = new Cron(expression, { paused: true, ...(zone === undefined ? {} : { timezone: zone }) });
+  cron.nextRun(new Date(0));
+  return {
+    next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null,
+    text: `${expression}${zone === undefined ? '' : ` (${zone})`}`,
+  };
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The first start at once, further ones at a fixed distance from it. */
+export function everyTimetable(everyMs: number, startedAt: number, text: string): Timetable {
+  return {
+    // `after` lies before the first start when the clock was set back.
+    next: (after) => startedAt + (Math.floor((after - startedAt) / everyMs) + 1) * everyMs,
+    text: `every ${text}`,
+  };
+}
+
+/** Number of starts after `from` and up to `until`. */
+export function missedStarts(timetable: Timetable, from: number, until: number): number {
+  let missed = 0;
+  for (let at = timetable.next(from); at !== null && at <= until && missed < 10_000; at = timetable.next(at)) missed++;
+  return missed;
+}
 
 /** The process that schedules. */
 export interface Scheduler {
@@ -30,7 +75,7 @@ export interface ScheduleDeps {
   readonly health: Pick<HealthFile, 'report' | 'progress'>;
 }
 
-export type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun: RunReport | null };
+type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun: RunReport | null };
 
 /**
  * Runs one after the other, never two at once: a start that falls into an unfinished run is skipped and logged. A

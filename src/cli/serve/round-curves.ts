@@ -1,5 +1,5 @@
 import type { RoundEntry } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
 import type { LineData } from './charts/line-chart.ts';
 
 /** Outcomes of the rounds over time. */

@@ -1,5 +1,5 @@
 // config/hosts/: the entries of `hosts:`: settings for some hosts, domains or URL prefixes.
-import type { DayBound, DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
+import type { DayBound, DayBoundOf } from '../../domain/crawl/revisit/budget-shares.ts';
 import type { Config } from '../schema.ts';
 import { hostEntriesBy } from './host-entries.ts';
 

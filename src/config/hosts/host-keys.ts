@@ -1,11 +1,78 @@
 import { z } from 'zod';
-import { RENDER_MODES } from '../../domain/crawl/rendering/render-mode.ts';
+import { RENDER_MODES } from '../../domain/crawl/rendering/render-trials.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';
 import { choice, decimal, duration, FIELDS, type FieldMeta, flag, integer, text } from '../fields.ts';
-import { PROXY_WANTED, proxySetting } from './proxy-setting.ts';
-import { requestHeaders } from './request-headers.ts';
-import { SECRET_JSON, secretRef } from './secret-ref.ts';
+
+/** Where a secret is: in a variable of the environment, or in a file, relative to the configuration file. */
+export type SecretRef = { readonly env: string } | { readonly file: string };
+
+const WANTED =
+  'expected { env: NAME } or { file: PATH }: the configuration says where a secret is, it does not contain it';
+
+/** Any other value is refused, and what was given is not repeated. */
+const secretRef = z.union(
+  [
+    z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }),
+    z.strictObject({ file: z.string().regex(/^[^\p{Cc}]+$/u) }),
+  ],
+  { error: () => WANTED },
+);
+
+const SECRET_JSON = {
+  description: 'Where the secret is: a variable of the environment, or a file beside the configuration.',
+  oneOf: [
+    { type: 'object', additionalProperties: false, required: ['env'], properties: { env: { type: 'string' } } },
+    { type: 'object', additionalProperties: false, required: ['file'], properties: { file: { type: 'string' } } },
+  ],
+} as const;
+
+const PORT = '(?::[0-9]{1,5})?';
+const HOST = String.raw`(?:\[[0-9a-fA-F:.]+\]|[^\s/?#@:%[\]]+)`;
+
+/** A proxy without user and password, which are secrets. */
+export const PROXY_URL = new RegExp(`^(?:https?|socks5h?)://${HOST}${PORT}/?$`);
+export const PROXY_WANTED =
+  'a proxy such as http://proxy.example:3128, socks5://127.0.0.1:1080 or socks5h://proxy.example, without a password';
+
+const wanted = `expected none, ${PROXY_WANTED}, or { url, user, password: { env: NAME } }`;
+const url = z.string({ error: () => wanted }).regex(PROXY_URL, { error: () => wanted });
+
+/** `proxy` of an entry: what was given is not repeated, as it may hold a password. */
+const proxySetting = z.union(
+  [z.literal('none'), url, z.strictObject({ url, user: z.string().regex(/^[^\p{Cc}:]+$/u), password: secretRef })],
+  { error: () => wanted },
+);
+
+/** Fields that the crawler sets itself, or that belong to the connection: others would break what rests on them. */
+const RESERVED =
+  /^(?:host|connection|keep-alive|te|trailer|upgrade|transfer-encoding|content-.*|accept-encoding|user-agent|range|if-.*|expect|cookie|proxy-.*)$/;
+
+/** Names of fields whose values are secrets on nearly every server. */
+const SECRET = /auth|token|secret|password|session|api-?key|credential|signature/;
+
+/** Whether the value of a field must come from the environment or a file. */
+export const isSecretHeader = (name: string): boolean => SECRET.test(name.toLowerCase());
+
+/** Request fields by name: text, or where a secret is. */
+const requestHeaders = z
+  .record(
+    z.string(),
+    z.union([z.string().regex(/^[\t\x20-\x7e]*$/), secretRef], {
+      error: () => 'expected text of visible ASCII characters, { env: NAME } or { file: PATH }',
+    }),
+    { error: () => 'expected names and values of request headers' },
+  )
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      const refuse = (message: string): void => context.addIssue({ code: 'custom', path: [name], message });
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) refuse('is not the name of a header field (RFC 9110)');
+      else if (RESERVED.test(name.toLowerCase())) refuse('is set by the crawler itself; see userAgent and cookies');
+      else if (typeof value === 'string' && isSecretHeader(name)) {
+        refuse('looks like a secret: expected { env: NAME } or { file: PATH }');
+      }
+    }
+  });
 
 const PATTERN = 'a host, *.domain or URL prefix, such as shop.example.org, *.example.org:8080, https://a.example/b/';
 

@@ -1,7 +1,7 @@
 /** Sections of the configuration: user agent, HTTP limits, politeness. */
 import { z } from 'zod';
 import { choice, decimal, duration, flag, integer, size, text, texts } from '../fields.ts';
-import { PROXY_URL, PROXY_WANTED } from '../hosts/proxy-setting.ts';
+import { PROXY_URL, PROXY_WANTED } from '../hosts/host-keys.ts';
 import { packageVersion } from '../package-version.ts';
 
 export const agent = z.strictObject({

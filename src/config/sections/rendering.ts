@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RENDER_MODES } from '../../domain/crawl/rendering/render-mode.ts';
+import { RENDER_MODES } from '../../domain/crawl/rendering/render-trials.ts';
 import { choice, duration, flag, integer, size, text, texts } from '../fields.ts';
 
 /** Section of the configuration: pages rendered by a browser. */

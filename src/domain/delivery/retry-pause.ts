@@ -1,5 +1,5 @@
 // domain/delivery/: deliveries over HTTP: pauses between retries, signatures of webhooks.
-import { parseRetryAfter } from '../crawl/headers/http-date.ts';
+import { parseRetryAfter } from '../crawl/headers/header-fields.ts';
 
 export interface RetryTerms {
   /** Attempts that have failed before the one that failed last. */

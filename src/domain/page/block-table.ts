@@ -1,9 +1,9 @@
 // domain/page/: pages: their nodes and blocks, and the folders that read them.
 import { type BlockType, nthOf, type PageBlock, placeOf } from './page-block.ts';
-import { resized } from './tape/resized.ts';
+import { resized } from './tape/interned-texts.ts';
 import { asciiSlice, utf8Slice } from './tape/slices.ts';
 import type { Tape } from './tape/tape.ts';
-import { Utf8Text } from './text/utf8-text.ts';
+import { Utf8Text } from './text/utf8.ts';
 
 const FIRST_ROWS = 256;
 /** Blocks on either side of a range that tell of it. */

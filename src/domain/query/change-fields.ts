@@ -1,7 +1,6 @@
 // domain/query/: the expressions of --where.
 import type { ChangeRow } from '../crawl/change/change-feed.ts';
-import { topLevelDomain } from '../url/canonical/top-level-domain.ts';
-import { hostOf } from '../url/canonical/url-key.ts';
+import { hostOf, topLevelDomain } from '../url/canonical/url-key.ts';
 import type { FieldSet, QueryField } from './fields.ts';
 
 type Field = QueryField<ChangeRow>;

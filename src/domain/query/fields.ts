@@ -1,8 +1,7 @@
 import { changeRateOf } from '../crawl/change/change-rate.ts';
 import type { CrawlDatum, MetadataValue } from '../crawl/states/datum.ts';
-import { changeSignatureOf } from '../crawl/states/signature-distance.ts';
-import { topLevelDomain } from '../url/canonical/top-level-domain.ts';
-import { hostOf } from '../url/canonical/url-key.ts';
+import { changeSignatureOf } from '../crawl/states/duplicate.ts';
+import { hostOf, topLevelDomain } from '../url/canonical/url-key.ts';
 
 /** `time`: ms since the epoch; `duration`: ms; `size`: bytes; `any`: whatever the metadata hold. */
 export type FieldType = 'text' | 'number' | 'size' | 'time' | 'duration' | 'boolean' | 'any';

@@ -1,7 +1,6 @@
 import { CRAWL_STATES, type CrawlState } from '../crawl/states/datum.ts';
-import type { HostTraffic } from '../crawl/states/host-traffic.ts';
-import { latencyPercentile } from '../crawl/states/host-traffic.ts';
-import { topLevelDomain } from '../url/canonical/top-level-domain.ts';
+import { type HostTraffic, latencyPercentile } from '../crawl/states/host-traffic.ts';
+import { topLevelDomain } from '../url/canonical/url-key.ts';
 import type { FieldSet, QueryField } from './fields.ts';
 
 /** What expressions over hosts read of a host. */

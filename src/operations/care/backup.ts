@@ -9,9 +9,9 @@ import {
   digestFile,
   filesBelow,
   filesFromLast,
-} from '../../adapters/files/care/backup-files.ts';
+} from '../../adapters/files/care/segment-care.ts';
 import { LOCK, lockFolder } from '../../adapters/files/locks/folder-lock.ts';
-import { copyRows, digestRows } from '../../adapters/leveldb/copy-rows.ts';
+import { copyRows, digestRows } from '../../adapters/leveldb/db-snapshot.ts';
 import { removeHolder } from '../../adapters/leveldb/holder.ts';
 import { openLevelRows, openStoredRows } from '../../adapters/leveldb/open-rows.ts';
 import { DB_FORMAT_VERSION } from '../../adapters/rows/format.ts';
@@ -24,9 +24,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
-import { requireCrawlDb } from '../state/has-crawl.ts';
 import { SEGMENTS_MARK } from '../state/segments-mark.ts';
 import { onSnapshot } from '../state/state-copy.ts';
+import { requireCrawlDb } from '../state/state-folder.ts';
 
 const MANIFEST = 'backup.json';
 const VERSION = 1;

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/schema.ts';
 import type { Finding, FindingKind } from '../../domain/findings.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { RowCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RowCounts } from '../../ports/state-care.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 
 export interface StateCareOptions {

@@ -1,4 +1,4 @@
-import { encodeRecord } from '../../adapters/files/segments/record-codec.ts';
+import { encodeRecord } from '../../adapters/files/segments/frame-log.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';

@@ -1,13 +1,38 @@
 import { join } from 'node:path';
+import type { LostPage } from '../../adapters/files/care/salvage-segment.ts';
 import { repairSegments } from '../../adapters/files/care/segment-care.ts';
 import type { RepairedDb } from '../../adapters/leveldb/db-care.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
-import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
-import type { Report } from '../../ports/state-care.ts';
+import type { CrawlDb, Report, SegmentRow } from '../../ports/crawl-db.ts';
 import { openSegments } from '../state/open-segments.ts';
 import type { RepairSummary, StateCareOptions } from './care-summaries.ts';
-import { fetchLost } from './fetch-lost.ts';
 import { recover } from './recover.ts';
+
+const WINDOW = 1_000;
+
+/**
+ * Makes pages due whose stored copy is lost. They are marked, so that the next visit sends no condition and stores the
+ * body even where it is the same. A page that has been stored anew since is left alone. Resolves with their number.
+ */
+async function fetchLost(
+  db: Pick<CrawlDb, 'getMany' | 'write'>,
+  lost: readonly LostPage[],
+  now: number,
+): Promise<number> {
+  let due = 0;
+  for (let start = 0; start < lost.length; start += WINDOW) {
+    const window = lost.slice(start, start + WINDOW);
+    const records = await db.getMany(window.map(({ url }) => url));
+    const puts = records.flatMap((previous, i) => {
+      if (previous === undefined || previous.digest !== window[i]?.digest) return [];
+      const nextFetchAt = previous.nextFetchAt === null ? null : Math.min(previous.nextFetchAt, now);
+      return [{ previous, datum: { ...previous, truncated: 'lost' as const, nextFetchAt } }];
+    });
+    if (puts.length > 0) await db.write({ puts }, { durable: true });
+    due += puts.length;
+  }
+  return due;
+}
 
 /** The crawl db of a part, which no other process writes meanwhile. */
 export interface RepairableDb {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
 import { keepIn, type RepairedDb } from '../../adapters/leveldb/db-care.ts';
+import { copyRows } from '../../adapters/leveldb/db-snapshot.ts';
 import { repairRows } from '../../adapters/rows/care/repair-rows.ts';
 import { checkFormat, hasFormat, migrate } from '../../adapters/rows/format.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';

@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
 import { repairDb } from '../../adapters/leveldb/db-care.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
-import type { RowCounts } from '../../ports/state-care.ts';
+import type { RowCounts } from '../../ports/crawl-db.ts';
 import { readClusterMark, refuseClusterState } from '../cluster/cluster-mark.ts';
-import { requireCrawl } from '../state/has-crawl.ts';
 import { onSnapshot } from '../state/state-copy.ts';
-import { requireOwnState } from '../state/state-folder.ts';
+import { requireCrawl, requireOwnState } from '../state/state-folder.ts';
 import type { RepairSummary, StateCareOptions, VerifySummary } from './care-summaries.ts';
 import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
 import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.ts';

@@ -1,7 +1,7 @@
 // operations/changes/: the change feed: read, followed, delivered.
 import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
-import { type FeedCursor, isBehind, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
+import { type FeedCursor, isBehind, vectorOf } from '../../domain/crawl/change/change-feed.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { CrawlReader } from '../questions.ts';
 import { type ChangesFilter, type ChangeView, endOf, type FeedView } from './changes.ts';

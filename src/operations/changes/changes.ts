@@ -1,6 +1,8 @@
-import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
-import type { FeedCursor } from '../../domain/crawl/change/feed-cursor.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { replaceFile } from '../../adapters/files/durable-file.ts';
+import { type ChangeRow, cursorText, type FeedCursor, parseCursor } from '../../domain/crawl/change/change-feed.ts';
 import type { ChangeKind, PageChange } from '../../domain/crawl/change/page-change.ts';
+import { CrawlError } from '../../domain/errors.ts';
 import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
 import type { QueryEnvironment } from '../../domain/query/fields.ts';
 import { matcherOf } from '../../domain/query/match.ts';
@@ -8,6 +10,17 @@ import { parseExpressionOver } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
+
+/** The cursor that a reader of the feed keeps in a file; `null`: there is no such file yet. */
+export function loadCursor(file: string): FeedCursor | null {
+  if (!existsSync(file)) return null;
+  const cursor = parseCursor(readFileSync(file, 'utf8').trim());
+  if (cursor !== null) return cursor;
+  throw new CrawlError('usage-invalid', `${file} holds no cursor of a change feed; remove it to begin anew`);
+}
+
+/** Replaces the file as a whole. */
+export const saveCursor = (file: string, cursor: FeedCursor): void => replaceFile(file, `${cursorText(cursor)}\n`);
 
 /** All conditions must hold. */
 export interface ChangesQuery {

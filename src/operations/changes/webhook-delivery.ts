@@ -3,7 +3,7 @@ import { createWebhookCursors, newSource } from '../../adapters/files/webhook-cu
 import { createWebhook } from '../../adapters/http/webhook.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { packageVersion } from '../../config/package-version.ts';
-import { numberOf } from '../../domain/crawl/change/feed-cursor.ts';
+import { numberOf } from '../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { WebhookCursor } from '../../ports/webhook.ts';

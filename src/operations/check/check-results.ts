@@ -1,6 +1,6 @@
 // operations/check/: one part of the chain, asked about one input.
 import type { PageBlock } from '../../domain/page/page-block.ts';
-import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-key.ts';
 import type { ParseSitemap } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { UrlTraceStep } from '../../plugin-host/url-chain.ts';
 import type { Outlink } from '../../ports/segment-store.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyRows } from '../../adapters/leveldb/copy-rows.ts';
+import { copyRows } from '../../adapters/leveldb/db-snapshot.ts';
 import { openCrawlDbOn } from '../../adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../config/schema.ts';

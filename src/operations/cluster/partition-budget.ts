@@ -5,12 +5,11 @@ import {
   settleBudget,
 } from '../../domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { spentSoFar } from '../../steps/facts/fetch-budget.ts';
-import { storedPrice } from '../../steps/facts/visit-price.ts';
+import { spentSoFar, storedPrice } from '../../steps/facts/fetch-budget.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import { type GenerateSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { generateRound } from '../loop/generate-round.ts';
+import { generateRound } from '../loop/step-operations.ts';
 import type { PartitionStores } from './partitions/partition-stores.ts';
 
 export interface PartitionBudgetDeps {

@@ -1,7 +1,12 @@
 // operations/cookies/: the cookies that a crawl keeps: taken in from a browser, listed, removed.
 import { cookieFile, cookieFiles } from '../../adapters/files/cookie-files.ts';
-import { addCookies, type CookieView, cookieViews, type ImportedCookie } from '../../adapters/http/hosts/cookie-jar.ts';
-import { readNetscapeCookies } from '../../adapters/http/hosts/netscape-cookies.ts';
+import {
+  addCookies,
+  type CookieView,
+  cookieViews,
+  type ImportedCookie,
+  readNetscapeCookies,
+} from '../../adapters/http/hosts/cookie-jar.ts';
 import type { Config } from '../../config/schema.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { type HostPattern, parseHostPattern } from '../../domain/url/canonical/host-pattern.ts';

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownFolder } from '../../adapters/files/locks/own-folder.ts';
+import { ownFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { createFileNearGrouping } from '../../adapters/files/near-grouping/near-grouping.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';

@@ -1,6 +1,5 @@
 // operations/export/: pages for other tools, by exporter plugins.
-import { isChangedSince } from '../../domain/crawl/change/changed-since.ts';
-import { type FeedCursor, numberOf } from '../../domain/crawl/change/feed-cursor.ts';
+import { type FeedCursor, isChangedSince, numberOf } from '../../domain/crawl/change/change-feed.ts';
 import { leadsTo } from '../../domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { UrlSet } from '../../domain/url/hash/url-set.ts';

@@ -1,6 +1,10 @@
-import { cursorText, vectorOf } from '../../domain/crawl/change/feed-cursor.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { domainOf } from '../../adapters/system/domain-of.ts';
+import { cursorText, vectorOf } from '../../domain/crawl/change/change-feed.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { QueryField } from '../../domain/query/fields.ts';
+import { impliedBy, matcherOf } from '../../domain/query/match.ts';
+import { parsePageExpression } from '../../domain/query/parse.ts';
 import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../plugin-host/api/exporter-api.ts';
 import { openSink } from '../../plugin-host/exporting/export-sink.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
@@ -9,11 +13,67 @@ import type { OnWork } from '../../ports/work-progress.ts';
 import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { counted } from '../../steps/work-meter.ts';
 import type { PartOfCrawl } from '../deps.ts';
+import { pageMatches, type StoredPart } from '../state/page-matches.ts';
 import { type StoredPage, storedPages } from '../state/stored-pages.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
-import { type ExportSelection, exportSelection, type SelectionQuery } from './export-selection.ts';
 import { hasContent, openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
+
+/** Which pages are exported; conditions narrow each other down. */
+interface SelectionQuery {
+  /** Default: `fetched` and `notmodified`. */
+  readonly status?: readonly CrawlState[];
+  /** `host[:port]` */
+  readonly host?: string;
+  /** An expression over the fields of a record, as `readdb --where` takes. */
+  readonly where?: string;
+  /** Pages that repeat others, too. */
+  readonly withDuplicates?: boolean;
+}
+
+interface ExportSelection {
+  has(datum: CrawlDatum): boolean;
+  /** Whether it would be exported if it repeated no other. */
+  hasDuplicate(datum: CrawlDatum): boolean;
+  /**
+   * Whether a page may ever have been of this export, as far as its URL says. A page of which that cannot be said is
+   * not removed from where the export goes: another export into the same place may hold it.
+   */
+  mayHaveHad(url: string): boolean;
+}
+
+/** Fields that a URL has for ever, whatever its page becomes. */
+const OF_URL: ReadonlySet<string> = new Set(['url', 'scheme', 'host', 'domain', 'tld']);
+const isOfUrl = (field: QueryField): boolean => OF_URL.has(field.name);
+
+/**
+ * @param parts all of the crawl
+ * @param now what `now` means in an expression, ms since the epoch
+ * @throws CrawlError `usage-invalid`, with the column of the mistake
+ */
+async function exportSelection(
+  parts: readonly StoredPart[],
+  query: SelectionQuery,
+  now: number,
+): Promise<ExportSelection> {
+  const { status, host, where, withDuplicates } = query;
+  const states = new Set<CrawlState>(status ?? ['fetched', 'notmodified']);
+  if (withDuplicates) states.add('duplicate');
+  const expression = where === undefined ? null : parsePageExpression(where, now);
+  const implied = expression === null ? null : impliedBy(expression, isOfUrl);
+  const env = { now, domainOf };
+  const matches = expression === null ? () => true : await pageMatches(parts, expression, env);
+  const matchesUrl = implied === null ? () => true : matcherOf(implied, env);
+  const isOfHost = (url: string): boolean => host === undefined || new URL(url).host === host;
+  const isMeant = (datum: CrawlDatum): boolean =>
+    datum.metadata.noindex !== true && isOfHost(datum.url) && matches(datum);
+  return {
+    has: (datum) => states.has(datum.state) && isMeant(datum),
+    hasDuplicate: (datum) => datum.state === 'duplicate' && isMeant(datum),
+    // The condition reads only fields that follow from the URL.
+    mayHaveHad: (url) => isOfHost(url) && matchesUrl({ url } as CrawlDatum),
+  };
+}
 
 export interface ExportQuery extends SelectionQuery {
   readonly format: string;

@@ -1,7 +1,7 @@
 import { createWriteStream, readdirSync, realpathSync, statSync, type WriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownPartial } from '../../adapters/files/locks/own-folder.ts';
+import { ownPartial } from '../../adapters/files/locks/folder-lock.ts';
 import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import { packageVersion } from '../../config/package-version.ts';
 import type { CrawlIdentity, ExportTarget } from '../../plugin-host/api/exporter-api.ts';

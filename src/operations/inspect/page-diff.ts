@@ -1,5 +1,5 @@
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
-import { changeDistance, changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
+import { changeDistance, changeSignatureOf } from '../../domain/crawl/states/duplicate.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { ReadPage } from '../../domain/page/diff/page-places.ts';
 import { type PlaceDiff, placeDiff } from '../../domain/page/diff/place-diff.ts';

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { SeenFilter, SeenFilterStats } from '../../ports/seen-filter.ts';
-import type { SeenUrlsStats } from '../../ports/seen-urls.ts';
+import type { SeenFilter, SeenFilterStats, SeenUrlsStats } from '../../ports/seen-filter.ts';
 import { storedStats } from '../state/seen-urls.ts';
 
 /** The answer of `incrawl readdb --seen`. */

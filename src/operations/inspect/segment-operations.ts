@@ -1,10 +1,118 @@
+import { CrawlError } from '../../domain/errors.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { SegmentState } from '../../ports/crawl-db.ts';
+import type { FetchedRecord, ParsedRecord, SegmentStore, WireResponse } from '../../ports/segment-store.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
-import type { CrawlDeps } from '../deps.ts';
+import type { CrawlDeps, PageAccess } from '../deps.ts';
 import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
-import { type Screenshot, storedScreenshot } from './screenshots.ts';
-import { type SegmentRecordView, segmentRecord, segmentRecords } from './segment-records.ts';
-import { type StoredBody, storedBody } from './stored-body.ts';
+import { type Screenshot, type StoredBody, storedBody, storedScreenshot } from './stored-body.ts';
+
+/** The records of one page in one segment. */
+export interface SegmentRecordView {
+  readonly segment: string;
+  readonly fetched: FetchedRecord;
+  readonly parsed: ParsedRecord | null;
+  /** Only in the answer for one page. `body` is text where the type is textual, else base64. */
+  readonly response?: {
+    readonly status: number;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | null;
+    readonly bodyEncoding: 'text' | 'base64' | null;
+    /** The document that a browser made of it; absent where it was not rendered. */
+    readonly rendered?: string;
+  } | null;
+}
+
+/** The record of a URL in the newest segment that has one, or in the segment named; `null`: none has. */
+async function segmentRecord(
+  { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
+  url: string,
+  id: string | undefined,
+): Promise<SegmentRecordView | null> {
+  const canonical = canonicalUrl(url);
+  if ('error' in canonical) throw new CrawlError('url-invalid', canonical.error);
+  const ids = id === undefined ? (await segments.list()).map((segment) => segment.id).reverse() : [id];
+  for (const each of ids) {
+    const segment = await segments.open(each, 'read');
+    try {
+      const fetched = await segment.findFetched(canonical.url);
+      if (fetched === undefined) continue;
+      const parsed = (await segment.findParsed(canonical.url)) ?? null;
+      const response = fetched.warc === null ? null : await segment.readResponse(fetched.warc);
+      return {
+        segment: each,
+        fetched,
+        parsed,
+        response: response === null ? null : await responseView(pages, response),
+      };
+    } finally {
+      await segment.close();
+    }
+  }
+  return null;
+}
+
+const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i;
+
+async function responseView(
+  pages: PageAccess,
+  response: WireResponse,
+): Promise<NonNullable<SegmentRecordView['response']>> {
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
+    headers.push([response.rawHeaders[i] as string, response.rawHeaders[i + 1] as string]);
+  }
+  const header = (name: string): string | undefined => headers.find(([each]) => each.toLowerCase() === name)?.[1];
+  if (response.body === null) return { status: response.status, headers, body: null, bodyEncoding: null };
+  const body = Buffer.from(await pages.undoContentCoding(response.body, header('content-encoding')));
+  const isText = TEXTUAL.test(header('content-type') ?? '');
+  return {
+    status: response.status,
+    headers,
+    body: body.toString(isText ? 'utf8' : 'base64'),
+    bodyEncoding: isText ? 'text' : 'base64',
+    ...(response.rendered !== undefined && { rendered: Buffer.from(response.rendered.html).toString() }),
+  };
+}
+
+/** All records of one segment, or of all segments. */
+async function* segmentRecords(segments: SegmentStore, id: string | undefined): AsyncGenerator<SegmentRecordView> {
+  const infos = await segments.list();
+  const wanted = id === undefined ? infos.map((info) => info.id) : [id];
+  for (const each of wanted) {
+    const segment = await segments.open(each, 'read');
+    try {
+      const parsed = segment.parsed()[Symbol.asyncIterator]();
+      const waiting = new Map<number, ParsedRecord>();
+      for await (const fetched of segment.fetched()) {
+        yield {
+          segment: each,
+          fetched,
+          parsed: await parsedOf(segment.hasParsed(fetched.index), fetched, parsed, waiting),
+        };
+      }
+    } finally {
+      await segment.close();
+    }
+  }
+}
+
+async function parsedOf(
+  has: boolean,
+  fetched: FetchedRecord,
+  parsed: AsyncIterator<ParsedRecord>,
+  waiting: Map<number, ParsedRecord>,
+): Promise<ParsedRecord | null> {
+  if (!has) return null;
+  while (!waiting.has(fetched.index)) {
+    const next = await parsed.next();
+    if (next.done) return null;
+    waiting.set(next.value.index, next.value);
+  }
+  const own = waiting.get(fetched.index) ?? null;
+  waiting.delete(fetched.index);
+  return own;
+}
 
 /** Reading of stored segments; no crawl db is needed. */
 export interface SegmentOperations {

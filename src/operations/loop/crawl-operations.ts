@@ -1,24 +1,77 @@
 import { cpuMs } from '../../adapters/system/clock.ts';
+import { wasFetched } from '../../domain/crawl/discovery/seed.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDb } from '../../ports/crawl-db.ts';
+import { reasonFor } from '../../steps/bring-forward.ts';
+import { addFailure, type FailureKind } from '../../steps/counters/failures.ts';
 import { crawl, type LoopSteps } from '../../steps/crawl.ts';
 import type { GenerateOptions } from '../../steps/generate/generate.ts';
 import type { SeedSource } from '../../steps/inject.ts';
 import type { CrawlSummary, RoundSummary } from '../../steps/round-summary.ts';
-import { type CrawlProgress, type InjectSummary, NO_REJECTIONS } from '../../steps/summaries.ts';
+import { type CrawlProgress, type InjectSummary, NO_REJECTIONS, type SeedsSummary } from '../../steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import type { RunSteering } from '../steer/steering.ts';
 import { requireContact } from './contact-requirement.ts';
 import { withCrawlDb } from './following.ts';
-import { generateRound } from './generate-round.ts';
+import { awaitTurn, isAnyDue, roundPause } from './host-rests.ts';
 import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
 import { revisitOperations } from './revisit-operations.ts';
-import { awaitTurn, isAnyDue, roundPause } from './round-pause.ts';
-import { type SeedWatch, watchSeeds } from './seed-outcomes.ts';
 import { runFetchAndParse } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
-import { injectSeeds } from './step-operations.ts';
+import { generateRound, injectSeeds } from './step-operations.ts';
 import { unappliedSegments } from './unfinished.ts';
 import { updateSteps } from './update-round.ts';
+
+/** Seeds of a run that were never fetched before it, and what became of them. */
+interface SeedWatch {
+  /** A seed as it is in the crawl db when the run begins. */
+  add(datum: CrawlDatum): void;
+  /** Reads their records again. */
+  outcome(db: Pick<CrawlDb, 'getMany'>, injected: InjectSummary): Promise<SeedsSummary>;
+}
+
+/** Seeds watched at most: their URLs are in memory for the whole run. */
+const MAX_WATCHED = 100_000;
+/** Records looked up at a time. */
+const CHUNK = 500;
+
+function watchSeeds(): SeedWatch {
+  const pending = new Set<string>();
+  let unchecked = 0;
+  return {
+    add(datum) {
+      if (wasFetched(datum) || pending.has(datum.url)) return;
+      if (pending.size < MAX_WATCHED) pending.add(datum.url);
+      else unchecked++;
+    },
+    async outcome(db, { urls, errors }) {
+      const failures: FailureKind[] = [];
+      let [failed, waiting] = [0, 0];
+      const all = [...pending];
+      for (let at = 0; at < all.length; at += CHUNK) {
+        for (const datum of await db.getMany(all.slice(at, at + CHUNK))) {
+          if (datum !== undefined && wasFetched(datum)) continue;
+          const failure = datum === undefined ? null : failureOf(datum);
+          if (failure === null) waiting++;
+          else {
+            failed++;
+            addFailure(failures, failure);
+          }
+        }
+      }
+      const fetched = urls - unchecked - failed - waiting;
+      return { urls, refused: errors.length, fetched, failed, waiting, unchecked, failures };
+    },
+  };
+}
+
+function failureOf(datum: CrawlDatum): FailureKind | null {
+  const code = reasonFor(datum);
+  if (code === null) return null;
+  const { url, httpStatus, lastError } = datum;
+  return { code, status: httpStatus, visits: 1, url, message: lastError?.message ?? '' };
+}
 
 /** The loop of rounds. */
 export interface CrawlOperations {
@@ -98,7 +151,7 @@ async function steeredCrawl(deps: CrawlDeps, steering: RunSteering, options: Cra
  * Injects seeds, those that were never fetched as due at once; `null` where none are given. Rejects with
  * `contact-missing` where a seed host needs a contact and none is set.
  */
-export async function prepare(
+async function prepare(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
   seeds: readonly SeedSource[] = [],
   onSeed?: SeedWatch['add'],

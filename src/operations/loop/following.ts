@@ -2,7 +2,7 @@ import { domainOf } from '../../adapters/system/domain-of.ts';
 import { dayBoundsByHost, layersByHost } from '../../config/hosts/host-bounds.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Segment } from '../../ports/segment-store.ts';
-import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
+import { NO_SKIP_SINK } from '../../steps/counters/outcome-counts.ts';
 import { restsOf } from '../../steps/facts/host-rest.ts';
 import type { FetchOptions } from '../../steps/fetch/fetch.ts';
 import { type FollowRedirects, followRedirects } from '../../steps/fetch/follow-redirects.ts';

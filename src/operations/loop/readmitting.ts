@@ -11,7 +11,7 @@ import {
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { murmur3 } from '../../domain/url/hash/murmur3.ts';
-import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/skip-notes.ts';
+import { NO_SKIP_SINK, type SkipSink } from '../../steps/counters/outcome-counts.ts';
 import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../steps/update/found-links.ts';
 import { admitWaitingDaily } from '../../steps/update/like-urls/waiting-links.ts';

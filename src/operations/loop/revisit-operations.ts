@@ -3,8 +3,15 @@ import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { Expression } from '../../domain/query/expression.ts';
 import { normalizedUrl } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { type RetryQuery, type RetrySummary, retry } from '../../steps/retry.ts';
-import { type TouchQuery, type TouchSummary, touch, touchMatching } from '../../steps/touch.ts';
+import {
+  type RetryQuery,
+  type RetrySummary,
+  retry,
+  type TouchQuery,
+  type TouchSummary,
+  touch,
+  touchMatching,
+} from '../../steps/bring-forward.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { pageMatches } from '../state/page-matches.ts';
 

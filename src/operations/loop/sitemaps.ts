@@ -3,7 +3,7 @@ import {
   nextReadingAt,
   parseReading,
   readingAfter,
-} from '../../domain/crawl/discovery/sitemap-reading.ts';
+} from '../../domain/crawl/discovery/sitemap-hint.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isWithinLast } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
@@ -12,19 +12,21 @@ import { loadSitemapParser } from '../../plugin-host/parsing/sitemap-parser.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import { restReason } from '../../steps/facts/host-rest.ts';
 import { type HostSitemaps, readSitemaps, type SitemapOptions } from '../../steps/fetch/sitemaps/read-sitemaps.ts';
+import type { ReadmitSummary } from '../../steps/summaries.ts';
 import type { Way } from '../../steps/update/links/shorter-ways.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
+import { type ReadmitDeps, readmitByName } from './readmitting.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
 
-export type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
+type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
 type SitemapsInTurn = SitemapOptions['inTurn'];
 
 export const READ_KEY = 'sitemapsReadAt:';
 
 /** Reads the sitemaps of the named origins; default: of the seed hosts. */
-export async function sitemapsOf(
+async function sitemapsOf(
   deps: SitemapDeps,
   origins: readonly string[] | undefined,
   signal: AbortSignal | undefined,
@@ -162,4 +164,30 @@ async function originsOf({ db }: Store, texts: readonly string[]): Promise<strin
     origins.push((isBare ? await knownOrigin(db, host) : null) ?? origin);
   }
   return origins;
+}
+
+/** Discovery of URLs beside seeds and the links of fetched pages. */
+export interface DiscoveryOperations {
+  /**
+   * Reads the sitemaps of origins (`https://example.org`) or of hosts; default: the seed hosts. The scheme of a host is
+   * that of its known pages, else https. New URLs enter like outlinks. `lastmod` brings the next visit of known pages
+   * forward, as far as it has proven right on the host.
+   */
+  sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
+  /**
+   * Admits links of all stored pages by the present URL rules, without a request. `crawl` and `updatedb` do so
+   * themselves after the rules have changed.
+   */
+  readmitLinks(options?: { readonly signal?: AbortSignal }): Promise<ReadmitSummary>;
+}
+
+export function discoveryOperations(deps: SitemapDeps & ReadmitDeps): DiscoveryOperations {
+  return {
+    async sitemaps(origins, { signal } = {}) {
+      const read = await sitemapsOf(deps, origins, signal);
+      await deps.store().saveSeenStats();
+      return read;
+    },
+    readmitLinks: (options = {}) => readmitByName(deps, options),
+  };
 }

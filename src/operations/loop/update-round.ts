@@ -3,7 +3,7 @@ import { openFileLinkedUrls } from '../../adapters/files/sorting/linked-urls.ts'
 import { hostEntriesBy } from '../../config/hosts/host-entries.ts';
 import type { Config } from '../../config/schema.ts';
 import { isWithinLast } from '../../domain/time.ts';
-import { SkipNotes } from '../../steps/counters/skip-notes.ts';
+import { SkipNotes } from '../../steps/counters/outcome-counts.ts';
 import { applySegment, type UpdateSteps } from '../../steps/crawl.ts';
 import { trimFeed } from '../../steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../steps/summaries.ts';

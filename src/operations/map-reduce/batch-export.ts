@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { writeGzipShards } from '../../adapters/files/gzip-shards.ts';
-import { ownFolder } from '../../adapters/files/locks/own-folder.ts';
+import { ownFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { CrawlError } from '../../domain/errors.ts';
 
 /** What a batch reads: signatures of pages, or links between them. */

@@ -1,9 +1,8 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { judgeFamilies, noiseSamples } from '../../domain/url/families/noise-families.ts';
+import { isEmptyTemplate, judgeFamilies, noiseSamples, templateOf } from '../../domain/url/families/noise-families.ts';
 import { pathAndQuery, UrlFamilies } from '../../domain/url/families/url-families.ts';
-import { isEmptyTemplate, templateOf } from '../../domain/url/families/visited-families.ts';
 import type { MapReduceJob } from './job.ts';
 
 /** URLs of a domain that are clustered, at most; others are counted as outside. */

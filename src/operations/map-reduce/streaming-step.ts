@@ -1,4 +1,4 @@
-import { sortedWithinKeys } from '../../adapters/files/sorting/sorted-within-keys.ts';
+import { sortedWithinKeys } from '../../adapters/files/sorting/external-sort.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 
 export interface StreamingStep {

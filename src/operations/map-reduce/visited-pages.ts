@@ -1,9 +1,9 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
-import { textOverlap } from '../../domain/page/near/text-sketch.ts';
-import { WordCover } from '../../domain/page/text/word-cover.ts';
+import { textOverlap } from '../../domain/page/near/page-dimensions.ts';
+import { WordCover } from '../../domain/page/text/text-sketch.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { isEmptyTemplate, LEAST_VISITED, templateOf } from '../../domain/url/families/visited-families.ts';
+import { isEmptyTemplate, LEAST_VISITED, templateOf } from '../../domain/url/families/noise-families.ts';
 import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { Outlink, ParsedRecord, Segment, SegmentStore } from '../../ports/segment-store.ts';
 

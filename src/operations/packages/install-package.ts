@@ -1,22 +1,149 @@
 // operations/packages/: installing optional packages, and which are there.
+
+import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf } from '../../adapters/files/file-errors.ts';
-import { ownFolder } from '../../adapters/files/locks/own-folder.ts';
+import { errnoOf } from '../../adapters/files/durable-file.ts';
+import { ownFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { type OptionalPackageId, optionalPackage } from '../../domain/optional-packages.ts';
-import { findPackage, installFolder } from '../../packages/find-package.ts';
-import { tryPackage } from '../../packages/load-package.ts';
 import {
   FOLDER_VARIABLE,
+  findPackage,
+  installFolder,
   type PackagePlaces,
   packagePlaces,
   pinFolder,
   pinnedVersion,
   platformFolder,
-} from '../../packages/package-places.ts';
+} from '../../packages/find-package.ts';
+import { tryPackage } from '../../packages/load-package.ts';
 import { makeFolder } from '../../plugin-host/make-folder.ts';
-import { runNpm, tryInChild } from './npm.ts';
+
+/** What the codes of npm mean for the installation of a package with a pinned version and known digests. */
+const MEANINGS: readonly (readonly [codes: RegExp, meaning: string])[] = [
+  [
+    /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EIDLETIMEOUT)$/,
+    'npm does not reach its registry. Try again with a network; "npm config set registry URL" names a mirror',
+  ],
+  [/^ENOTCACHED$/, 'npm is set to work offline, and its cache has not all files. Try again with a network'],
+  [/^(?:E404|ETARGET|ENOVERSIONS)$/, 'the registry of npm does not have it, or not a package that it needs'],
+  [
+    /^(?:E401|E403|ENEEDAUTH)$/,
+    'the registry of npm refuses to give it. Check "npm config get registry" and its login',
+  ],
+  [/^EINTEGRITY$/, 'a file of the registry is not the one with which incrawl was tested. Nothing was installed'],
+  [/^EBADENGINE$/, `it does not run on Node ${process.versions.node}`],
+  [/CERT|SIGNED/, 'the registry of npm has a certificate that is not trusted; "npm config set cafile FILE" names one'],
+];
+
+/** The fault of an npm that ended with an error: its meaning where it is known, else its own last words. */
+export function npmFault(output: string, exitCode: number | null, what: string): CrawlError {
+  const lines = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.*)/.exec(line)?.[1] ?? []);
+  const code = lines.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((each) => each !== undefined) ?? '';
+  if (code === 'ENOSPC') return new CrawlError('disk-full', `no space left to install ${what}`);
+  const meaning = MEANINGS.find(([codes]) => codes.test(code))?.[1];
+  const words = lines.filter(
+    (line) => !/^(?:\s|$|code |errno |syscall |A complete log |network (?:This|In) )/.test(line),
+  );
+  const detail = [code, ...words.slice(0, meaning === undefined ? 3 : 1)].filter((each) => each !== '').join(': ');
+  const ending = detail === '' ? `npm ended with ${exitCode}` : `npm: ${detail}`;
+  const text = meaning === undefined ? ending : `${meaning}. ${ending}`;
+  return new CrawlError('install-failed', `${what} was not installed: ${text}`);
+}
+
+/**
+ * Settings of npm that decide what is installed are given here, whatever the user has configured; registry, proxy,
+ * credentials and cache stay the user's. One retry, which takes seconds: without a network npm by itself tries for ten
+ * minutes.
+ */
+const SETTINGS = [
+  '--prefix=.',
+  '--global=false',
+  '--workspaces=false',
+  '--dry-run=false',
+  '--package-lock=true',
+  '--package-lock-only=false',
+  '--include=prod',
+  '--ignore-scripts=true',
+  '--audit=false',
+  '--fund=false',
+  '--progress=false',
+  '--loglevel=error',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+];
+
+/**
+ * Runs `npm install` in a folder with a manifest and a lock file. Rejects with `install-failed`, which says what to do.
+ * @param what name and version of the package, for messages
+ * @param options.isBare without optional dependencies
+ */
+async function runNpm(folder: string, what: string, { isBare = false } = {}): Promise<void> {
+  const optional = isBare ? '--omit=optional' : '--include=optional';
+  const { code, output, error } = await ended('npm', ['install', ...SETTINGS, optional], folder, INSTALL_LIMIT_MS);
+  if (error !== null) {
+    const reason = error.code === 'ENOENT' ? 'npm was not found' : `npm could not be started (${error.message})`;
+    const how = 'It comes with Node: install it, or add its folder to the PATH';
+    throw new CrawlError('install-failed', `${reason}, which installs ${what}. ${how}.`, { cause: error });
+  }
+  if (code !== 0) throw npmFault(output, code, what);
+}
+
+/**
+ * Loads an installed package once in another process, which fails where it has no native part for this machine. Rejects
+ * with `install-failed`.
+ */
+async function tryInChild(folder: string, id: OptionalPackageId, version: string): Promise<void> {
+  const { name, module } = optionalPackage(id);
+  const [load, what] = module === undefined ? ['require', name] : ['import', `${name}/${module}`];
+  const { code, output } = await ended(
+    process.execPath,
+    ['-e', `${load}(process.argv[1])`, what],
+    folder,
+    TRY_LIMIT_MS,
+  );
+  if (code === 0) return;
+  const reason = /^\w*Error.*$/m.exec(output)?.[0] ?? output.trim().split('\n')[0] ?? '';
+  const machine = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
+  throw new CrawlError('install-failed', `${name}@${version} cannot be loaded on ${machine}: ${reason}`);
+}
+
+interface Ended {
+  readonly code: number | null;
+  /** Standard output and standard error. */
+  readonly output: string;
+  readonly error: NodeJS.ErrnoException | null;
+}
+
+/** Longest time of npm, which has time-outs of its own for each request, and of loading a package, ms. */
+const INSTALL_LIMIT_MS = 15 * 60_000;
+const TRY_LIMIT_MS = 60_000;
+
+/** Runs a program, which is killed when it takes longer than `limitMs`. */
+function ended(command: string, args: readonly string[], cwd: string, limitMs: number): Promise<Ended> {
+  return new Promise((resolve) => {
+    // On Windows npm is a script for the shell.
+    const shell = process.platform === 'win32' && command === 'npm';
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell });
+    const timer = setTimeout(() => {
+      keep(`\nError: not done after ${limitMs / 1_000} s`);
+      child.kill('SIGKILL');
+      // A process that npm has started may hold the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, limitMs);
+    child.once('close', () => clearTimeout(timer));
+    let output = '';
+    const keep = (text: string): void => {
+      output += text;
+    };
+    child.stdout.setEncoding('utf8').on('data', keep);
+    child.stderr.setEncoding('utf8').on('data', keep);
+    child.on('error', (error) => resolve({ code: null, output, error }));
+    child.on('close', (code) => resolve({ code, output, error: null }));
+  });
+}
 
 export interface PackageInstall {
   readonly id: OptionalPackageId;

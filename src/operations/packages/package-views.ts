@@ -1,7 +1,6 @@
 import { OPTIONAL_PACKAGES, type OptionalPackageId } from '../../domain/optional-packages.ts';
-import { findPackage } from '../../packages/find-package.ts';
+import { findPackage, type PackagePlaces, packagePlaces, pinnedVersion } from '../../packages/find-package.ts';
 import { tryPackage } from '../../packages/load-package.ts';
-import { type PackagePlaces, packagePlaces, pinnedVersion } from '../../packages/package-places.ts';
 
 export interface PackageView {
   readonly id: OptionalPackageId;

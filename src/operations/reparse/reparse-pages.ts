@@ -1,5 +1,5 @@
 import type { UrlSet } from '../../domain/url/hash/url-set.ts';
-import { NO_SKIP_SINK } from '../../steps/counters/skip-notes.ts';
+import { NO_SKIP_SINK } from '../../steps/counters/outcome-counts.ts';
 import { rejudge, UNJUDGED_KEY } from '../../steps/update/rejudge.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';

@@ -1,12 +1,15 @@
+// operations/reports/: reports of rounds, of their hosts and of skipped URLs, as files.
+
 import { join } from 'node:path';
+import { keptLog } from '../../adapters/files/kept-log.ts';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
-import { unchangedVisits } from '../../domain/crawl/change/unchanged-visits.ts';
+import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RoundHosts } from '../../steps/counters/round-hosts.ts';
+import { type RoundHosts, sumOfHosts } from '../../steps/counters/round-hosts.ts';
 import { statsOf } from '../../steps/inspect/stats.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../steps/round-summary.ts';
@@ -57,7 +60,7 @@ export interface RoundSample {
 }
 
 /** The hosts of a finished round, a line of `reports/hosts.jsonl`. */
-export interface HostsEntry extends RoundHosts {
+interface HostsEntry extends RoundHosts {
   readonly version: 1;
   /** End of the round, ISO 8601. */
   readonly at: string;
@@ -69,8 +72,8 @@ const BYTES_PER_ENTRY = 1_536;
 const PASS_EVERY_MS = HOUR_MS;
 
 /** Paths in the state directory. */
-export const ROUNDS_LOG = join('reports', 'rounds.jsonl');
-export const HOSTS_LOG = join('reports', 'hosts.jsonl');
+const ROUNDS_LOG = join('reports', 'rounds.jsonl');
+const HOSTS_LOG = join('reports', 'hosts.jsonl');
 
 /** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
@@ -87,7 +90,7 @@ export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]
     }));
 }
 
-export interface RoundKeeper {
+interface RoundKeeper {
   readonly keep: (round: RoundSummary) => void;
   /** Resolves when all rounds are written. */
   done(): Promise<void>;
@@ -138,4 +141,61 @@ function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; passedAt: nu
 function sampleOf({ due, overdue, freshness, estimated }: Awaited<ReturnType<typeof statsOf>>): RoundSample {
   const { fresh = null, changesPerDay = null } = freshness ?? {};
   return { due, overdue, fresh, changesPerDay, estimated };
+}
+
+/** What viewers need of a past round. Times in ms since the epoch. */
+export interface PastRound {
+  /** Its end, and how long it took. */
+  readonly at: number;
+  readonly ms: number;
+  readonly new: number;
+  readonly modified: number;
+  readonly unchanged: number;
+  readonly gone: number;
+  readonly redirected: number;
+  readonly failed: number;
+  readonly bytesReceived: number;
+  readonly sample: RoundSample | null;
+}
+
+/** The hosts of a past round. */
+export interface PastHosts extends RoundHosts {
+  /** End of the round, ms since the epoch. */
+  readonly at: number;
+}
+
+/** The logs of rounds for a process that shows them again and again: each line is read once. */
+export interface RoundHistory {
+  /** Oldest first. */
+  rounds(): Promise<readonly PastRound[]>;
+  hosts(): Promise<readonly PastHosts[]>;
+}
+
+/** More rounds than two full files hold; a day of hosts, at a round a minute. */
+const MAX_ROUNDS = 60_000;
+const MAX_HOSTS = 1_500;
+
+/** Needs no crawl db; a crawl may run meanwhile. */
+export function roundHistory(dir: string): RoundHistory {
+  const rounds = keptLog(join(dir, ROUNDS_LOG), pastRound, MAX_ROUNDS);
+  const hosts = keptLog(join(dir, HOSTS_LOG), pastHosts, MAX_HOSTS);
+  return { rounds: () => rounds.values(), hosts: () => hosts.values() };
+}
+
+/** The hosts of the rounds that ended at a time or later, ms since the epoch. */
+export const recentHosts = (rounds: readonly PastHosts[], since: number): RoundHosts =>
+  sumOfHosts(rounds.filter(({ at }) => at >= since));
+
+function pastRound(line: unknown): PastRound | null {
+  const entry = line as RoundEntry | null;
+  if (entry?.version !== 1) return null;
+  const { ms, modified, gone, redirected, failed, bytesReceived, sample } = entry;
+  const counts = { new: entry.new, modified, unchanged: unchangedVisits(entry), gone, redirected, failed };
+  return { at: Date.parse(entry.at), ms, ...counts, bytesReceived, sample };
+}
+
+function pastHosts(line: unknown): PastHosts | null {
+  const entry = line as HostsEntry | null;
+  if (entry?.version !== 1) return null;
+  return { at: Date.parse(entry.at), busiest: entry.busiest, failing: entry.failing };
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { partDirs } from '../cluster/partitions/partition-dir.ts';
-import { type RoundHistory, roundHistory } from './round-history.ts';
-import { type RoundEntry, roundLog } from './round-log.ts';
+import { type RoundEntry, type RoundHistory, roundHistory, roundLog } from './round-log.ts';
 
 /** What rounds have left in a state directory. */
 export interface RoundReports extends RoundHistory {

@@ -4,7 +4,7 @@ import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-re
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SkipNote, SkipNotes } from '../../steps/counters/skip-notes.ts';
+import type { SkipNote, SkipNotes } from '../../steps/counters/outcome-counts.ts';
 import { isoTime } from '../../steps/inspect/views.ts';
 
 /** A skipped URL, a line of `reports/skipped.jsonl`. */

@@ -1,3 +1,5 @@
+// operations/state/: the parts of a state directory, opened as configured, and copies of them.
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../adapters/leveldb/crawl-db.ts';
@@ -8,9 +10,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { readClusterMark } from '../cluster/cluster-mark.ts';
 import { type AskedDb, ofOnePart } from '../deps.ts';
-import { requireCrawlDb } from './has-crawl.ts';
 import { openOwnDb } from './open-own-db.ts';
 import type { TemporaryState } from './state-copy.ts';
+import { requireCrawlDb } from './state-folder.ts';
 
 export interface ReadDbOptions {
   /** State directory, absolute. */

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { createObjectSegmentStore } from '../../adapters/files/object-segments/object-segment-store.ts';
 import type { WarcOptions } from '../../adapters/files/warc/warc-writer.ts';
-import { bucketPlace } from '../../adapters/s3/address.ts';
-import type { Environment } from '../../adapters/s3/credentials.ts';
+import { bucketPlace, type Environment } from '../../adapters/s3/address.ts';
 import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import type { Config } from '../../config/schema.ts';

@@ -2,7 +2,7 @@ import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import type { Config } from '../../config/schema.ts';
 import { admissionGates, sharingGate } from '../../plugin-host/url-chain.ts';
-import { NO_SEEN_STATS } from '../../ports/seen-urls.ts';
+import { NO_SEEN_STATS } from '../../ports/seen-filter.ts';
 import { SEED_HOSTS_KEY } from '../../steps/inject.ts';
 import { UrlAdmission } from '../../steps/update/admission.ts';
 import { LinkFamilies } from '../../steps/update/link-families.ts';

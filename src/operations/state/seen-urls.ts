@@ -3,14 +3,17 @@ import { RedisSeenFilter } from '../../adapters/redis/seen-filter.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { createSeenUrls } from '../../adapters/rows/seen/seen-urls.ts';
 import type { Config } from '../../config/schema.ts';
-import { type BloomPlan, planGrowingBloom } from '../../domain/url/bloom/bloom-sizing.ts';
-import { HotUrls } from '../../domain/url/cache/hot-urls.ts';
-import type { UrlCache } from '../../domain/url/cache/url-cache.ts';
-import { WeightedUrls } from '../../domain/url/cache/weighted-urls.ts';
+import { type BloomPlan, planGrowingBloom } from '../../domain/url/bloom/bloom-leaf.ts';
+import { HotUrls, type UrlCache, WeightedUrls } from '../../domain/url/cache/weighted-urls.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SharedSeenFilter } from '../../ports/seen-filter.ts';
-import { NO_SEEN_STATS, PURGED_KEY, type SeenUrls, type SeenUrlsStats } from '../../ports/seen-urls.ts';
+import {
+  NO_SEEN_STATS,
+  PURGED_KEY,
+  type SeenUrls,
+  type SeenUrlsStats,
+  type SharedSeenFilter,
+} from '../../ports/seen-filter.ts';
 
 /** The configured filter; `undefined` when it is off. */
 export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {

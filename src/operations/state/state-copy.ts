@@ -1,7 +1,7 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ownFolder } from '../../adapters/files/locks/own-folder.ts';
+import { ownFolder } from '../../adapters/files/locks/folder-lock.ts';
 import { shadowSegments } from '../../adapters/files/segments/shadow-segments.ts';
 import { shareFile } from '../../adapters/files/share-file.ts';
 import { snapshotDb } from '../../adapters/leveldb/db-snapshot.ts';

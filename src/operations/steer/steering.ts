@@ -1,7 +1,20 @@
+// operations/steer/: what an operator may ask of a crawl while it runs.
+
+import { parseSeedLine } from '../../domain/crawl/discovery/seed.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { typedHost } from '../../domain/url/canonical/typed-url.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { type Clock, elapsedOf } from '../../ports/clock.ts';
-import type { HostLanes } from '../../ports/host-lanes.ts';
+import type { HostLanes, LengthenedDelay } from '../../ports/host-lanes.ts';
+import type { TouchSummary } from '../../steps/bring-forward.ts';
 import type { SteeredLoop } from '../../steps/crawl.ts';
+import type { SeedSource } from '../../steps/inject.ts';
+import type { InjectSummary } from '../../steps/summaries.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { requireContact } from '../loop/contact-requirement.ts';
+import type { RevisitOperations } from '../loop/revisit-operations.ts';
+import type { StepOperations } from '../loop/step-operations.ts';
 
 /** How the crawl that runs is steered. */
 export interface Steering {
@@ -158,3 +171,133 @@ const eitherOf = (signal: AbortSignal | undefined, other: AbortSignal): AbortSig
 /** Of a process that has the crawl db and does other work. */
 export const nothingToSteer = (): CrawlError =>
   new CrawlError('run-missing', 'the process that has the crawl db does not crawl: there is nothing to steer');
+
+/** A crawl that takes commands. */
+export type SteeredCrawler = SteerOperations & Pick<StepOperations, 'inject'> & Pick<RevisitOperations, 'touch'>;
+
+/**
+ * All that a process that crawls can be told by other processes of its user (`src/cli/remote`). Arguments and answers
+ * are plain data. Arguments come from outside, and are checked here; those that are wrong reject with `usage-invalid`.
+ */
+export const COMMANDS = {
+  pause: (crawler: SteeredCrawler): Promise<Steering> => crawler.pause(),
+  resume: (crawler: SteeredCrawler): Promise<Steering> => crawler.resume(),
+  stop: (crawler: SteeredCrawler): Promise<Steering> => crawler.stopAfterRound(),
+  /** Takes URLs. */
+  touch: async (crawler: SteeredCrawler, urls: unknown): Promise<TouchSummary> => {
+    requireCrawl(crawler);
+    return crawler.touch(textsOf(urls, 'URLs'));
+  },
+  /** Takes seed lines, and their source for messages. */
+  inject: async (crawler: SteeredCrawler, lines: unknown, source: unknown): Promise<InjectSummary> => {
+    requireCrawl(crawler);
+    return crawler.inject([{ name: typeof source === 'string' ? source : 'seeds', lines: textsOf(lines, 'lines') }]);
+  },
+  /** Takes a host and a delay in ms. */
+  delay: async (crawler: SteeredCrawler, host: unknown, delayMs: unknown): Promise<LengthenedDelay> => {
+    const name = typeof host === 'string' ? typedHost(host) : null;
+    if (name === null) throw new CrawlError('usage-invalid', 'expected a host such as www.example.org');
+    if (typeof delayMs !== 'number' || !(delayMs >= 0 && Number.isFinite(delayMs))) {
+      throw new CrawlError('usage-invalid', 'expected a delay of at least 0 ms');
+    }
+    return crawler.lengthenDelay(name, delayMs);
+  },
+};
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The answer to a command. */
+export type CommandAnswer<Name extends CommandName> = Awaited<ReturnType<(typeof COMMANDS)[Name]>>;
+
+/** Other work on the crawl db, such as an import, is not interrupted by writes of others. */
+function requireCrawl(crawler: SteeredCrawler): void {
+  if (crawler.steering() === null) throw nothingToSteer();
+}
+
+function textsOf(value: unknown, what: string): string[] {
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+  throw new CrawlError('usage-invalid', `expected a list of ${what}`);
+}
+
+/**
+ * Steering of the crawl that `crawl` runs at this moment. All but `steering` reject with `run-missing` where it runs
+ * none. What is asked twice is done once. `touch` and `inject` may be called meanwhile, too: they take their turn with
+ * the steps that write records, and their pages are in the next round.
+ */
+export interface SteerOperations {
+  /** `null`: no crawl runs. */
+  steering(): Steering | null;
+  /** No request begins until `resume`; those under way end. Time limits of a round do not run meanwhile. */
+  pause(): Promise<Steering>;
+  resume(): Promise<Steering>;
+  /** The crawl ends after the round under way, with `stoppedBy: 'asked'`. A paused round waits to be resumed. */
+  stopAfterRound(): Promise<Steering>;
+  /**
+   * The delay between requests to a host, ms, for the rest of the run; 0: as configured. It is never shorter than
+   * robots.txt and the configuration ask for: the answer has the one in force.
+   */
+  lengthenDelay(host: string, delayMs: number): Promise<LengthenedDelay>;
+}
+
+type Steered = Pick<StepOperations, 'inject'> & Pick<RevisitOperations, 'touch' | 'touchMatching'>;
+
+/** @param unsteered `touch` and `inject` as they are where no crawl runs */
+export function steerOperations(
+  { config, runtime, web }: Pick<CrawlDeps, 'config' | 'runtime' | 'web'>,
+  steering: RunSteering,
+  unsteered: Steered,
+): SteerOperations & Steered {
+  const { log } = runtime;
+  const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const done = await steering.exclusively(work);
+    steering.announce();
+    return done;
+  };
+  return {
+    steering: () => steering.state,
+    async pause() {
+      const state = steering.pause();
+      log.info('paused: no request begins until the crawl is resumed', { inFlight: state.inFlight });
+      return state;
+    },
+    async resume() {
+      const state = steering.resume();
+      log.info('resumed');
+      return state;
+    },
+    async stopAfterRound() {
+      const state = steering.stopAfterRound();
+      log.info('the crawl is to end after this round');
+      return state;
+    },
+    async lengthenDelay(host, delayMs) {
+      steering.required();
+      const delay = web.lanes.lengthenDelay(host, delayMs);
+      log.info('the delay of a host was set', { host, asked: delayMs, ...delay });
+      return delay;
+    },
+    touch: (urls, options) => inTurn(() => unsteered.touch(urls, options)),
+    touchMatching: (query, options) => inTurn(() => unsteered.touchMatching(query, options)),
+    inject(sources, options) {
+      if (steering.state === null) return unsteered.inject(sources, options);
+      // The rounds of this crawl would end by it.
+      const isOwn = (host: string): boolean => web.isOwnHost(host);
+      const known = sources.map((source) => ({ ...source, lines: knownHosts(source, config.agent.contact, isOwn) }));
+      return inTurn(() => unsteered.inject(known, options));
+    },
+  };
+}
+
+/** The lines of a source. Throws `contact-missing` at the first one whose host needs a contact, and none is set. */
+async function* knownHosts(
+  { lines }: SeedSource,
+  contact: string,
+  isOwn: (host: string) => boolean,
+): AsyncGenerator<string> {
+  for await (const text of lines) {
+    const seed = parseSeedLine(text);
+    const canonical = seed === null || 'error' in seed ? null : canonicalUrl(seed.url);
+    if (canonical !== null && 'url' in canonical) requireContact(contact, [hostOf(canonical.url)], isOwn);
+    yield text;
+  }
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ChangeBelief, NO_BELIEF } from '../../domain/crawl/change/change-belief.ts';
+import { GROUPS } from '../../domain/crawl/hazard/expectation.ts';
 import { type HostClock, MAX_EPOCHS } from '../../domain/crawl/hazard/host-clock.ts';
-import { GROUPS } from '../../domain/crawl/hazard/page-group.ts';
 
 const amount = z.number().nonnegative();
 const number = z.number();

@@ -1,19 +1,19 @@
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
-import { dueFacts } from '../../domain/crawl/revisit/due.ts';
+import { dueFacts } from '../../domain/crawl/revisit/next-visit.ts';
 import { mergeDatum } from '../../domain/crawl/states/merge-datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
-import type {
-  CrawlDb,
-  CrawlDbBatch,
-  CrawlDbPut,
-  DueEntry,
-  HostFacts,
-  SegmentRow,
-  StoredLinks,
+import {
+  type CrawlDb,
+  type CrawlDbBatch,
+  type CrawlDbPut,
+  type DueEntry,
+  type HostFacts,
+  NO_HOST_FACTS,
+  type SegmentRow,
+  type StoredLinks,
 } from '../../ports/crawl-db.ts';
-import { NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { counted } from '../../steps/work-meter.ts';
 import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';

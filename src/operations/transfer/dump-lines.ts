@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_RESTLESS } from '../../domain/crawl/change/block-memory.ts';
+import { MAX_CHURN } from '../../domain/crawl/change/change-belief.ts';
 import type { ChangeRow } from '../../domain/crawl/change/change-feed.ts';
-import { MAX_CHURN } from '../../domain/crawl/change/churn.ts';
 import { MAX_CHARS } from '../../domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../domain/crawl/states/datum.ts';
@@ -9,7 +9,7 @@ import { LAST_LATENCY_STEP } from '../../domain/crawl/states/host-traffic.ts';
 import { TRUNCATIONS } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { MAX_SIBLINGS } from '../../domain/page/diff/block-prints.ts';
-import { isSketch } from '../../domain/page/near/text-sketch.ts';
+import { isSketch } from '../../domain/page/near/page-dimensions.ts';
 import type { DomainFamilies } from '../../domain/url/families/stored-families.ts';
 import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../ports/crawl-db.ts';
 import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';

@@ -8,9 +8,9 @@ import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { refuseClusterState } from '../cluster/cluster-mark.ts';
-import { requireCrawlDb } from '../state/has-crawl.ts';
 import { refuseStoredSegments } from '../state/segments-mark.ts';
 import { onSnapshot } from '../state/state-copy.ts';
+import { requireCrawlDb } from '../state/state-folder.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
 export interface MergeSummary extends TransferSummary {

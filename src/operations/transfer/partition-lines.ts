@@ -1,7 +1,7 @@
 import { domainOf } from '../../adapters/system/domain-of.ts';
 import { LINKED_ELSEWHERE_KEY } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import { HotUrls } from '../../domain/url/cache/hot-urls.ts';
+import { HotUrls } from '../../domain/url/cache/weighted-urls.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { partitionAmong } from '../../domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';

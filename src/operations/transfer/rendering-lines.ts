@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { RenderTrials } from '../../domain/crawl/rendering/render-trials.ts';
-import { MAX_INPUTS, type RenderedCopy } from '../../domain/crawl/rendering/rendered-copy.ts';
+import { MAX_INPUTS, type RenderedCopy, type RenderTrials } from '../../domain/crawl/rendering/render-trials.ts';
 
 const text = z.string().nullable();
 

@@ -1,8 +1,8 @@
 // plugin-host/api/: what plugins import (incrawl/plugin, incrawl/plugin-testing).
 import type { ChildNode, Document } from 'domhandler';
 import type { BlockTable } from '../../domain/page/block-table.ts';
+import { createWholeContent } from '../../domain/page/content/extent.ts';
 import { pageBlocks } from '../../domain/page/content/page-blocks.ts';
-import { createWholeContent } from '../../domain/page/content/whole-content.ts';
 import { robotsDirectives } from '../../domain/page/links/robots-directives.ts';
 import type { Tape } from '../../domain/page/tape/tape.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';

@@ -1,5 +1,5 @@
 import type { MetadataValue } from '../../domain/crawl/states/datum.ts';
-import type { PageVariant } from '../../domain/page/links/page-variant.ts';
+import type { PageVariant } from '../../domain/page/links/page-series.ts';
 import type { PageBlock } from '../../domain/page/page-block.ts';
 import type { Outlink } from '../../ports/segment-store.ts';
 

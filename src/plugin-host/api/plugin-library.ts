@@ -37,15 +37,25 @@ export {
   type PlacedLink,
   publishedNoiseLinks,
 } from '../../domain/page/links/noise-links.ts';
-export { type PageSeries, pageSeries, type SeriesPage } from '../../domain/page/links/page-series.ts';
-export { type PageVariant, pageVariant, variantOfMedia } from '../../domain/page/links/page-variant.ts';
+export {
+  type PageSeries,
+  type PageVariant,
+  pageSeries,
+  pageVariant,
+  type SeriesPage,
+  variantOfMedia,
+} from '../../domain/page/links/page-series.ts';
 // Text and language of a page: parse-*, parsefilter-*.
 export { type RobotsDirectives, robotsDirectives } from '../../domain/page/links/robots-directives.ts';
-// What a page says about itself: parse-*.
-export { articleBodyText } from '../../domain/page/metadata/article-body.ts';
 export { readJsonLd } from '../../domain/page/metadata/json-ld.ts';
 export { declaredLanguage } from '../../domain/page/metadata/page-language.ts';
-export { type MetadataPage, type PageMetadata, pageMetadata } from '../../domain/page/metadata/page-metadata.ts';
+// What a page says about itself: parse-*.
+export {
+  articleBodyText,
+  type MetadataPage,
+  type PageMetadata,
+  pageMetadata,
+} from '../../domain/page/metadata/page-metadata.ts';
 export { type StatedField, type Statement, Statements } from '../../domain/page/metadata/statements.ts';
 // Near duplicates: signature-*.
 export { hammingDistance } from '../../domain/page/near/hamming.ts';
@@ -61,41 +71,46 @@ export {
   SHINGLE_SIZE,
   type Shingler,
   type ShinglerOptions,
+  shingles,
   type WeightedShingles,
 } from '../../domain/page/near/shingler.ts';
-export { shingles } from '../../domain/page/near/shingles.ts';
 export { createSimhash, type SimhashOptions, type TextDimension } from '../../domain/page/near/simhash.ts';
 export type { PageNode } from '../../domain/page/page-node.ts';
 export { type PublishedContent, publishedContent } from '../../domain/page/published/published-blocks.ts';
+export { TextMeanings } from '../../domain/page/tape/interned-texts.ts';
 export {
   ATTRIBUTE,
   ATTRIBUTE_NAMES,
   type AttributeName,
   attributeNumber,
-} from '../../domain/page/tape/attribute-names.ts';
-export { TextMeanings } from '../../domain/page/tape/interned-texts.ts';
-export { hashed, lowered, NameTable } from '../../domain/page/tape/name-table.ts';
-export { KNOWN_TAGS, knownTag, TAG_NAMES, TagTable, tagNumber } from '../../domain/page/tape/tag-names.ts';
+  hashed,
+  KNOWN_TAGS,
+  knownTag,
+  lowered,
+  NameTable,
+  TAG_NAMES,
+  TagTable,
+  tagNumber,
+} from '../../domain/page/tape/name-table.ts';
 export { CLOSE, COMMENT, INSTRUCTION, SECTION, Tape, TEXT, VISIBLE, WIDE } from '../../domain/page/tape/tape.ts';
 export { cutText } from '../../domain/page/text/cut-text.ts';
 export { guessLanguage } from '../../domain/page/text/guess-language.ts';
-export { statedTime } from '../../domain/page/text/stated-time.ts';
-export { createWordCutter, type WordCutter } from '../../domain/page/text/word-cutter.ts';
 export {
+  createWordCutter,
   createWordFinder,
   createWordScanner,
   lowerCaseOfAsciiWords,
   type TextCutter,
+  type WordCutter,
   type WordFinder,
   type WordList,
   type WordScanner,
   type WordSink,
 } from '../../domain/page/text/word-scan.ts';
-export { writtenTime } from '../../domain/page/text/written-time.ts';
+export { statedTime, writtenTime } from '../../domain/page/text/written-time.ts';
 // URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
-export { FeatureFilter } from '../../domain/url/families/feature-filter.ts';
-export { featureNamed, featureSizing, urlSegments } from '../../domain/url/families/url-features.ts';
+export { FeatureFilter, featureNamed, featureSizing, urlSegments } from '../../domain/url/families/url-families.ts';
 // Optional packages.
 export { type LoadedPackage, type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 export {
@@ -107,9 +122,9 @@ export {
   deliver,
   isPassing,
   pauseMs,
+  webhookHeaders,
 } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
-export { webhookHeaders } from '../exporting/webhook-message.ts';
 // Documents that are no HTML: parse-*.
 export { type DocumentFacts, DocumentReader } from './document-reader.ts';
 export { DocumentWriter } from './document-writer.ts';

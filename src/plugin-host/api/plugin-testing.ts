@@ -7,12 +7,12 @@ import type { ScheduleVisit } from '../../domain/crawl/revisit/schedule.ts';
 import { newDatum } from '../../domain/crawl/states/datum.ts';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
-import { isUrl } from '../../domain/url/canonical/is-url.ts';
-import { URL_SCOPES } from '../../domain/url/canonical/url-scope.ts';
+import { isUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { URL_SCOPES } from '../../domain/url/canonical/url-key.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import { resultFault, signatureFault } from '../loading/answer-checks.ts';
-import { readOptions } from '../loading/option-faults.ts';
+import { readOptions } from '../loading/checked-extension.ts';
 import { LivePage } from '../parsing/live-page.ts';
 import { examineExporter } from './exporter-exam.ts';
 import {

@@ -1,10 +1,10 @@
-import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-key.ts';
 import type { ShareOptions, UrlFamily } from '../../domain/url/families/family-shares.ts';
-import type { UrlFeatures } from '../../domain/url/families/url-features.ts';
+import type { UrlFeatures } from '../../domain/url/families/url-families.ts';
 
-export type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+export type { UrlScope } from '../../domain/url/canonical/url-key.ts';
 export type { ShareOptions, UrlFamily } from '../../domain/url/families/family-shares.ts';
-export type { UrlFeature, UrlFeatures } from '../../domain/url/families/url-features.ts';
+export type { UrlFeature, UrlFeatures } from '../../domain/url/families/url-families.ts';
 
 /**
  * Rewrites URLs, before the filters. Normalisers run in the order of the plugin list, or as `scopes` in that file names

@@ -1,5 +1,16 @@
 // plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
+import { createHmac } from 'node:crypto';
 import { retryAfterMs, retryPauseMs } from '../../domain/delivery/retry-pause.ts';
+import {
+  type SignedMessage,
+  webhookHeaders as standardHeaders,
+  type WebhookSender,
+} from '../../domain/delivery/standard-webhooks.ts';
+
+/** Headers of a signed message by "Standard Webhooks" (https://www.standardwebhooks.com). */
+export function webhookHeaders(message: SignedMessage, sender: WebhookSender): Record<string, string> {
+  return standardHeaders(message, sender, (key, text) => createHmac('sha256', key).update(text).digest('base64'));
+}
 
 export interface DeliveryOptions {
   readonly url: string;

@@ -1,6 +1,6 @@
 // plugin-host/loading/: plugin lists, options and modules, and the checks of what plugins answer.
 /** Checks of a plugin's answers at run time: it may be JavaScript, so its types promise nothing. */
-import { PAGE_VARIANTS } from '../../domain/page/links/page-variant.ts';
+import { PAGE_VARIANTS } from '../../domain/page/links/page-series.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { ParseResult, SignaturePair } from '../api/plugin-api.ts';
 import { LiveResult } from '../parsing/live-result.ts';

@@ -1,11 +1,59 @@
+import type { z } from 'zod';
+import { closestName } from '../../domain/closest-name.ts';
 import type { FetchSchedule, ScheduleDecision } from '../../domain/crawl/revisit/schedule.ts';
-import { deepFreeze } from '../../domain/deep-freeze.ts';
+import { deepFreeze, isPlain } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { Exporter } from '../api/exporter-api.ts';
 import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from '../api/plugin-api.ts';
 import { atOnce, exchangeFault, resultFault } from './answer-checks.ts';
 import { textOf } from './resolve-plugin.ts';
+
+interface OptionFault {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Options validated by a plugin's schema, or their faults. Throws where the schema itself is invalid. */
+export function readOptions<Options>(
+  schema: unknown,
+  given: Readonly<Record<string, unknown>>,
+): { readonly options: Options } | { readonly faults: readonly OptionFault[] } {
+  // It comes from a file: its type guarantees nothing.
+  const { safeParse } = (schema ?? {}) as Partial<z.ZodType<Options>>;
+  if (typeof safeParse !== 'function') throw new TypeError('options must be a zod schema, such as z.strictObject({})');
+  const result = (schema as z.ZodType<Options>).safeParse(given);
+  return result.success ? { options: result.data } : { faults: optionFaults(schema, result.error.issues) };
+}
+
+/** Issues that a schema reports, with one fault for each unknown option and the name that was probably meant. */
+export function optionFaults(schema: unknown, issues: readonly z.core.$ZodIssue[]): OptionFault[] {
+  return issues.flatMap((issue): OptionFault[] => {
+    if (issue.code !== 'unrecognized_keys') return [issue];
+    const known = namesAt(schema, issue.path);
+    return issue.keys.map((key) => {
+      const guess = closestName(key, known);
+      const path = [...issue.path, key];
+      return { path, message: `unknown option${guess === undefined ? '' : `, did you mean ${guess}?`}` };
+    });
+  });
+}
+
+/** Option names of an object schema below a path; none without a `shape`. It may come from another copy of zod. */
+function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let at = schema as { readonly shape?: Readonly<Record<PropertyKey, unknown>> } | undefined;
+  for (const key of path) at = at?.shape?.[key] as typeof at;
+  return Object.keys(at?.shape ?? {});
+}
+
+/** Options as JSON. A schema may have turned them into values that JSON lacks, such as a `Set` or a `RegExp`. */
+export const optionsJson = (options: Readonly<Record<string, unknown>>): string => JSON.stringify(options, reported);
+
+function reported(_key: string, value: unknown): unknown {
+  if (value instanceof Map || value instanceof Set) return [...value];
+  const isKnown = value === null || isPlain(value) || (typeof value !== 'object' && typeof value !== 'bigint');
+  return isKnown ? value : String(value);
+}
 
 /**
  * An extension whose answers are checked at run time. Its errors name the plugin. NaN never reaches the crawl db, where

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { murmur3 } from '../../domain/url/hash/murmur3.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import {
   type ContentSource,
@@ -14,19 +17,83 @@ import {
   type Scoring,
   type Signature,
   type UrlExemption,
+  type UrlFeatures,
   type UrlFilter,
   type UrlNormalizer,
   type UrlScope,
 } from '../api/plugin-api.ts';
-import { checkedExtension } from './checked-extension.ts';
-import { contentTag } from './content-tag.ts';
+import { checkedExtension, optionsJson, readOptions } from './checked-extension.ts';
 import { type HostOptions, hostFor } from './host-for.ts';
-import { readOptions } from './option-faults.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
-import { pluginPrint } from './plugin-print.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
 import { scopedNormalizers } from './scoped-normalizers.ts';
-import { shareFeatures } from './shared-features.ts';
+
+/** Everything outside a plugin's code that its answers depend on, and where its code is. */
+export interface PluginSource {
+  readonly name: string;
+  readonly file: string;
+  readonly bundled: boolean;
+  /** As the plugin list gives them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Digest of the files that it read by `readTextFile` during setup. */
+  readonly filesDigest: string;
+}
+
+/**
+ * Fingerprint of a plugin, 16 hex digits: it changes with the plugin's options, the files that it reads, and its own
+ * file. The code of bundled plugins does not count: otherwise each update of incrawl would look like new URL rules.
+ */
+export function pluginPrint({ name, file, bundled, options, filesDigest }: PluginSource): string {
+  const code = bundled ? '' : readFileSync(file, 'utf8');
+  return createHash('sha256')
+    .update(JSON.stringify([name, optionsJson(options), filesDigest, code]))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+const TAG = /^[A-Za-z0-9]{0,24}$/;
+
+/**
+ * Version of the signed texts of a parser or parse filter: its `content`, and four hex digits of a hash of its options
+ * where these differ from the defaults. Empty for a filter that leaves these texts alone.
+ * @param plugin name without the kind
+ * @param options validated options, with all defaults filled in; `defaults` likewise
+ */
+export function contentTag(
+  { content }: ContentSource,
+  plugin: string,
+  options: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
+): string {
+  if (content !== undefined && !TAG.test(content)) {
+    throw new TypeError(`content must be at most 24 letters and digits, not ${JSON.stringify(content)}`);
+  }
+  const own = content ?? plugin.replace(/[^A-Za-z0-9]/g, '');
+  const given = optionsJson(options);
+  if (own === '' || given === optionsJson(defaults)) return own;
+  return `${own}-${murmur3(given).toString(16).padStart(8, '0').slice(0, 4)}`;
+}
+
+interface FeatureSource {
+  readonly kind: string;
+  readonly name: string;
+  readonly extension: object | null;
+}
+
+/** Gives each URL filter the features that all of them contribute. */
+export function shareFeatures(entries: readonly FeatureSource[]): void {
+  const filters = entries.flatMap(({ kind, name, extension }) =>
+    kind === 'urlfilter' && extension !== null ? [{ name, extension: extension as UrlFilter }] : [],
+  );
+  const features: UrlFeatures = Object.assign({}, ...filters.map(({ extension }) => extension.features ?? {}));
+  for (const { name, extension } of filters) {
+    try {
+      extension.useFeatures?.(features);
+    } catch (error) {
+      throw new CrawlError('config-invalid', `${name}: ${textOf(error)}`, { cause: error });
+    }
+  }
+}
 
 export interface LoadedPlugin<Kind extends PluginKind = PluginKind> {
   readonly name: string;

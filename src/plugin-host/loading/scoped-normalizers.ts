@@ -1,5 +1,5 @@
 import { CrawlError } from '../../domain/errors.ts';
-import type { UrlScope } from '../../domain/url/canonical/url-scope.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-key.ts';
 import type { PluginList } from './plugin-list.ts';
 
 /** The normalisers of each scope that the list names, in its order. Throws `config-invalid` for an unknown name. */

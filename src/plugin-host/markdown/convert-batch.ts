@@ -1,7 +1,7 @@
 // plugin-host/markdown/: pages as Markdown, converted in a worker thread.
 import { parentPort } from 'node:worker_threads';
 import { textOf } from '../loading/resolve-plugin.ts';
-import { loadInWorker } from '../parsing/load-in-worker.ts';
+import { loadInWorker } from '../parsing/load-parsing.ts';
 import type { PageBatch } from '../parsing/parse-batch.ts';
 import { createPageConverter, type PageToConvert } from './convert-page.ts';
 

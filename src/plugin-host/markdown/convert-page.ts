@@ -1,7 +1,7 @@
 import { createContents, type Extent } from '../../domain/page/content/extent.ts';
 import { isShellOf } from '../../domain/page/content/text-source.ts';
 import { createMarkdown } from '../../domain/page/markdown/markdown.ts';
-import { articleBodyText } from '../../domain/page/metadata/article-body.ts';
+import { articleBodyText } from '../../domain/page/metadata/page-metadata.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import type { Tape } from '../../domain/page/tape/tape.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';

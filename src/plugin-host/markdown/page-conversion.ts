@@ -1,9 +1,8 @@
 import type { Log } from '../../ports/log.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import type { ParsingOptions } from '../parsing/load-parsing.ts';
-import { compiledWorker, ParserThread } from '../parsing/parser-thread.ts';
-import { ParserThreads } from '../parsing/parser-threads.ts';
-import { throwUnlessOfPage } from '../parsing/plugins-broken.ts';
+import { throwUnlessOfPage } from '../parsing/parse-page.ts';
+import { compiledWorker, ParserThread, ParserThreads } from '../parsing/parser-threads.ts';
 import type { PageToConvert } from './convert-page.ts';
 
 /**

@@ -1,10 +1,12 @@
+import { workerData } from 'node:worker_threads';
 import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { kindOfPlugin, type PluginHost, type Signature } from '../api/plugin-api.ts';
 import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from '../loading/load-plugins.ts';
 import { BUNDLED_PLUGINS, type PluginList } from '../loading/plugin-list.ts';
-import type { ParseLimits } from './parse-page.ts';
+import { textOf } from '../loading/resolve-plugin.ts';
+import { type ParseLimits, PLUGINS_BROKEN } from './parse-page.ts';
 
 /** Plain data, copied into each worker. */
 export interface ParsingOptions {
@@ -70,4 +72,19 @@ export function unknownName(key: string, name: string, known: Iterable<string>):
     `${key}: no plugin of that name, "${name}"; loaded are: ${names.join(', ') || 'none'}` +
       (guess === undefined ? '' : `; did you mean ${guess}?`),
   );
+}
+
+const warn = (message: string, fields?: object): void =>
+  process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`);
+
+/**
+ * The parsers of a worker thread, by the options of its start. To be awaited before the first batch: a thread that
+ * cannot load its plugins has taken no page.
+ */
+export function loadInWorker(): ReturnType<typeof loadParsing> {
+  const { parsing } = workerData as { parsing: ParsingOptions };
+  return loadParsing(parsing, { debug: () => {}, info: () => {}, warn, error: warn }).catch((error: unknown) => {
+    // Only the message of an error crosses the thread boundary, not its code.
+    throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
+  });
 }

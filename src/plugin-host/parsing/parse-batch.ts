@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { loadInWorker } from './load-in-worker.ts';
+import { loadInWorker } from './load-parsing.ts';
 import { PageMemory } from './page-memory.ts';
 import { parsePage } from './parse-page.ts';
 

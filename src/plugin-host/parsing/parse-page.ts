@@ -4,21 +4,43 @@ import { CrawlError } from '../../domain/errors.ts';
 import type { BlockTable } from '../../domain/page/block-table.ts';
 import { blockPrints } from '../../domain/page/diff/block-prints.ts';
 import { placePrints } from '../../domain/page/diff/page-places.ts';
-import { statedFacts } from '../../domain/page/metadata/stated-facts.ts';
-import { createTextSketcher } from '../../domain/page/near/text-sketch.ts';
-import { topicAnchors } from '../../domain/page/published/topic-anchors.ts';
+import { statedFacts } from '../../domain/page/metadata/page-metadata.ts';
+import { createTextSketcher } from '../../domain/page/near/page-dimensions.ts';
+import { topicAnchors } from '../../domain/page/published/block-segmenter.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
-import { MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
-import { isUrl } from '../../domain/url/canonical/is-url.ts';
+import { isUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Outlink, ParsedRecord } from '../../ports/segment-store.ts';
 import { type Page, type ParseResult, type Signature, type SignaturePair, signaturePair } from '../api/plugin-api.ts';
 import { signatureFault } from '../loading/answer-checks.ts';
 import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
-import { failedRecord } from './failed-record.ts';
 import { LivePage } from './live-page.ts';
 import type { PageMemory } from './page-memory.ts';
+
+/** The parsed record of a page that could not be parsed. */
+export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {
+  return {
+    index: page.index,
+    url: page.url,
+    outcome: { kind: 'parse-failed', code, message: message.slice(0, 500) },
+    contentType,
+    charset: null,
+    lang: null,
+    canonical: null,
+    text: '',
+    outlinks: [],
+  };
+}
+
+/** Prefix of a worker's error message when it cannot load its plugins; error codes do not cross threads. */
+export const PLUGINS_BROKEN = 'plugins of the parser threads: ';
+
+/** Throws a fault that is not of the page that a worker had: every page would fail in the same way. */
+export function throwUnlessOfPage(error: unknown): void {
+  if (error instanceof CrawlError && error.consequence === 'stop-crawl') throw error;
+  if (textOf(error).startsWith(PLUGINS_BROKEN)) throw new CrawlError('plugin-broken', textOf(error), { cause: error });
+}
 
 export interface ParseLimits {
   readonly maxTextChars: number;

@@ -8,7 +8,7 @@ import {
   ProcessingInstruction,
   Text,
 } from 'domhandler';
-import { ATTRIBUTE_NAMES } from '../../domain/page/tape/attribute-names.ts';
+import { ATTRIBUTE_NAMES } from '../../domain/page/tape/name-table.ts';
 import { CLOSE, COMMENT, INSTRUCTION, type Tape, TEXT } from '../../domain/page/tape/tape.ts';
 import { lengthFromLead } from '../../domain/page/text/utf8.ts';
 

@@ -1,6 +1,5 @@
 // steps/counters/: counters of rounds, and notes of what was skipped.
-import { hasMetLogin } from '../../domain/crawl/states/login-required.ts';
-import type { FetchOutcome, ParseOutcome } from '../../domain/crawl/states/outcome.ts';
+import { type FetchOutcome, hasMetLogin, type ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 
 /** Visits that failed, were refused or could not be parsed, for one reason: their number and an example. */
 export interface FailureKind {

@@ -1,10 +1,12 @@
+import { lateAfterMs } from '../../domain/crawl/hazard/due-decision.ts';
 import {
   accountAt,
   allowance,
   type BudgetAccount,
   parseAccount,
   spend,
-} from '../../domain/crawl/revisit/budget-account.ts';
+} from '../../domain/crawl/revisit/budget-shares.ts';
+import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 
 /**
@@ -21,7 +23,7 @@ export interface FetchBudget {
   readonly perDay: number | null;
 }
 
-export interface FetchBudgetOptions {
+interface FetchBudgetOptions {
   readonly budget: number;
   readonly budgetPerDay: number;
 }
@@ -79,7 +81,7 @@ export async function budgetView(db: CrawlDb, now: number): Promise<BudgetView |
 }
 
 /** Fetches a day that the last round was limited to; `null`: no limit. */
-export async function limitPerDay(db: Pick<CrawlDb, 'meta'>): Promise<number | null> {
+async function limitPerDay(db: Pick<CrawlDb, 'meta'>): Promise<number | null> {
   const perDay = Number((await db.meta(PER_DAY)) ?? 0);
   return perDay > 0 ? perDay : null;
 }
@@ -94,4 +96,38 @@ export function summedBudget(views: readonly (BudgetView | null)[]): BudgetView 
     if (view.spentToday !== null) spentToday = (spentToday ?? 0) + view.spentToday;
   }
   return views.length === 0 ? null : { perDay, spentToday };
+}
+
+/** Fact in the crawl db. */
+const PRICE = 'schedule.price';
+/** Weight of a round in the moving average. */
+const GAIN = 0.1;
+
+/**
+ * The policy under the budget in force: a page is due when a visit to it is worth the average visit, at the latest
+ * after 1.5 times what round robin would take.
+ */
+export async function withVisitPrice(
+  db: Pick<CrawlDb, 'meta' | 'counters'>,
+  policy: SettlePolicy,
+): Promise<SettlePolicy> {
+  const perDay = await limitPerDay(db);
+  if (perDay === null || policy.schedule.goesByHazard !== true) return policy;
+  const { urls } = await db.counters();
+  const maxIntervalMs = Math.max(policy.maxIntervalMs, lateAfterMs(urls, perDay));
+  return { ...policy, price: await storedPrice(db), maxIntervalMs };
+}
+
+/** The worth of an average visit lately, stale days; `null` before the first. */
+export async function storedPrice(db: Pick<CrawlDb, 'meta'>): Promise<number | null> {
+  const stored = Number((await db.meta(PRICE)) ?? Number.NaN);
+  return stored > 0 ? stored : null;
+}
+
+/** The price after a round chose visits to known pages that are worth so much each. */
+export function visitPriceFacts(price: number | null, worths: readonly number[]): Record<string, string> {
+  if (worths.length === 0) return {};
+  const mean = worths.reduce((sum, worth) => sum + worth, 0) / worths.length;
+  const next = price === null ? mean : price + GAIN * (mean - price);
+  return next > 0 ? { [PRICE]: String(next) } : {};
 }

@@ -1,11 +1,168 @@
+import { nextLookAt } from '../../domain/crawl/hazard/due-decision.ts';
+import { type HostExpectation, hotGroups } from '../../domain/crawl/hazard/expectation.ts';
 import type { HostClock } from '../../domain/crawl/hazard/host-clock.ts';
 import { withTrial } from '../../domain/crawl/rendering/render-trials.ts';
-import { withoutFetches } from '../../domain/crawl/revisit/fetches-of-day.ts';
+import {
+  type DayBound,
+  type DayBoundOf,
+  fetchesLeft,
+  fetchesToday,
+  nextDayAt,
+  spentText,
+  withFetches,
+  withoutFetches,
+} from '../../domain/crawl/revisit/budget-shares.ts';
 import { afterAnswers, afterDeadLink, type MissingLinks } from '../../domain/crawl/revisit/missing-links.ts';
 import { NO_TRAFFIC, TrafficSum } from '../../domain/crawl/states/host-traffic.ts';
 import { isMissingPageUrl } from '../../domain/crawl/states/soft-404.ts';
-import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import { hostOf } from '../../domain/url/canonical/url-key.ts';
+import { type CrawlDb, type CrawlDbBatch, type DueEntry, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, HostObservation } from '../../ports/segment-store.ts';
+
+type Rows = Pick<CrawlDb, 'hostRows'>;
+type ChangedFacts = NonNullable<CrawlDbBatch['hostFacts']>;
+
+interface HostDay {
+  readonly bound: DayBound;
+  readonly fetches: number;
+  readonly left: number;
+}
+
+/** What the hosts with a bound by the day may still be asked, as far as a round has met them. */
+export class HostDays {
+  readonly #db: Rows;
+  readonly #boundOf: DayBoundOf | undefined;
+  readonly #now: number;
+  readonly #days = new Map<string, HostDay | null>();
+
+  /** @param boundOf absent: no host has a bound */
+  constructor(db: Rows, boundOf: DayBoundOf | undefined, now: number) {
+    this.#db = db;
+    this.#boundOf = boundOf;
+    this.#now = now;
+  }
+
+  /** The entries as they are, each after its host was read: {@link leftOf} knows it from then on. */
+  met(entries: AsyncIterable<DueEntry>): AsyncIterable<DueEntry> {
+    return this.#boundOf === undefined ? entries : this.#meeting(entries);
+  }
+
+  /** Reads a host, unless that was done. */
+  async meet(host: string): Promise<void> {
+    if (this.#boundOf === undefined || this.#days.has(host)) return;
+    const bound = this.#boundOf(host);
+    if (bound === undefined) {
+      this.#days.set(host, null);
+      return;
+    }
+    const [row] = await this.#db.hostRows([host]);
+    const known = row?.facts.fetchesOfDay ?? null;
+    const fetches = fetchesToday(known, this.#now);
+    this.#days.set(host, { bound, fetches, left: fetchesLeft(known, bound, this.#now) });
+  }
+
+  /** Visits that a host allows today; Infinity: it has no bound. */
+  leftOf(host: string): number {
+    return this.#days.get(host)?.left ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** When a host whose day is used up may be asked again, ms since the epoch; `null`: it has something left. */
+  againAt(host: string): number | null {
+    return this.leftOf(host) === 0 ? nextDayAt(this.#now) : null;
+  }
+
+  /** Why a host gets no further visit today: by its bound, with the visits of this round that use it up. */
+  reasonOf(host: string): string | null {
+    const day = this.#days.get(host);
+    return day ? spentText(day.bound, Math.max(day.fetches, day.bound.fetchesPerDay)) : null;
+  }
+
+  async *#meeting(entries: AsyncIterable<DueEntry>): AsyncGenerator<DueEntry> {
+    for await (const entry of entries) {
+      await this.meet(hostOf(entry.url));
+      yield entry;
+    }
+  }
+}
+
+/** The reason of {@link HostDays.reasonOf} with the time at which the host may be asked again. */
+export const untilTomorrow = (reason: string, now: number): string =>
+  `${reason}; again at ${new Date(nextDayAt(now)).toISOString()}`;
+
+/** Host facts after visits were taken at `now`, of each host as often as it is named; only where it has a bound. */
+export async function takenFacts(
+  db: Rows,
+  boundOf: DayBoundOf | undefined,
+  hosts: Iterable<string>,
+  now: number,
+): Promise<ChangedFacts> {
+  if (boundOf === undefined) return [];
+  const counts = countsOf(hosts, (host) => boundOf(host) !== undefined);
+  const rows = await db.hostRows([...counts.keys()]);
+  return [...counts].map(([host, fetches], i) => {
+    const facts = rows[i]?.facts ?? NO_HOST_FACTS;
+    return { host, facts: { ...facts, fetchesOfDay: withFetches(facts.fetchesOfDay, fetches, now) } };
+  });
+}
+
+/** Host facts after visits that were taken at `at` did not come about, of each host as often as it is named. */
+export async function givenBackFacts(db: Rows, hosts: Iterable<string>, at: number): Promise<ChangedFacts> {
+  const counts = countsOf(hosts, () => true);
+  const rows = await db.hostRows([...counts.keys()]);
+  return [...counts].flatMap(([host, fetches], i) => {
+    const facts = rows[i]?.facts ?? NO_HOST_FACTS;
+    const fetchesOfDay = withoutFetches(facts.fetchesOfDay, fetches, at);
+    return fetchesOfDay === facts.fetchesOfDay ? [] : [{ host, facts: { ...facts, fetchesOfDay } }];
+  });
+}
+
+function countsOf(hosts: Iterable<string>, isCounted: (host: string) => boolean): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const host of hosts) if (isCounted(host)) counts.set(host, (counts.get(host) ?? 0) + 1);
+  return counts;
+}
+
+/** Fact in the crawl db: hosts some of whose pages may be due before their time in the due index. */
+const HOSTS_KEY = 'schedule.hosts';
+/** Hosts kept; the ones noted longest ago go first. Their pages are visited when they are due by themselves. */
+const MAX_HOSTS = 1_000;
+
+interface WatchedHost {
+  /** Whether a group of it has a clock that is ahead of the calendar. */
+  readonly isHot: boolean;
+  /** When a group of it is to be looked at, ms since the epoch; `null`: never. */
+  readonly lookAt: number | null;
+}
+
+/** Those noted longest ago first. */
+export type WatchedHosts = ReadonlyMap<string, WatchedHost>;
+
+export async function openWatchedHosts(db: Pick<CrawlDb, 'meta'>): Promise<WatchedHosts> {
+  const stored = await db.meta(HOSTS_KEY);
+  if (stored === undefined) return new Map();
+  const hosts = JSON.parse(stored) as [host: string, isHot: 0 | 1, lookAt: number | null][];
+  return new Map(hosts.map(([host, isHot, lookAt]) => [host, { isHot: isHot === 1, lookAt }]));
+}
+
+/** The fact after hosts were visited or looked at. */
+export function watchedHostFacts(
+  known: WatchedHosts,
+  changed: ReadonlyMap<string, HostExpectation>,
+  maxIntervalMs: number,
+  now: number,
+): Readonly<Record<string, string>> {
+  if (changed.size === 0) return {};
+  const hosts = new Map(known);
+  for (const [host, expected] of changed) {
+    hosts.delete(host);
+    const isHot = hotGroups(expected, now - maxIntervalMs).size > 0;
+    const lookAt = nextLookAt(expected, maxIntervalMs, now);
+    if (isHot || lookAt !== null) hosts.set(host, { isHot, lookAt });
+  }
+  const kept = [...hosts].slice(-MAX_HOSTS);
+  const rows = kept.map(([host, { isHot, lookAt }]) => [host, Number(isHot), lookAt && Math.ceil(lookAt)]);
+  return { [HOSTS_KEY]: JSON.stringify(rows) };
+}
 
 /** Facts of a host with the observation of one fetch added. */
 export function addObservation(facts: HostFacts, observation: HostObservation): HostFacts {

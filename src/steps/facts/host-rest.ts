@@ -1,5 +1,100 @@
+import type { ConditionRecord } from '../../domain/crawl/headers/ladder.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type CrawlDb, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import { type CrawlDb, type HostFacts, NO_HOST_FACTS } from '../../ports/crawl-db.ts';
+import type { FetchItem, HostObservation } from '../../ports/segment-store.ts';
+import { addObservation } from './host-observations.ts';
+
+/** Earliest next turn of hosts, ms since the epoch. */
+export type HostTurns = ReadonlyMap<string, number>;
+
+/** Fact in the crawl db: hosts that must not be contacted before a time, and when that was noted. */
+const TURNS = 'hostsResting';
+
+/** Turns yet to come. Those noted before the clock was set back are left out: they would hold hosts up for too long. */
+export async function openHostTurns(db: Pick<CrawlDb, 'meta'>, now: number): Promise<HostTurns> {
+  const { at, turns } = await storedTurns(db);
+  return at > now ? new Map() : new Map(turns.filter(([, until]) => until > now));
+}
+
+/** When each host may be asked, and when that was noted, by the clock of the process that did. */
+export async function storedRests(
+  db: Pick<CrawlDb, 'meta'>,
+): Promise<ReadonlyMap<string, { readonly notedAt: number; readonly until: number }>> {
+  const { at, turns } = await storedTurns(db);
+  return new Map(turns.map(([host, until]) => [host, { notedAt: at, until }]));
+}
+
+async function storedTurns(db: Pick<CrawlDb, 'meta'>): Promise<{ at: number; turns: [string, number][] }> {
+  const stored = parsed(await db.meta(TURNS));
+  if (!isObject(stored) || typeof stored.at !== 'number' || !isObject(stored.until)) return { at: 0, turns: [] };
+  const turns = Object.entries(stored.until);
+  return { at: stored.at, turns: turns.filter((turn): turn is [string, number] => typeof turn[1] === 'number') };
+}
+
+/** The fact after further turns became known: of each host the latest, as far as they are yet to come. */
+export function hostTurnFacts(
+  known: HostTurns,
+  further: Iterable<readonly [host: string, at: number]>,
+  now: number,
+): Readonly<Record<string, string>> {
+  const turns = new Map(known);
+  for (const [host, at] of further) turns.set(host, Math.max(at, turns.get(host) ?? at));
+  const until = Object.fromEntries([...turns].filter(([, at]) => at > now));
+  return { [TURNS]: JSON.stringify({ at: now, until }) };
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Facts of the hosts of a round, with what its visits have shown so far. */
+export class HostsInRound {
+  readonly #before: () => Readonly<Record<string, HostFacts>>;
+  readonly #facts = new Map<string, HostFacts>();
+  readonly #dated = new Map<string, ConditionRecord>();
+
+  /** @param before the facts in the segment, which grow with the hosts of redirects */
+  constructor(before: () => Readonly<Record<string, HostFacts>>) {
+    this.#before = before;
+  }
+
+  of(host: string): HostFacts {
+    return this.#facts.get(host) ?? this.#before()[host] ?? NO_HOST_FACTS;
+  }
+
+  /** Answers of this round to conditional requests for pages without an entity tag. */
+  datedOf(host: string): ConditionRecord | undefined {
+    return this.#dated.get(host);
+  }
+
+  /** Added to the facts as they are by now: visits on other connections of the host may have ended meanwhile. */
+  add(host: string, observation: HostObservation): void {
+    this.#facts.set(host, addObservation(this.of(host), observation));
+  }
+
+  /** As {@link add}, for a visit of this process. */
+  observe({ host, validators }: FetchItem, observation: HostObservation): void {
+    this.add(host, observation);
+    const { conditionalHits = 0, conditionalMisses = 0 } = observation;
+    if (validators.etag !== null || conditionalHits + conditionalMisses === 0) return;
+    const known = this.#dated.get(host);
+    this.#dated.set(host, {
+      conditionalHits: (known?.conditionalHits ?? 0) + conditionalHits,
+      conditionalMisses: (known?.conditionalMisses ?? 0) + conditionalMisses,
+    });
+  }
+
+  /** @param until ms since the epoch */
+  leaveAlone(host: string, until: number): void {
+    this.#facts.set(host, { ...this.of(host), restUntil: until });
+  }
+}
 
 /** Why no request is sent to a host now: it has asked for a pause (Retry-After). `null`: it may be asked. */
 export async function restReason(

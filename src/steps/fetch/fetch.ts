@@ -1,28 +1,98 @@
-import { TurnTooLate } from '../../domain/crawl/revisit/turn-too-late.ts';
-import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
-import { CrawlError, ERRORS, isUnreached } from '../../domain/errors.ts';
+import { TurnTooLate } from '../../domain/crawl/revisit/next-visit.ts';
+import type { FetchDenied, FetchFailed, FetchOutcome } from '../../domain/crawl/states/outcome.ts';
+import { CrawlError, ERRORS, type ErrorCode, isUnreached, type UnreachedCode } from '../../domain/errors.ts';
 import { elapsedOf } from '../../ports/clock.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes, LaneTurn } from '../../ports/host-lanes.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Robots } from '../../ports/robots.ts';
-import type { FetchItem, Segment } from '../../ports/segment-store.ts';
+import type { FetchedRecord, FetchItem, Segment } from '../../ports/segment-store.ts';
 import { countOutcome, noOutcomes } from '../counters/outcome-counts.ts';
-import { HostsInRound } from '../facts/hosts-in-round.ts';
+import { HostsInRound } from '../facts/host-rest.ts';
 import type { RenderOptions } from '../render/rendering.ts';
 import { visitRendered } from '../render/visit-rendered.ts';
 import type { FetchSummary } from '../summaries.ts';
 import type { FollowRedirects } from './follow-redirects.ts';
-import { type FailureLimits, HostFailures } from './host-failures.ts';
-import { HostHold, type HostWaits } from './host-hold.ts';
-import { reachByRobots, reachOf } from './host-reach.ts';
+import { type FailureLimits, HostFailures, HostHold, type HostWaits, reachByRobots, reachOf } from './host-hold.ts';
 import { MissingSample } from './missing-sample.ts';
-import { denied, resting, unreached, warnOfRest } from './not-requested.ts';
-import { RedirectQueue } from './redirect-queue.ts';
 import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
-import { pauseAfter } from './status-outcome.ts';
 import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
-import type { VisitDeps, VisitResult } from './visit-result.ts';
+import { pauseAfter, type VisitCosts, type VisitDeps, type VisitResult } from './visit-result.ts';
+
+type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
+
+/** The URL must not be requested at this time, ms since the epoch. */
+function denied(at: number, code: ErrorCode, message: string, retryAt: number | null = null): VisitResult {
+  return notRequested(at, { kind: 'denied', code, message, retryAt });
+}
+
+/** The host asked to be left alone until a time, ms since the epoch. */
+function resting(at: number, until: number): VisitResult {
+  return denied(at, 'http-throttled', 'the host asked for a pause', until);
+}
+
+/** Says that a host asked to be left alone until a time, ms since the epoch. */
+function warnOfRest(log: Log, host: string, until: number): void {
+  const reported = { host, code: 'http-throttled', until: new Date(until).toISOString() };
+  log.warn('no requests to this host until the time that it names', reported);
+}
+
+/** robots.txt could not be requested, so the page could not either. */
+function unreached(at: number, code: UnreachedCode, message: string): VisitResult {
+  return notRequested(at, { kind: 'failed', code, message, status: null, retryAt: null });
+}
+
+function notRequested(at: number, outcome: Uncosted<FetchDenied> | Uncosted<FetchFailed>): VisitResult {
+  const costs = { at, requests: 0, bodyBytes: 0, receivedBytes: 0, ms: 0 };
+  return { outcome: { ...outcome, ...costs }, response: null, body: null, headers: {}, observation: null };
+}
+
+/** Redirects whose targets are looked up together, at most. */
+const AT_ONCE = 500;
+
+/** Redirects met whose targets are to be looked up. While one look-up goes on, the next redirects gather. */
+class RedirectQueue {
+  readonly #follow: FollowRedirects | undefined;
+  readonly #start: (target: FetchItem) => void;
+  readonly #stop: AbortSignal;
+  readonly #waiting: FetchedRecord[] = [];
+  #isAtWork = false;
+  /** Targets started. */
+  followed = 0;
+
+  /** @param stop aborted when no target may start any more */
+  constructor(follow: FollowRedirects | undefined, start: (target: FetchItem) => void, stop: AbortSignal) {
+    this.#follow = follow;
+    this.#start = start;
+    this.#stop = stop;
+  }
+
+  /** Records other than redirects are passed over. */
+  add(record: FetchedRecord): void {
+    if (record.outcome.kind === 'redirect' && this.#follow !== undefined) this.#waiting.push(record);
+  }
+
+  /** Starts the targets that may be fetched; `null`: none is to be looked up, or that goes on already. */
+  work(): Promise<void> | null {
+    const follow = this.#follow;
+    if (follow === undefined || this.#isAtWork || this.#waiting.length === 0) return null;
+    this.#isAtWork = true;
+    return this.#startAll(follow);
+  }
+
+  async #startAll(follow: FollowRedirects): Promise<void> {
+    try {
+      while (this.#waiting.length > 0 && !this.#stop.aborted) {
+        const targets = await follow(this.#waiting.splice(0, AT_ONCE));
+        this.followed += targets.length;
+        for (const target of targets) this.#start(target);
+      }
+    } finally {
+      // In the same turn of the event loop as the look at the queue: what is added from now on begins anew.
+      this.#isAtWork = false;
+    }
+  }
+}
 
 export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   /** URLs of the list held in memory at a time. */

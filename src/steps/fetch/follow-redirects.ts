@@ -1,5 +1,5 @@
-import { dueFacts } from '../../domain/crawl/revisit/due.ts';
-import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
+import type { DayBoundOf } from '../../domain/crawl/revisit/budget-shares.ts';
+import { dueFacts } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type Matches, matcherOf } from '../../domain/query/match.ts';
 import { parseExpression } from '../../domain/query/parse.ts';
@@ -8,9 +8,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, RoundBounds, Segment } from '../../ports/segment-store.ts';
 import { chargedFacts } from '../facts/fetch-budget.ts';
-import { HostDays, takenFacts } from '../facts/host-days.ts';
-import { factsOf } from '../facts/host-observations.ts';
-import { type AuditChoice, createAuditChoice } from '../generate/audit-choice.ts';
+import { factsOf, HostDays, takenFacts } from '../facts/host-observations.ts';
+import { type AuditChoice, createAuditChoice } from '../generate/hazard-round.ts';
 import { fetchItem } from '../generate/list-item.ts';
 import {
   type Found,
@@ -21,9 +20,51 @@ import {
 } from '../update/found-links.ts';
 import { additions } from '../update/links/additions.ts';
 import { listedPage } from '../update/listed-page.ts';
-import { RoundCaps } from './round-caps.ts';
 
-export interface FollowDeps {
+/** Which targets of redirects a round still takes in, by its size, its budget and its caps. */
+class RoundCaps {
+  readonly #bounds: RoundBounds;
+  readonly #domainOf: (host: string) => string;
+  readonly #perHost = new Map<string, number>();
+  readonly #perDomain = new Map<string, number>();
+  #free: number;
+
+  private constructor(bounds: RoundBounds, followed: number, domainOf: (host: string) => string) {
+    this.#bounds = bounds;
+    this.#domainOf = domainOf;
+    this.#free = bounds.free - followed;
+  }
+
+  /** Reads the fetch list where a cap counts the URLs of hosts or domains. */
+  static async of(segment: Segment, bounds: RoundBounds, domainOf: (host: string) => string): Promise<RoundCaps> {
+    const caps = new RoundCaps(bounds, segment.info.followed ?? 0, domainOf);
+    if (bounds.maxPerHost + bounds.maxPerDomain === 0) return caps;
+    for await (const { host } of segment.fetchList()) caps.#countHost(host);
+    return caps;
+  }
+
+  admits(host: string): boolean {
+    const { maxPerHost, maxPerDomain } = this.#bounds;
+    if (this.#free <= 0) return false;
+    if (maxPerHost > 0 && (this.#perHost.get(host) ?? 0) >= maxPerHost) return false;
+    return maxPerDomain === 0 || (this.#perDomain.get(this.#domainOf(host)) ?? 0) < maxPerDomain;
+  }
+
+  count(host: string): void {
+    this.#free--;
+    this.#countHost(host);
+  }
+
+  #countHost(host: string): void {
+    const { maxPerHost, maxPerDomain } = this.#bounds;
+    if (maxPerHost > 0) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    if (maxPerDomain === 0) return;
+    const domain = this.#domainOf(host);
+    this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);
+  }
+}
+
+interface FollowDeps {
   readonly db: CrawlDb;
   readonly clock: Clock;
   /** By which a target is admitted, as any link. */

@@ -1,6 +1,8 @@
-import { areClaimsKept, areClaimsKeptBy304, claimsOf } from '../../domain/crawl/headers/header-claims.ts';
 import {
+  areClaimsKept,
+  areClaimsKeptBy304,
   type ConditionRecord,
+  claimsOf,
   conditionalHeaders,
   type HeaderRecord,
   isOfAnotherVersion,
@@ -17,8 +19,7 @@ import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import { elapsedOf } from '../../ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../ports/fetch-protocol.ts';
-import type { FetchItem } from '../../ports/segment-store.ts';
-import { incomplete, truncationOfBody } from './partial-body.ts';
+import type { FetchItem, WireResponse } from '../../ports/segment-store.ts';
 import {
   type Account,
   costs,
@@ -32,6 +33,43 @@ import {
   type VisitResult,
   wireResponse,
 } from './visit-result.ts';
+
+/** 206: no request asks for a range, so whoever answers by one has not sent the page. */
+const PARTIAL_CONTENT = 206;
+
+function truncationOfBody({ head, truncated, brokenOff }: Exchange): WireResponse['truncated'] {
+  if (brokenOff) return 'disconnect';
+  if (head.status === PARTIAL_CONTENT) return 'unspecified';
+  return truncated && 'length';
+}
+
+/** A visit to be retried. What came is stored as evidence, and is no copy of the page. */
+function incomplete(visit: OpenVisit, result: Exchange, truncated: WireResponse['truncated']): VisitResult {
+  const { deps, item } = visit;
+  const at = deps.clock.now();
+  return {
+    outcome: {
+      kind: 'failed',
+      code: 'body-incomplete',
+      message: lackOf(result),
+      status: result.head.status,
+      retryAt: null,
+      at,
+      ...costs(visit),
+    },
+    response: wireResponse(item.url, at, result.head, result.wireBody, truncated, null),
+    body: null,
+    headers: result.head.headers,
+    observation: null,
+  };
+}
+
+function lackOf({ head, bodyBytes, brokenOff }: Exchange): string {
+  if (!brokenOff) return `status ${head.status}: a part of the page, which was not requested`;
+  const { contentLength } = validatorsOf(head.headers);
+  const whole = contentLength !== null && bodyBytes < contentLength ? ` of ${contentLength}` : '';
+  return `the body ended too soon, after ${bodyBytes}${whole} bytes`;
+}
 
 export interface Visit {
   readonly protocol: FetchProtocol;

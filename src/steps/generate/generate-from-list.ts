@@ -1,20 +1,18 @@
 import { parseSeedLine } from '../../domain/crawl/discovery/seed.ts';
-import { dueFacts } from '../../domain/crawl/revisit/due.ts';
-import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
+import type { DayBoundOf } from '../../domain/crawl/revisit/budget-shares.ts';
+import { dueFacts } from '../../domain/crawl/revisit/next-visit.ts';
 import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchItem, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
-import { takenFacts } from '../facts/host-days.ts';
-import { factsOf } from '../facts/host-observations.ts';
+import { factsOf, takenFacts } from '../facts/host-observations.ts';
 import type { SeedSource } from '../inject.ts';
 import { type GenerateSummary, NO_REJECTIONS, type SeedError } from '../summaries.ts';
 import { countingRejections, type UrlChain } from '../url-chain.ts';
-import { createAuditChoice } from './audit-choice.ts';
-import { interleaveHosts } from './fetch-list.ts';
+import { interleaveHosts, newSegmentId } from './fetch-list.ts';
+import { createAuditChoice } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
-import { newSegmentId } from './segment-id.ts';
 
 export interface ListDeps {
   readonly db: CrawlDb;

@@ -1,25 +1,127 @@
-import type { DayBoundOf } from '../../domain/crawl/revisit/fetches-of-day.ts';
+import type { DayBoundOf } from '../../domain/crawl/revisit/budget-shares.ts';
 import { type Absence, absenceOf } from '../../domain/crawl/revisit/missing-links.ts';
-import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
+import { type CrawlDatum, type CrawlState, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
+import { hourOf } from '../../domain/crawl/states/host-traffic.ts';
+import { isMissingPageOld, missingPageUrl } from '../../domain/crawl/states/soft-404.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { partitionOf } from '../../domain/url/hash/partition.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CrawlDb, CrawlDbBatch, DueEntry, SegmentRow } from '../../ports/crawl-db.ts';
+import type { CrawlDb, CrawlDbBatch, DueEntry, HostFacts, SegmentRow } from '../../ports/crawl-db.ts';
 import type { FetchItem, NewSegment, RoundBounds, SegmentStore } from '../../ports/segment-store.ts';
 import { type FetchBudget, fetchBudgetFacts, openFetchBudget } from '../facts/fetch-budget.ts';
-import { HostDays, takenFacts } from '../facts/host-days.ts';
-import { factsOf, missingLinksOf } from '../facts/host-observations.ts';
-import { type HostTurns, openHostTurns } from '../facts/host-turns.ts';
+import { factsOf, HostDays, missingLinksOf, takenFacts } from '../facts/host-observations.ts';
+import { type HostTurns, openHostTurns } from '../facts/host-rest.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
-import type { GenerateSummary, WaitingHosts } from '../summaries.ts';
-import { type AuditChoice, createAuditChoice } from './audit-choice.ts';
-import { type Candidate, interleaveHosts } from './fetch-list.ts';
-import { growList, notListed } from './grown-list.ts';
-import { NOTHING_NOTED, openHazard } from './hazard-round.ts';
+import type { GenerateSummary, NextDue, WaitingHosts } from '../summaries.ts';
+import { type Candidate, interleaveHosts, newSegmentId } from './fetch-list.ts';
+import { type AuditChoice, createAuditChoice, NOTHING_NOTED, openHazard } from './hazard-round.ts';
 import { fetchItem } from './list-item.ts';
-import { nextDue } from './next-due.ts';
-import { newSegmentId } from './segment-id.ts';
 import { isAdmitted, type SelectDeps, type SelectOptions, selectDue } from './select-due.ts';
-import { soft404Probes } from './soft-404-probes.ts';
+
+/**
+ * When the next known page is due, and how many are until the end of that day, by the counts of the due index; `null`:
+ * none ever is.
+ */
+export async function nextDue(db: Pick<CrawlDb, 'due' | 'spread'>, now: number): Promise<NextDue | null> {
+  for await (const { dueAt } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
+    // What is due and was not selected is refused by a rule or a filter, and will be again.
+    if (dueAt <= now) continue;
+    const nextDay = (Math.floor(dueAt / DAY_MS) + 1) * DAY_MS;
+    let urls = 0;
+    for (const [hour, count] of (await db.spread()).dueKnown) {
+      if (hour >= hourOf(dueAt) && hour < hourOf(nextDay)) urls += count;
+    }
+    return { at: new Date(dueAt).toISOString(), urls };
+  }
+  return null;
+}
+
+interface GrowDeps {
+  readonly db: Pick<CrawlDb, 'segments'>;
+  readonly segments: SegmentStore;
+}
+
+/** Candidates that the list of a segment has not: one that is due again is visited in another one. */
+export async function notListed(
+  { segments }: GrowDeps,
+  id: string,
+  chosen: readonly Candidate[],
+): Promise<readonly Candidate[]> {
+  if (chosen.length === 0) return chosen;
+  const segment = await segments.open(id, 'write');
+  try {
+    const listed = new Set<string>();
+    for await (const { url } of segment.fetchList()) listed.add(url);
+    return chosen.filter(({ entry }) => !listed.has(entry.url));
+  } finally {
+    await segment.close();
+  }
+}
+
+/**
+ * Adds items, counted from 0, to the end of the list of a segment; they are on disk before this resolves with the row
+ * of the segment as it is then to be written. Where a crash comes before that, they are visited without a lease.
+ */
+export async function growList(
+  { db, segments }: GrowDeps,
+  id: string,
+  items: AsyncIterable<FetchItem>,
+  hosts: Readonly<Record<string, HostFacts>>,
+): Promise<SegmentRow> {
+  const row = (await db.segments()).find((each) => each.id === id);
+  if (row === undefined) throw new TypeError(`segment ${id} does not belong to this crawl db`);
+  const segment = await segments.open(id, 'write');
+  try {
+    const { urls } = segment.info;
+    const added: FetchItem[] = [];
+    for await (const item of items) added.push({ ...item, index: urls + item.index });
+    await segment.addItems(added, hosts);
+    return { ...row, urls: segment.info.urls };
+  } finally {
+    await segment.close();
+  }
+}
+
+interface ProbeRules {
+  readonly random: () => number;
+  readonly partition: (host: string) => number;
+  /** Whether the URL filters let an address in. */
+  readonly admits: (url: string) => boolean;
+}
+
+/**
+ * An address that cannot exist for each host of a fetch list whose answer to such an address is not known, or is too
+ * old.
+ */
+function soft404Probes(
+  list: readonly Candidate[],
+  facts: Readonly<Record<string, HostFacts>>,
+  now: number,
+  { random, partition, admits }: ProbeRules,
+): FetchItem[] {
+  const asked = new Set<string>();
+  const items: FetchItem[] = [];
+  for (const { host, entry } of list) {
+    const known = facts[host]?.nothing ?? null;
+    if (asked.has(host) || (known !== null && !isMissingPageOld(known, now))) continue;
+    asked.add(host);
+    const url = missingPageUrl(entry.url, random());
+    if (!admits(url)) continue;
+    items.push({
+      index: items.length,
+      url,
+      host,
+      partition: partition(host),
+      depth: 0,
+      score: 1,
+      validators: NO_VALIDATORS,
+      digest: null,
+      audit: false,
+      metadata: {},
+    });
+  }
+  return items;
+}
 
 export interface GenerateOptions {
   readonly topN?: number;
@@ -48,7 +150,7 @@ export interface GenerateOptions {
 }
 
 /** Settings that hold for all rounds of a crawl. */
-export interface GenerateSettings {
+interface GenerateSettings {
   /** Largest share of the visits to known pages whose body is fetched though the headers say "unchanged". */
   readonly auditShare: number;
   /** Whether each host is asked for an address that cannot exist. */
@@ -64,11 +166,11 @@ export interface GenerateSettings {
 }
 
 /** The options of a round, each with its value. */
-export type GenerateRequest = Required<Omit<GenerateOptions, 'status' | 'into'>> &
+type GenerateRequest = Required<Omit<GenerateOptions, 'status' | 'into'>> &
   Pick<GenerateOptions, 'status' | 'into'> &
   GenerateSettings;
 
-export interface GenerateDeps {
+interface GenerateDeps {
   readonly db: CrawlDb;
   readonly segments: SegmentStore;
   readonly clock: Clock;

@@ -1,24 +1,93 @@
-import { lateAfterMs, visitWorth } from '../../domain/crawl/hazard/visit-worth.ts';
+import { lateAfterMs, visitWorth } from '../../domain/crawl/hazard/due-decision.ts';
+import { type AuditRecord, auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/ladder.ts';
 import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { CrawlDb, CrawlDbBatch, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import { type Expectations, openExpectations } from '../facts/expected-changes.ts';
-import type { FetchBudget } from '../facts/fetch-budget.ts';
-import { aheadOf, openRuns, type Runs, runFacts, runsAt } from '../facts/runs.ts';
-import { storedPrice, visitPriceFacts } from '../facts/visit-price.ts';
-import { openWatchedHosts, type WatchedHosts, watchedHostFacts } from '../facts/watched-hosts.ts';
-import { boundsReader } from './bounds-reader.ts';
-import { Deferral } from './deferral.ts';
+import { type FetchBudget, storedPrice, visitPriceFacts } from '../facts/fetch-budget.ts';
+import { openWatchedHosts, type WatchedHosts, watchedHostFacts } from '../facts/host-observations.ts';
+import { aheadOf, openRuns, type Runs, runFacts, runsAt } from '../facts/touched-urls.ts';
 import type { Candidate } from './fetch-list.ts';
 import { HazardDue, lookedAtClock } from './hazard-due.ts';
 import { KnownExpectations } from './known-expectations.ts';
+import { boundsReader } from './settings-in-force.ts';
+
+/** Records rewritten per batch. */
+const WINDOW = 500;
+
+/** Moves pages that wait to the time at which they are to be looked at again. */
+class Deferral {
+  readonly #db: Pick<CrawlDb, 'getMany' | 'write'>;
+  #waiting = new Map<string, number>();
+
+  constructor(db: Pick<CrawlDb, 'getMany' | 'write'>) {
+    this.#db = db;
+  }
+
+  async add(url: string, until: number): Promise<void> {
+    this.#waiting.set(url, until);
+    if (this.#waiting.size >= WINDOW) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const waiting = [...this.#waiting];
+    this.#waiting = new Map();
+    if (waiting.length === 0) return;
+    const records = await this.#db.getMany(waiting.map(([url]) => url));
+    const puts = waiting.flatMap(([, until], i) => {
+      const previous = records[i];
+      if (previous === undefined || previous.lastFetchAt === null) return [];
+      const nextFetchAt = Math.ceil(until);
+      const schedule = { ...previous.schedule, intervalMs: nextFetchAt - previous.lastFetchAt };
+      return [{ datum: { ...previous, nextFetchAt, schedule }, previous }];
+    });
+    await this.#db.write({ puts });
+  }
+}
+
+/** Chooses the visits of a fetch list that are audits. */
+export interface AuditChoice {
+  /** Whether a visit that its headers could end is one. May be called once for each visit. */
+  next(host: string): boolean;
+}
+
+/**
+ * Audits by the records of the hosts in the list. Those chosen count as clean for the visits behind them, so that a
+ * list of many pages has few: their result is known when all have been made.
+ * @param most as in {@link auditShareOf}
+ * @param random uniform in [0, 1)
+ */
+export function createAuditChoice(
+  most: number,
+  hosts: Readonly<Record<string, AuditRecord>>,
+  random: () => number,
+): AuditChoice {
+  const chosen = new Map<string, number>();
+  const all = { audits: 0, lies: 0 };
+  for (const { audits, lies } of Object.values(hosts)) {
+    all.audits += audits;
+    all.lies += lies;
+  }
+  return {
+    next(host) {
+      const { audits, lies } = hosts[host] ?? NO_AUDITS;
+      const planned = chosen.get(host) ?? 0;
+      const own = { audits: audits + planned, lies };
+      const others = { audits: all.audits - own.audits, lies: all.lies - lies };
+      if (random() >= auditShareOf(most, own, others)) return false;
+      chosen.set(host, planned + 1);
+      all.audits++;
+      return true;
+    },
+  };
+}
 
 /** What a round notes with its leases. */
-export type Noted = Required<Pick<CrawlDbBatch, 'meta' | 'hostFacts'>>;
+type Noted = Required<Pick<CrawlDbBatch, 'meta' | 'hostFacts'>>;
 
 export const NOTHING_NOTED: Noted = Object.freeze({ meta: {}, hostFacts: [] });
 
-export interface RoundTerms {
+interface RoundTerms {
   readonly now: number;
   /** URLs due until then count as due, ms since the epoch. */
   readonly until: number;

@@ -1,9 +1,9 @@
-import { BARE_CHARS } from '../../domain/crawl/rendering/bare-page.ts';
+import { BARE_CHARS } from '../../domain/crawl/rendering/render-trials.ts';
 import type { Absence } from '../../domain/crawl/revisit/missing-links.ts';
 import { type CrawlDatum, NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import { isPartial, takesPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchItem } from '../../ports/segment-store.ts';
-import type { AuditChoice } from './audit-choice.ts';
+import type { AuditChoice } from './hazard-round.ts';
 
 /**
  * The entry of the fetch list for a record.

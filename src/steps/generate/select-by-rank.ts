@@ -1,4 +1,4 @@
-import { hourOf, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
+import { hourOf, startOfHour } from '../../domain/crawl/states/host-traffic.ts';
 import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import { TOUCHED_SHARE } from '../facts/touched-urls.ts';
 import { type Candidate, type CapCounts, type Caps, Selection, type SelectionDeps } from './fetch-list.ts';

@@ -1,22 +1,81 @@
 import type { SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
-import type { CrawlState } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import type { QueryEnvironment, QueryField } from '../../domain/query/fields.ts';
+import { impliedBy, matcherOf } from '../../domain/query/match.ts';
+import { parseExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, DueQuery } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import type { SkipSink } from '../counters/skip-notes.ts';
-import { type HostDays, untilTomorrow } from '../facts/host-days.ts';
-import type { HostTurns } from '../facts/host-turns.ts';
+import type { SkipSink } from '../counters/outcome-counts.ts';
+import { type HostDays, untilTomorrow } from '../facts/host-observations.ts';
+import type { HostTurns } from '../facts/host-rest.ts';
 import { type GenerateRejections, NO_REJECTIONS } from '../summaries.ts';
 import { isBeyondDepth, type LinkOptions } from '../update/found-links.ts';
 import type { UrlChain } from '../url-chain.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
-import { boundsReader } from './bounds-reader.ts';
 import { selectWithinBudget } from './budget/select-within-budget.ts';
-import { dueWhere } from './due-where.ts';
 import type { Candidate, CapCounts, Caps } from './fetch-list.ts';
 import type { HazardRound } from './hazard-round.ts';
 import { selectByRank } from './select-by-rank.ts';
+import { boundsReader } from './settings-in-force.ts';
+
+/** Judges due URLs by an expression over their records. */
+interface DueWhere {
+  /** Yields all entries, in their order, each after its record was read where that is needed. */
+  judged(entries: Iterable<DueEntry> | AsyncIterable<DueEntry>): AsyncGenerator<DueEntry>;
+  /** Whether the record of an entry that was yielded matches. */
+  isWanted(entry: DueEntry): boolean;
+}
+
+/** Records read at a time. */
+const READ_WINDOW = 500;
+
+/** Fields that a due entry holds as its record does. */
+const OF_ENTRY: ReadonlySet<string> = new Set(['url', 'scheme', 'host', 'domain', 'tld', 'state', 'depth']);
+const isOfEntry = (field: QueryField): boolean => OF_ENTRY.has(field.name);
+
+/**
+ * An expression over those fields reads no record; one with other conditions beside them reads the records of the
+ * entries that meet those.
+ * @throws CrawlError `usage-invalid`, with the column of the mistake
+ */
+function dueWhere(db: Pick<CrawlDb, 'getMany'>, where: string, env: QueryEnvironment): DueWhere {
+  const expression = parseExpression(where, env.now);
+  const implied = impliedBy(expression, isOfEntry);
+  const ofEntry = implied === null ? () => true : matcherOf(implied, env);
+  const ofRecord = implied === expression ? null : matcherOf(expression, env);
+  const unwanted = new WeakSet<DueEntry>();
+  const judge = async (window: readonly DueEntry[]): Promise<void> => {
+    // The condition reads only fields that the entry has.
+    const candidates = window.filter((entry) => {
+      const mayMatch = ofEntry(entry as Pick<CrawlDatum, 'url' | 'state' | 'depth'> as CrawlDatum);
+      if (!mayMatch) unwanted.add(entry);
+      return mayMatch;
+    });
+    if (ofRecord === null || candidates.length === 0) return;
+    const records = await db.getMany(candidates.map(({ url }) => url));
+    for (const [i, entry] of candidates.entries()) {
+      const record = records[i];
+      if (record !== undefined && !ofRecord(record)) unwanted.add(entry);
+    }
+  };
+  return {
+    async *judged(entries) {
+      let window: DueEntry[] = [];
+      for await (const entry of entries) {
+        window.push(entry);
+        if (window.length < READ_WINDOW) continue;
+        await judge(window);
+        yield* window;
+        window = [];
+      }
+      await judge(window);
+      yield* window;
+    },
+    isWanted: (entry) => !unwanted.has(entry),
+  };
+}
 
 export interface SelectDeps {
   readonly urls: UrlChain;
@@ -48,7 +107,7 @@ export interface SelectOptions extends Caps {
 }
 
 /** The round that the URLs are selected for. */
-export interface SelectRound {
+interface SelectRound {
   readonly now: number;
   /** URLs due until then count as due, ms since the epoch. */
   readonly until: number;
@@ -64,7 +123,7 @@ export interface SelectRound {
   readonly hazard: HazardRound | null;
 }
 
-export interface SelectedUrls {
+interface SelectedUrls {
   /** Best first. */
   readonly chosen: readonly Candidate[];
   readonly due: number;

@@ -1,10 +1,31 @@
 import { HINT_KEY } from '../../domain/crawl/discovery/sitemap-hint.ts';
-import { boundsFor, isDrift, replayLastVisit, type SettlePolicy } from '../../domain/crawl/revisit/next-visit.ts';
+import {
+  boundsFor,
+  type IntervalBounds,
+  isDrift,
+  isOfType,
+  replayLastVisit,
+  type SettlePolicy,
+} from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
 import { openExpectations } from '../facts/expected-changes.ts';
-import { withVisitPrice } from '../facts/visit-price.ts';
+import { withVisitPrice } from '../facts/fetch-budget.ts';
+
+/**
+ * The operator's bounds of the time between two visits of a page. Where MIME types have bounds of their own the record
+ * is read, since the due index does not have the type.
+ */
+export function boundsReader(
+  db: Pick<CrawlDb, 'get'>,
+  policy: SettlePolicy,
+): (url: string) => IntervalBounds | Promise<IntervalBounds> {
+  const rules = policy.intervalRules ?? [];
+  if (rules.length === 0 && policy.boundsOfUrl === undefined) return () => policy;
+  if (!rules.some(isOfType)) return (url) => boundsFor({ url, contentType: null }, policy);
+  return async (url) => boundsFor((await db.get(url)) ?? { url, contentType: null }, policy);
+}
 
 /** Fact in the crawl db: the settings by which all pages have their next visits. */
 export const SETTINGS_KEY = 'schedule.settings';

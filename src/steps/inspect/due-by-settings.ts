@@ -1,7 +1,6 @@
 // steps/inspect/: questions about records: find, explain, plan, simulate, count.
-import { dueFacts } from '../../domain/crawl/revisit/due.ts';
-import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
-import type { ReadMeter } from '../../ports/record-indexes.ts';
+import { dueFacts } from '../../domain/crawl/revisit/next-visit.ts';
+import type { CrawlDb, DueEntry, ReadMeter } from '../../ports/crawl-db.ts';
 import { MOST_MOVED, type NewSettings } from '../generate/settings-in-force.ts';
 
 /** Entries whose records are read together. */

@@ -1,7 +1,11 @@
 import { hintTrust } from '../../domain/crawl/discovery/sitemap-hint.ts';
+import { pagePattern, type RenderTrials, rendersFrom, trialsOf } from '../../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, Visit, VisitOutcome } from '../../domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../domain/crawl/states/settle.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import type { Truncation } from '../../domain/crawl/states/truncation.ts';
+import type { PageVariant } from '../../domain/page/links/page-series.ts';
+import { textOverlap } from '../../domain/page/near/page-dimensions.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
 import type { VisitedTemplate } from '../../domain/url/families/stored-families.ts';
@@ -9,6 +13,98 @@ import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import type { FamilyTreatment } from '../update/link-families.ts';
 import { isoTime } from './views.ts';
+
+const TRUNCATED: Readonly<Record<Truncation, string>> = {
+  length: 'Its stored copy was cut at http.maxBodyBytes; the rest of the page is not known.',
+  disconnect:
+    'Its stored copy is a part of the page: the connection or the content coding ended the body too soon at each of ' +
+    'several visits in a row. It represents no duplicates, and nothing counts as unchanged by it.',
+  unspecified:
+    'Its stored copy is a part of the page: several visits in a row were answered with status 206, which no request ' +
+    'asks for. It represents no duplicates, and nothing counts as unchanged by it.',
+  lost: 'Its stored response was damaged, and "incrawl repair --deep" has taken it out: the next visit fetches it whole.',
+};
+
+/** Why the stored copy is not the whole page. */
+export const truncationSentences = ({ truncated }: CrawlDatum): string[] =>
+  truncated === null ? [] : [TRUNCATED[truncated]];
+
+/** The parts of the page that change. */
+export function partSentences({ blocks, visits }: CrawlDatum): string[] {
+  if (blocks === null) return [];
+  const { changed, volatile } = blocks;
+  const sentences: string[] = [];
+  if (changed.length > 0) sentences.push(`The last change was in these parts: ${changed.join(', ')}.`);
+  else if (visits.at(-1)?.outcome === 'modified') {
+    sentences.push('The last change was in no text that was compared: only in links, markup or hidden parts.');
+  }
+  if (volatile.length > 0) {
+    sentences.push(`These parts differ at most visits, so they do not count as a change: ${volatile.join(', ')}.`);
+    if (volatile.some((name) => /:\d+$/.test(name))) {
+      sentences.push('The number of a part is its place among siblings of the same kind.');
+    }
+    const last = visits.at(-1);
+    if (last?.outcome === 'modified' && last.distance === 0) {
+      sentences.push('Nothing else that counts differed at the last visit with another body, so its distance is 0.');
+    }
+  }
+  return sentences;
+}
+
+const VARIANT_NAMES: Readonly<Record<PageVariant, string>> = { amp: 'AMP', print: 'print', mobile: 'mobile' };
+
+/** What the page says of its place among others. */
+export function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: CrawlDatum): string[] {
+  const sentences: string[] = [];
+  if (variant !== undefined && variantOf !== undefined) {
+    sentences.push(
+      `It declares to be the ${VARIANT_NAMES[variant as PageVariant] ?? variant} version of ${variantOf}.`,
+    );
+  }
+  if (pageNumber !== undefined) sentences.push(`It is page ${pageNumber} of a text or list of several pages.`);
+  return sentences;
+}
+
+/** How much of its text a duplicate shares with its page. */
+export function copySentences(page: CrawlDatum, representative: CrawlDatum | undefined): string[] {
+  if (page.state !== 'duplicate' || representative === undefined) return [];
+  const overlap = textOverlap(page.sketch, representative.sketch);
+  if (overlap === null) {
+    return [
+      'How much of their text is the same is not known: one of them has not been parsed since, or is a list of links.',
+    ];
+  }
+  const percent = (share: number): string => `${Math.round(100 * share)} %`;
+  return [
+    `${percent(overlap.likeness)} of their text is the same, and ${percent(overlap.containment)} of the shorter one is ` +
+      'in the longer (estimated from sketches of three-word runs).',
+  ];
+}
+
+/** Whether a browser made the stored copy, from what, and what its host has shown of rendering. */
+export function renderSentences(datum: CrawlDatum, known: readonly RenderTrials[] | null): string[] {
+  return [...renderedCopySentences(datum), ...trialSentences(trialsOf(known, pagePattern(datum.url)))];
+}
+
+function renderedCopySentences({ rendered }: CrawlDatum): string[] {
+  if (rendered === null) return [];
+  const { inputs } = rendered;
+  const rest = 'It is rendered again where that, or the static page, has changed.';
+  if (inputs.length === 0) return [`Its stored copy was rendered by a browser; its scripts asked for no data. ${rest}`];
+  const named = inputs.map(({ url }) => url).join(', ');
+  return [`Its stored copy was rendered by a browser, with what came from ${named}. ${rest}`];
+}
+
+function trialSentences(trials: RenderTrials | undefined): string[] {
+  if (trials === undefined) return [];
+  const { pattern, renders, gains, misses, at } = trials;
+  const counted = `Rendering has added content to ${gains} of ${renders} empty pages of its host under ${pattern}`;
+  const from = rendersFrom(trials);
+  if (from === 0) return [`${counted}, the last at ${isoTime(at)}: such pages are rendered under render: auto.`];
+  return [
+    `${counted}, and to none of the last ${misses}: under render: auto it is tried again from ${isoTime(from)} on.`,
+  ];
+}
 
 /** A visit in words: the rung of the ladder of change that decided, and the result. */
 export interface VisitStory {

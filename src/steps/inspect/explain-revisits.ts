@@ -7,10 +7,14 @@ import {
   PAYING_CHANCE,
   payingChance,
 } from '../../domain/crawl/change/change-belief.ts';
-import { expectedOf, type HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
-import { folderOf } from '../../domain/crawl/hazard/page-group.ts';
-import { dueFacts, isDueByHazard } from '../../domain/crawl/revisit/due.ts';
-import { boundsFor, type SettlePolicy, weightOf } from '../../domain/crawl/revisit/next-visit.ts';
+import { expectedOf, folderOf, type HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
+import {
+  boundsFor,
+  dueFacts,
+  isDueByHazard,
+  type SettlePolicy,
+  weightOf,
+} from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum, DueCause } from '../../domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { isoTime } from './views.ts';

@@ -1,26 +1,29 @@
 import { INLINK_SCORE_KEY, INLINK_WEIGHT_KEY, INLINKS_KEY } from '../../domain/crawl/discovery/inlinks.ts';
-import { redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
-import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/audit-share.ts';
-import { isPageless } from '../../domain/crawl/revisit/missing-url.ts';
+import { redirectsTo } from '../../domain/crawl/discovery/link-rules.ts';
+import { auditShareOf, NO_AUDITS } from '../../domain/crawl/headers/ladder.ts';
+import { isPageless } from '../../domain/crawl/revisit/missing-links.ts';
 import { isDrift, type NextVisit, replayLastVisit } from '../../domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm } from '../../domain/crawl/revisit/schedule.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import { THIN_KEY, type Thinness } from '../../domain/url/families/visit-worth.ts';
+import { THIN_KEY, type Thinness } from '../../domain/url/families/noise-families.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { WAITING_KEY } from '../update/like-urls/host-book.ts';
 import {
+  copySentences,
   type FamilyView,
   familySentence,
   ifItWereFound,
   type OutlookInput,
+  partSentences,
+  renderSentences,
+  seriesSentences,
+  truncationSentences,
   type VisitStory,
   visitStories,
   waysToComeSooner,
 } from './explain-outlook.ts';
-import { copySentences, partSentences, seriesSentences, truncationSentences } from './explain-parts.ts';
-import { renderSentences } from './explain-rendering.ts';
 import { broughtForwardBy, dueCause, hazardSentences } from './explain-revisits.ts';
 import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
 

@@ -1,11 +1,50 @@
 import { closestName } from '../../domain/closest-name.ts';
+import type { CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { QueryEnvironment } from '../../domain/query/fields.ts';
 import { HOST_FIELDS } from '../../domain/query/host-fields.ts';
 import { matcherOf } from '../../domain/query/match.ts';
 import { parseExpressionOver } from '../../domain/query/parse.ts';
-import type { CrawlDb, HostRow } from '../../ports/crawl-db.ts';
+import { topLevelDomain } from '../../domain/url/canonical/url-key.ts';
+import type { CrawlDb, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 import { type Order, sortedHead } from './sorted-head.ts';
+
+const GROUPINGS = ['host', 'domain', 'tld'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+export interface GroupView {
+  readonly name: string;
+  readonly hosts: number;
+  readonly urls: number;
+  readonly byState: StateCounts;
+}
+
+/** URLs by host, registrable domain or top-level domain, most first. Reads one row a host. */
+export async function groupHosts(
+  db: Pick<CrawlDb, 'hosts'>,
+  grouping: Grouping,
+  domainOf: (host: string) => string,
+): Promise<GroupView[]> {
+  const nameOf = { host: (host: string) => host, domain: domainOf, tld: topLevelDomain }[grouping];
+  const groups = new Map<string, { hosts: number; urls: number; byState: Partial<Record<CrawlState, number>> }>();
+  for await (const { host, urls, byState } of db.hosts()) {
+    if (urls === 0) continue;
+    const name = nameOf(host);
+    let group = groups.get(name);
+    if (group === undefined) {
+      group = { hosts: 0, urls: 0, byState: {} };
+      groups.set(name, group);
+    }
+    group.hosts++;
+    group.urls += urls;
+    for (const [state, count] of Object.entries(byState) as [CrawlState, number][]) {
+      group.byState[state] = (group.byState[state] ?? 0) + count;
+    }
+  }
+  return [...groups]
+    .map(([name, group]) => ({ name, ...group }))
+    .sort((a, b) => b.urls - a.urls || (a.name < b.name ? -1 : 1));
+}
 
 export interface HostQuery {
   /** An expression over the fields of a host; see `HOST_FIELDS`. */

@@ -3,16 +3,13 @@ import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts'
 import { CrawlError } from '../../domain/errors.ts';
 import type { Expression } from '../../domain/query/expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
-import { type Matches, matcherOf } from '../../domain/query/match.ts';
-import { narrowingOf } from '../../domain/query/narrow.ts';
+import { type Matches, matcherOf, narrowingOf } from '../../domain/query/match.ts';
 import { parseExpression, parsePageExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDb, DueEntry, ScanQuery } from '../../ports/crawl-db.ts';
-import type { IndexName, ReadMeter } from '../../ports/record-indexes.ts';
+import type { CrawlDb, DueEntry, IndexName, ReadMeter, ScanQuery } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { READING_DUE, READING_RECORDS } from '../work-meter.ts';
-import { sampled, sampleOfHosts } from './sample.ts';
-import { highestScores, type Order, sortedHead } from './sorted-head.ts';
+import { highestScores, type Order, sampled, sampleOfHosts, sortedHead } from './sorted-head.ts';
 
 /** Conditions on records; a record must meet all of them. */
 export interface RecordQuery {

@@ -2,7 +2,7 @@ import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts'
 import { type RepeatScope, signedText } from '../../domain/crawl/states/duplicate.ts';
 import { MAX_EXACT_DISTANCE, parseFingerprint } from '../../domain/page/near/fingerprint-tables.ts';
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
-import { textOverlap } from '../../domain/page/near/text-sketch.ts';
+import { textOverlap } from '../../domain/page/near/page-dimensions.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, ScanQuery } from '../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../ports/fingerprint-tables.ts';

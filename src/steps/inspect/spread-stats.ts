@@ -1,5 +1,5 @@
-import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
-import type { Spread } from '../../ports/record-indexes.ts';
+import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/host-traffic.ts';
+import type { Spread } from '../../ports/crawl-db.ts';
 
 /** Distributions of records, from counters of the crawl db: no row is read. */
 

@@ -1,15 +1,75 @@
-import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/histogram-buckets.ts';
+import {
+  type ChangeGamma,
+  chanceWithin,
+  changeGamma,
+  expectedPeriodMs,
+  NO_BELIEF,
+} from '../../domain/crawl/change/change-belief.ts';
+import { groupOf, type HostExpectation, meanRateOfGroup } from '../../domain/crawl/hazard/expectation.ts';
+import { hazardBetween } from '../../domain/crawl/hazard/host-clock.ts';
+import { isLive } from '../../domain/crawl/revisit/next-visit.ts';
+import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/host-traffic.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
-import type { Spread } from '../../ports/record-indexes.ts';
+import type { CrawlDb, DueEntry, Spread, StateCounts } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
+import { openExpectedSoFar } from '../facts/expected-changes.ts';
 import type { NewSettings } from '../generate/settings-in-force.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { dueBySettings } from './due-by-settings.ts';
-import { openPageEstimates } from './page-estimates.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 import { seconds } from './views.ts';
+
+/** What is estimated of one page. */
+interface PageEstimate {
+  /** Probability that its copy lacks no substantive change. */
+  readonly fresh: number;
+  /** Time between two substantive changes, ms. */
+  readonly periodMs: number;
+}
+
+/**
+ * Estimates by the mean rates of the pages around, where decisions go by rates whose weight is the time alone: for a
+ * figure each page counts for itself.
+ */
+interface PageEstimates {
+  /** `null`: not a page that has been fetched. */
+  of(entry: DueEntry): Promise<PageEstimate | null>;
+}
+
+/** `null`: no schedule with a belief has run. */
+async function openPageEstimates(db: Pick<CrawlDb, 'meta' | 'hostRows'>, now: number): Promise<PageEstimates | null> {
+  const expectations = await openExpectedSoFar(db, now);
+  if (expectations === null) return null;
+  const hosts = new Map<string, HostExpectation>();
+  const hostExpected = async (host: string): Promise<HostExpectation> => {
+    const known = hosts.get(host);
+    if (known !== undefined) return known;
+    if (hosts.size >= MAX_HOSTS) hosts.clear();
+    const [row] = await db.hostRows([host]);
+    const expected = expectations(row?.facts);
+    hosts.set(host, expected);
+    return expected;
+  };
+  return {
+    async of(entry) {
+      const { url, lastFetchAt, belief } = entry;
+      if (!isLive(entry) || lastFetchAt === null) return null;
+      const expected = await hostExpected(hostOf(url));
+      const group = groupOf(url);
+      const gamma = changeGamma(belief ?? NO_BELIEF, meanRateOfGroup(expected, group, now), now - lastFetchAt);
+      return estimateOf(gamma, hazardBetween(expected.clock, group, lastFetchAt, now));
+    },
+  };
+}
+
+/** Hosts remembered: a clock has up to 6 KB. */
+const MAX_HOSTS = 5_000;
+
+const estimateOf = (gamma: ChangeGamma, hazardMs: number): PageEstimate => ({
+  fresh: 1 - chanceWithin(gamma, hazardMs),
+  periodMs: expectedPeriodMs(gamma),
+});
 
 export interface DbStats extends SpreadView {
   readonly urls: number;
@@ -49,7 +109,7 @@ const DAYS_AHEAD = 14;
 
 type StatsDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta' | 'hostRows'>;
 
-export interface StatsOptions {
+interface StatsOptions {
   /** Reads the due index, however large it is. */
   readonly full?: boolean | undefined;
   /** As in {@link DueBySettings}: where the due index is read. */

@@ -1,8 +1,10 @@
 import type { RenderTrials } from '../../domain/crawl/rendering/render-trials.ts';
 import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.ts';
+import { changeSignatureOf } from '../../domain/crawl/states/duplicate.ts';
 import { type HostTraffic, latencyPercentile, NO_TRAFFIC } from '../../domain/crawl/states/host-traffic.ts';
-import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
+import { fieldNamed, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
 import type { DueEntry, HostRow, StateCounts } from '../../ports/crawl-db.ts';
+import { requireField } from './find-records.ts';
 
 /** A record as people and other programs see it: times in ISO 8601, intervals in seconds, signature in hex. */
 export interface RecordView {
@@ -201,4 +203,29 @@ export function hostView(row: HostRow, now: number, changesPerDay: number | null
   const headersTrusted = distrustedUntil === null || now >= distrustedUntil;
   const rate = changesPerDay === null ? null : Number(changesPerDay.toPrecision(3));
   return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };
+}
+
+/** A record cut down to the fields asked for, in their order. */
+export type RecordRow = Readonly<Record<string, unknown>>;
+
+/** Parts of a record that are lists or objects. */
+const WHOLE_PARTS = ['visits', 'lastError', 'metadata'] as const satisfies readonly (keyof RecordView)[];
+
+/** Makes rows of these fields from records. Throws `usage-invalid` for a name that is no field. */
+export function rowMaker(names: readonly string[], env: QueryEnvironment): (datum: CrawlDatum) => RecordRow {
+  const columns = names.map((name) => {
+    const part = WHOLE_PARTS.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (part !== undefined && fieldNamed(name) === undefined) {
+      return [part, (datum: CrawlDatum) => recordView(datum)[part]] as const;
+    }
+    const field = requireField('fields', name);
+    return [field.name, (datum: CrawlDatum) => shown(field, field.read(datum, env))] as const;
+  });
+  return (datum) => Object.fromEntries(columns.map(([name, read]) => [name, read(datum)]));
+}
+
+/** Times in ISO 8601, durations in seconds, as in the whole record. */
+function shown({ type }: QueryField, value: MetadataValue | null): MetadataValue | null {
+  if (typeof value !== 'number') return value;
+  return type === 'time' ? isoTime(value) : type === 'duration' ? seconds(value) : value;
 }

@@ -1,5 +1,5 @@
 // steps/render/: pages that a browser renders: when, with which requests, and how a return visit does without it.
-import type { RenderMode } from '../../domain/crawl/rendering/render-mode.ts';
+import type { RenderMode } from '../../domain/crawl/rendering/render-trials.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes } from '../../ports/host-lanes.ts';
 import type { PageRenderer } from '../../ports/rendering/page-renderer.ts';

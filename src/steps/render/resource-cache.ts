@@ -1,5 +1,4 @@
-import { claimsOf } from '../../domain/crawl/headers/header-claims.ts';
-import { validatorsOf } from '../../domain/crawl/headers/ladder.ts';
+import { claimsOf, validatorsOf } from '../../domain/crawl/headers/ladder.ts';
 import type { Validators } from '../../domain/crawl/states/datum.ts';
 import type { SubAnswer } from '../../ports/rendering/page-renderer.ts';
 

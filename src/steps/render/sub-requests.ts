@@ -1,12 +1,11 @@
 import { conditionalHeaders } from '../../domain/crawl/headers/ladder.ts';
-import { keptInputs, type RenderInput } from '../../domain/crawl/rendering/rendered-copy.ts';
+import { keptInputs, type RenderInput } from '../../domain/crawl/rendering/render-trials.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { SubAnswer, SubRequest } from '../../ports/rendering/page-renderer.ts';
-import { restAskedFor } from '../fetch/status-outcome.ts';
-import type { VisitOptions } from '../fetch/visit-result.ts';
+import { restAskedFor, type VisitOptions } from '../fetch/visit-result.ts';
 import type { WithRendering } from './rendering.ts';
 import { type Resource, resourceOf } from './resource-cache.ts';
 

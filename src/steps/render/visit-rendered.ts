@@ -1,8 +1,15 @@
-import { hasGained, isBare, type PageFill, pageFill } from '../../domain/crawl/rendering/bare-page.ts';
-import { pagePattern } from '../../domain/crawl/rendering/page-pattern.ts';
-import type { RenderMode } from '../../domain/crawl/rendering/render-mode.ts';
-import { mayGain, type RenderTrials, trialsOf } from '../../domain/crawl/rendering/render-trials.ts';
-import type { RenderInput } from '../../domain/crawl/rendering/rendered-copy.ts';
+import {
+  hasGained,
+  isBare,
+  mayGain,
+  type PageFill,
+  pageFill,
+  pagePattern,
+  type RenderInput,
+  type RenderMode,
+  type RenderTrials,
+  trialsOf,
+} from '../../domain/crawl/rendering/render-trials.ts';
 import { NO_VALIDATORS } from '../../domain/crawl/states/datum.ts';
 import type { FetchSuccess } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError } from '../../domain/errors.ts';

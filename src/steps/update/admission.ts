@@ -1,5 +1,5 @@
 // steps/update/: updatedb: outcomes, links, duplicates and orphans applied to the crawl db.
-import { rejectionKind } from '../../domain/crawl/discovery/rejections.ts';
+import { rejectionKind } from '../../domain/crawl/discovery/link-rules.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { DepthCache } from '../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';

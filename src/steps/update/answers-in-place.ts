@@ -1,4 +1,4 @@
-import { asLoginRequired } from '../../domain/crawl/states/login-required.ts';
+import { asLoginRequired } from '../../domain/crawl/states/outcome.ts';
 import {
   asSoft404,
   isLikeMissingPage,
@@ -9,7 +9,7 @@ import {
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { HostObservation } from '../../ports/segment-store.ts';
-import type { JoinedRecord } from './joined-records.ts';
+import type { JoinedRecord } from './known-visits.ts';
 
 /**
  * The records of a chunk in which soft 404s have become "gone": pages with the text that their host gives for an

@@ -1,21 +1,22 @@
 import { type PageChange, pageChange, pageDropped } from '../../domain/crawl/change/page-change.ts';
 import { judgeHint, withoutHint } from '../../domain/crawl/discovery/sitemap-hint.ts';
 import type { HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
-import { parseHttpDate } from '../../domain/crawl/headers/http-date.ts';
+import { parseHttpDate } from '../../domain/crawl/headers/header-fields.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { type SettlePolicy, settle, type Transition } from '../../domain/crawl/states/settle.ts';
+import { THIN_KEY, thinnessOf } from '../../domain/url/families/noise-families.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
-import { PURGED_KEY } from '../../ports/seen-urls.ts';
+import { PURGED_KEY } from '../../ports/seen-filter.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
 import { addFailure, type FailureKind, loginFailureOf, parseFailureOf } from '../counters/failures.ts';
 import type { Layers } from '../counters/layers.ts';
+import { noteVisit } from '../counters/outcome-counts.ts';
 import type { HostTally } from '../counters/round-hosts.ts';
-import { noteVisit } from '../counters/skip-notes.ts';
 import { noted } from '../facts/change-feed.ts';
 import type { Expectations } from '../facts/expected-changes.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
-import { writtenAt } from '../facts/written-at.ts';
+import { writtenAt } from '../facts/touched-urls.ts';
 import type { LoginOf } from './answers-in-place.ts';
 import { ChangeBook } from './change-book.ts';
 import {
@@ -26,8 +27,7 @@ import {
   outlinkTargets,
   redirectTarget,
 } from './found-links.ts';
-import type { JoinedRecord } from './joined-records.ts';
-import { type KnownVisit, knownVisits } from './known-visits.ts';
+import { type JoinedRecord, type KnownVisit, knownVisits } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
 import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
 import { datesInFeeds } from './links/dates-in-feeds.ts';
@@ -36,8 +36,20 @@ import type { InlinkLevels } from './links/inlink-levels.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
 import { shorterWayFacts } from './links/shorter-ways.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
-import { withThinness } from './thin-page.ts';
 import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
+
+/** The page, marked where it has hardly a word of its own: its family may ask how many of its pages do. */
+function withThinness(
+  { books }: LinkDeps['admission'],
+  found: ReadonlyMap<string, Found>,
+  { datum, parsed }: Pick<JoinedRecord, 'parsed'> & { readonly datum: CrawlDatum },
+  targets: readonly string[],
+): CrawlDatum {
+  if (books === null || parsed?.outcome.kind !== 'parsed') return datum;
+  const content = (): readonly string[] => targets.filter((target) => (found.get(target)?.noise ?? null) === null);
+  const thin = thinnessOf(parsed.outcome.ownChars, () => books.ownLinks(datum.url, content()));
+  return thin === null ? datum : { ...datum, metadata: { ...datum.metadata, [THIN_KEY]: thin } };
+}
 
 export interface UpdateOptions extends LinkOptions {
   /** Whether newly found URLs enter the crawl db. */

@@ -1,9 +1,7 @@
 import { NO_BELIEF, SUBSTANTIVE, withNewUrls } from '../../domain/crawl/change/change-belief.ts';
-import type { HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
+import { groupOf, type HostExpectation } from '../../domain/crawl/hazard/expectation.ts';
 import { type HostClock, type HostLooks, type Look, learntClock } from '../../domain/crawl/hazard/host-clock.ts';
-import { groupOf } from '../../domain/crawl/hazard/page-group.ts';
-import { isLive } from '../../domain/crawl/revisit/due.ts';
-import { type SettlePolicy, scheduledAnew } from '../../domain/crawl/revisit/next-visit.ts';
+import { isLive, type SettlePolicy, scheduledAnew } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { SeenChange } from '../../domain/crawl/states/transition.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';

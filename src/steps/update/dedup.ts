@@ -1,5 +1,4 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import type { Preference } from '../../domain/crawl/states/duplicate.ts';
 import {
   asDuplicate,
   asOwnPage,
@@ -7,14 +6,14 @@ import {
   isHub,
   isOwnPage,
   isVariantOf,
+  type Preference,
   type RepeatScope,
 } from '../../domain/crawl/states/duplicate.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
+import type { CrawlDb, CrawlDbPut, ReadMeter } from '../../ports/crawl-db.ts';
 import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
-import type { ReadMeter } from '../../ports/record-indexes.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { workMeter } from '../work-meter.ts';

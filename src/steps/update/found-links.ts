@@ -1,12 +1,11 @@
 import type { ForwardedLink } from '../../domain/crawl/discovery/forwarded-link.ts';
-import { depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/redirect-chain.ts';
-import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
-import { seedLayersOf } from '../../domain/crawl/discovery/seed-layers.ts';
+import { countRejection, depthAfter, endsChain, redirectsTo } from '../../domain/crawl/discovery/link-rules.ts';
+import { seedLayersOf } from '../../domain/crawl/discovery/seed.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
-import type { SeenUrls } from '../../ports/seen-urls.ts';
+import type { SeenUrls } from '../../ports/seen-filter.ts';
 import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-store.ts';
-import type { SkipSink } from '../counters/skip-notes.ts';
+import type { SkipSink } from '../counters/outcome-counts.ts';
 import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
 import type { LinkFamilies } from './link-families.ts';

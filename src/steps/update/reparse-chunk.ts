@@ -1,8 +1,7 @@
 import type { LinkMark } from '../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { canonicalOf } from '../../domain/crawl/states/duplicate.ts';
+import { canonicalOf, changeDistance } from '../../domain/crawl/states/duplicate.ts';
 import { type FormerParse, reparsed } from '../../domain/crawl/states/parsed-page.ts';
-import { changeDistance } from '../../domain/crawl/states/signature-distance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, StoredLinks } from '../../ports/crawl-db.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';

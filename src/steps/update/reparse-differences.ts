@@ -1,6 +1,6 @@
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { changeSignatureOf } from '../../domain/crawl/states/signature-distance.ts';
-import { unpackPlaces } from '../../domain/page/diff/packed-places.ts';
+import { changeSignatureOf } from '../../domain/crawl/states/duplicate.ts';
+import { unpackPlaces } from '../../domain/page/diff/place-diff.ts';
 import { cutText } from '../../domain/page/text/cut-text.ts';
 import type { ParsedRecord } from '../../ports/segment-store.ts';
 

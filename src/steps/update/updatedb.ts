@@ -1,4 +1,4 @@
-import { countRejection } from '../../domain/crawl/discovery/rejections.ts';
+import { countRejection } from '../../domain/crawl/discovery/link-rules.ts';
 import type { ChangeLevel } from '../../domain/crawl/hazard/level.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
@@ -8,16 +8,15 @@ import type { OnWork } from '../../ports/work-progress.ts';
 import { Layers } from '../counters/layers.ts';
 import { HostTally } from '../counters/round-hosts.ts';
 import { crawlLevelFacts, expectationsOf, openCrawlLevel } from '../facts/expected-changes.ts';
-import { givenBackFacts } from '../facts/host-days.ts';
-import { hostTurnFacts, openHostTurns } from '../facts/host-turns.ts';
-import { withVisitPrice } from '../facts/visit-price.ts';
-import { openWatchedHosts, watchedHostFacts } from '../facts/watched-hosts.ts';
+import { withVisitPrice } from '../facts/fetch-budget.ts';
+import { givenBackFacts, openWatchedHosts, watchedHostFacts } from '../facts/host-observations.ts';
+import { hostTurnFacts, openHostTurns } from '../facts/host-rest.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
 import { withLoginPages, withSoft404 } from './answers-in-place.ts';
 import { applyChunk, type UpdateDeps, type UpdateOptions, type UpdateRun } from './apply-chunk.ts';
 import type { LinkCounts } from './found-links.ts';
-import { joinedBatches, stampedBy } from './joined-records.ts';
+import { joinedBatches, stampedBy } from './known-visits.ts';
 import { admitWaiting } from './like-urls/waiting-links.ts';
 import { addTally, emptyTally, type Tally } from './update-tally.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { filesFromLast } from '../../../src/adapters/files/care/backup-files.ts';
+import { filesFromLast } from '../../../src/adapters/files/care/segment-care.ts';
 import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();

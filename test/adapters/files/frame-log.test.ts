@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { onFile } from '../../../src/adapters/files/file-errors.ts';
+import { onFile } from '../../../src/adapters/files/durable-file.ts';
 import { BitSet } from '../../../src/adapters/files/segments/bit-set.ts';
-import { FrameLog } from '../../../src/adapters/files/segments/frame-log.ts';
-import { FRAME_HEAD_BYTES, readFrames } from '../../../src/adapters/files/segments/frame-reader.ts';
-import { crc32, crc32ByTable } from '../../../src/adapters/files/warc/crc32.ts';
+import { FRAME_HEAD_BYTES, FrameLog, readFrames } from '../../../src/adapters/files/segments/frame-log.ts';
+import { crc32, crc32ByTable } from '../../../src/adapters/files/warc/warc-record.ts';
 import { temporaryFolders } from './temporary-folder.ts';
 
 const newFolder = temporaryFolders();

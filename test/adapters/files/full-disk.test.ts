@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { readFrames } from '../../../src/adapters/files/segments/frame-reader.ts';
+import { readFrames } from '../../../src/adapters/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../../src/adapters/files/segments/segment-store.ts';
 import { verifyWarc } from '../../../src/adapters/files/warc/verify-warc.ts';
 import {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ownFolder, ownPartial } from '../../../src/adapters/files/locks/own-folder.ts';
+import { ownFolder, ownPartial } from '../../../src/adapters/files/locks/folder-lock.ts';
 
 /** Of a process that has ended: beyond the largest number that Linux gives. */
 const GONE_PID = 2 ** 30;

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { storedMember } from '../../../src/adapters/files/warc/stored-member.ts';
+import { storedMember } from '../../../src/adapters/files/warc/warc-writer.ts';
 
 describe('a stored gzip member', () => {
   it.each([0, 1, 100, 2_048, 65_535])('of %i bytes is read by zlib', (size) => {

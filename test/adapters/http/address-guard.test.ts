@@ -1,7 +1,10 @@
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createAddressGuard, isAddressBlocked } from '../../../src/adapters/http/guard/address-guard.ts';
-import { createAllowList } from '../../../src/adapters/http/guard/allow-list.ts';
+import {
+  createAddressGuard,
+  createAllowList,
+  isAddressBlocked,
+} from '../../../src/adapters/http/guard/address-guard.ts';
 
 describe('isAddressBlocked', () => {
   it.each([

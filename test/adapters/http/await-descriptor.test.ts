@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { awaitDescriptor } from '../../../src/adapters/http/exchange/await-descriptor.ts';
 import { networkFault } from '../../../src/adapters/http/exchange/network-fault.ts';
+import { awaitDescriptor } from '../../../src/adapters/http/exchange/protocol-options.ts';
 import type { Exchange, ExchangeRequest } from '../../../src/ports/fetch-protocol.ts';
 
 const request: ExchangeRequest = {

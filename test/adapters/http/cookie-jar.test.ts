@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cookieFile, cookieFiles } from '../../../src/adapters/files/cookie-files.ts';
-import { addCookies, cookieViews, openCookies } from '../../../src/adapters/http/hosts/cookie-jar.ts';
+import {
+  addCookies,
+  cookieViews,
+  openCookies,
+  readNetscapeCookies,
+} from '../../../src/adapters/http/hosts/cookie-jar.ts';
 import { createHostProtocol, type HostAccess } from '../../../src/adapters/http/hosts/host-protocol.ts';
-import { readNetscapeCookies } from '../../../src/adapters/http/hosts/netscape-cookies.ts';
 import type { Exchange, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 
 let dir = '';

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createAbortWatch } from '../../../src/adapters/http/exchange/abort-watch.ts';
+import { createAbortWatch } from '../../../src/adapters/http/exchange/incoming-response.ts';
 import { createHostLanes } from '../../../src/adapters/http/lanes/host-lanes.ts';
 import { verdictInTurn } from '../../../src/steps/fetch/robots-turn.ts';
 import { hostLanesContract, JumpingClock } from '../../contracts/host-lanes.contract.ts';

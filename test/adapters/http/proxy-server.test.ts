@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ProxyServer, parseProxy, proxyName } from '../../../src/adapters/http/guard/proxy-server.ts';
+import { type ProxyServer, parseProxy, proxyName } from '../../../src/adapters/http/guard/proxied-socket.ts';
 
 describe('parseProxy', () => {
   it.each<[string, Partial<ProxyServer> | null]>([

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRuleMatcher, type RuleMatcher } from '../../../src/adapters/http/robots/robots-matcher.ts';
+import { createRuleMatcher, type RuleMatcher } from '../../../src/adapters/http/robots/robots-reader.ts';
 
 const robotsParser = createRequire(import.meta.url)('robots-parser') as (url: string, text: string) => RuleMatcher;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRobots } from '../../../src/adapters/http/robots/check-robots.ts';
+import { decodeRobots } from '../../../src/adapters/http/robots/robots-fetch.ts';
 import { parseRobots } from '../../../src/adapters/http/robots/robots-reader.ts';
-import { decodeRobots } from '../../../src/adapters/http/robots/robots-text.ts';
 
 const allowed = (robots: string, path: string, agent = 'incrawl'): boolean =>
   checkRobots({ robots, agent, url: `http://example.org${path}` }).allowed;

@@ -1,7 +1,7 @@
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { crawlDbError } from '../../../src/adapters/leveldb/level-errors.ts';
-import { LevelRows } from '../../../src/adapters/leveldb/level-rows.ts';
+import { LevelRows } from '../../../src/adapters/leveldb/open-rows.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import { BatchWriter } from '../../../src/adapters/rows/writing/batch-writer.ts';
 import type { CrawlDbBatch } from '../../../src/ports/crawl-db.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_CHURN } from '../../../src/domain/crawl/change/churn.ts';
+import { MAX_CHURN } from '../../../src/domain/crawl/change/change-belief.ts';
 import { MAX_CHARS } from '../../../src/domain/crawl/change/like-siblings.ts';
 import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../../src/domain/crawl/states/datum.ts';
 import { TRUNCATIONS } from '../../../src/domain/crawl/states/truncation.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../src/adapters/leveldb/crawl-db.ts';
 import type { RowsCrawlDb } from '../../../src/adapters/rows/rows-crawl-db.ts';
 import { newDatum } from '../../../src/domain/crawl/states/datum.ts';
-import { type BloomPlan, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
+import { type BloomPlan, planGrowingBloom } from '../../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { SeenFilter } from '../../../src/ports/seen-filter.ts';

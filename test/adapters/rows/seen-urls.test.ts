@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../src/adapters/memory/seen-filter.ts';
 import { createSeenUrls } from '../../../src/adapters/rows/seen/seen-urls.ts';
-import { planBloom } from '../../../src/domain/url/bloom/bloom-sizing.ts';
-import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
-import type { UrlCache } from '../../../src/domain/url/cache/url-cache.ts';
-import { WeightedUrls } from '../../../src/domain/url/cache/weighted-urls.ts';
+import { planBloom } from '../../../src/domain/url/bloom/bloom-leaf.ts';
+import { HotUrls, type UrlCache, WeightedUrls } from '../../../src/domain/url/cache/weighted-urls.ts';
 import { digestUrls } from '../../../src/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import { type SeenUrlsFactory, seenUrlsContract } from '../../contracts/seen-urls.contract.ts';

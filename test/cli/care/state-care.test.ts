@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestRows } from '../../../src/adapters/leveldb/copy-rows.ts';
+import { digestRows } from '../../../src/adapters/leveldb/db-snapshot.ts';
 import type { Rows } from '../../../src/adapters/rows/rows.ts';
 import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../../src/crawler.ts';
 import type { RecordView } from '../../../src/steps/inspect/views.ts';

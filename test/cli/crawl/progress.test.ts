@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { resumeCommand } from '../../../src/cli/program/resume-command.ts';
+import { resumeCommand } from '../../../src/cli/program/write-answer.ts';
 import { createLive } from '../../../src/cli/render/live/live.ts';
 import { progressFields, progressLines } from '../../../src/cli/render/live/progress.ts';
 import type { CrawlProgress } from '../../../src/steps/summaries.ts';

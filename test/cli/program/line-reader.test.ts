@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf, linesOfFile } from '../../../src/cli/input/line-reader.ts';
+import { linesOf, linesOfFile } from '../../../src/cli/input/seed-sources.ts';
 
 async function lines(chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
   const all: string[] = [];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../../src/cli/input/line-reader.ts';
-import { listedUrls } from '../../../src/cli/input/listed-urls.ts';
+import { linesOf, listedUrls } from '../../../src/cli/input/seed-sources.ts';
 import { csvRow } from '../../../src/domain/export/csv-row.ts';
 
 async function listed(text: string): Promise<string[]> {

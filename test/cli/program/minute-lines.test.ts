@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MinuteLines } from '../../../src/cli/render/live/minute-lines.ts';
+import { MinuteLines } from '../../../src/cli/render/live/live.ts';
 import type { CrawlProgress, RoundSummary } from '../../../src/crawler.ts';
 import { totalsOf } from '../../../src/steps/round-summary.ts';
 

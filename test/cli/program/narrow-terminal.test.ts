@@ -1,9 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packedLines, partsThatFit } from '../../../src/cli/render/fit.ts';
-import { type Column, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
-import { wrapText } from '../../../src/cli/render/wrap-text.ts';
+import { type Column, PLAIN_STYLE, packedLines, partsThatFit, table, wrapText } from '../../../src/cli/render/table.ts';
 import { reportLines } from '../../../src/demo/report.ts';
 import { type Finished, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

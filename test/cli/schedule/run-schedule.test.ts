@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Health } from '../../../src/cli/schedule/health.ts';
-import { runSchedule, type ScheduleDeps } from '../../../src/cli/schedule/run-schedule.ts';
-import { everyTimetable } from '../../../src/cli/schedule/timetable.ts';
+import { everyTimetable, runSchedule, type ScheduleDeps } from '../../../src/cli/schedule/run-schedule.ts';
 import type { CrawlProgress, CrawlSummary } from '../../../src/crawler.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cronTimetable, everyTimetable, missedStarts } from '../../../src/cli/schedule/timetable.ts';
+import { cronTimetable, everyTimetable, missedStarts } from '../../../src/cli/schedule/run-schedule.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

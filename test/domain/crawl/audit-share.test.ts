@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../../../bench/seeded.ts';
-import { type AuditRecord, auditShareOf, NO_AUDITS } from '../../../src/domain/crawl/headers/audit-share.ts';
-import { createAuditChoice } from '../../../src/steps/generate/audit-choice.ts';
+import { type AuditRecord, auditShareOf, NO_AUDITS } from '../../../src/domain/crawl/headers/ladder.ts';
+import { createAuditChoice } from '../../../src/steps/generate/hazard-round.ts';
 
 const MOST = 0.1;
 const clean = (audits: number): AuditRecord => ({ audits, lies: 0 });

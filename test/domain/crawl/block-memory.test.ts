@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BlockMemory, learnBlocks } from '../../../src/domain/crawl/change/block-memory.ts';
-import { MAX_CHURN } from '../../../src/domain/crawl/change/churn.ts';
+import { MAX_CHURN } from '../../../src/domain/crawl/change/change-belief.ts';
 import type { BlockPrint } from '../../../src/domain/page/diff/block-prints.ts';
 import type { PlacePrint } from '../../../src/domain/page/diff/page-places.ts';
 

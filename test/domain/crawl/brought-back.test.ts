@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { datumBroughtBack } from '../../../src/domain/crawl/states/brought-back.ts';
 import { type CrawlDatum, newDatum, type Visit } from '../../../src/domain/crawl/states/datum.ts';
+import { datumBroughtBack } from '../../../src/domain/crawl/states/settle.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 
 const NOW = Date.UTC(2026, 5, 1);

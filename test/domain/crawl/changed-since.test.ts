@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isChangedSince } from '../../../src/domain/crawl/change/changed-since.ts';
+import { isChangedSince } from '../../../src/domain/crawl/change/change-feed.ts';
 import { newDatum, VISIT_RING_SIZE, type VisitOutcome } from '../../../src/domain/crawl/states/datum.ts';
 
 /** Visits at the times 10, 20, 30, ..; the content changed last at `changedAt`. */

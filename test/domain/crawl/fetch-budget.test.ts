@@ -6,7 +6,7 @@ import {
   type BudgetAccount,
   parseAccount,
   spend,
-} from '../../../src/domain/crawl/revisit/budget-account.ts';
+} from '../../../src/domain/crawl/revisit/budget-shares.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 
 describe('a budget by the day', () => {

@@ -7,7 +7,7 @@ import {
   nextDayAt,
   withFetches,
   withoutFetches,
-} from '../../../src/domain/crawl/revisit/fetches-of-day.ts';
+} from '../../../src/domain/crawl/revisit/budget-shares.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 
 const NIGHT = Date.UTC(2026, 5, 2);

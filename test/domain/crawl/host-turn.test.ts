@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HostTurn, nextStartAt, quietUntil } from '../../../src/domain/crawl/revisit/host-turn.ts';
+import { type HostTurn, nextStartAt, quietUntil } from '../../../src/domain/crawl/revisit/next-visit.ts';
 
 const idle: HostTurn = { lastEndAt: null, delayMs: 5000, running: 0, connections: 1, pausedUntil: null };
 

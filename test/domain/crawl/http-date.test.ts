@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_RETRY_AFTER_MS, parseHttpDate, parseRetryAfter } from '../../../src/domain/crawl/headers/http-date.ts';
+import { MAX_RETRY_AFTER_MS, parseHttpDate, parseRetryAfter } from '../../../src/domain/crawl/headers/header-fields.ts';
 
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37);
 

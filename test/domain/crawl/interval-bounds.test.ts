@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundsOf, type IntervalRule } from '../../../src/domain/crawl/revisit/interval-bounds.ts';
+import { boundsOf, type IntervalRule } from '../../../src/domain/crawl/revisit/next-visit.ts';
 
 const general = { minIntervalMs: 10, maxIntervalMs: 1_000 };
 const rules: readonly IntervalRule[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exhaustedUntil, quotaOf } from '../../../src/domain/crawl/headers/rate-limit.ts';
+import { exhaustedUntil, quotaOf } from '../../../src/domain/crawl/headers/header-fields.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 8);
 const inSeconds = (seconds: number): number => NOW + seconds * 1_000;

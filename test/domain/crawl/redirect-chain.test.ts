@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { depthAfter } from '../../../src/domain/crawl/discovery/redirect-chain.ts';
+import { depthAfter } from '../../../src/domain/crawl/discovery/link-rules.ts';
 
 describe('the depth of the target of a redirect', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countRejection, rejectionKind, sumOfRejections } from '../../../src/domain/crawl/discovery/rejections.ts';
+import { countRejection, rejectionKind, sumOfRejections } from '../../../src/domain/crawl/discovery/link-rules.ts';
 import { canonicalUrl } from '../../../src/domain/url/canonical/canonical-url.ts';
 
 describe('reasons why URLs are kept out', () => {

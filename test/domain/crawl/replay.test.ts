@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IntervalRule } from '../../../src/domain/crawl/revisit/interval-bounds.ts';
-import type { SettlePolicy } from '../../../src/domain/crawl/revisit/next-visit.ts';
+import type { IntervalRule, SettlePolicy } from '../../../src/domain/crawl/revisit/next-visit.ts';
 import { accountOfVisits, replayVisits } from '../../../src/domain/crawl/revisit/replay.ts';
 import type { FetchSchedule } from '../../../src/domain/crawl/revisit/schedule.ts';
 import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../src/domain/crawl/schedules/adaptive.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeDistance, type Signed } from '../../../src/domain/crawl/states/signature-distance.ts';
+import { changeDistance, type Signed } from '../../../src/domain/crawl/states/duplicate.ts';
 
 const [A, B] = ['0000000000000000', '0000000000000007'];
 const signed = (signature: string | null, changeSignature?: string | null, signatureName = 's/1'): Signed => ({

@@ -4,7 +4,7 @@ import {
   parseReading,
   readingAfter,
   type SitemapReading,
-} from '../../../src/domain/crawl/discovery/sitemap-reading.ts';
+} from '../../../src/domain/crawl/discovery/sitemap-hint.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 
 const file = {

@@ -1,8 +1,7 @@
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
-import { segmentPage } from '../../../src/domain/page/published/block-segmenter.ts';
-import { TAG_CLASSES, tagClassOf } from '../../../src/domain/page/published/tag-classes.ts';
+import { segmentPage, TAG_CLASSES, tagClassOf } from '../../../src/domain/page/published/block-segmenter.ts';
 
 const segments = (html: string) => segmentPage(parseDocument(html) as unknown as PageNode);
 const reported = (html: string) =>

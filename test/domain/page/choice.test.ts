@@ -6,8 +6,7 @@ import { DECLARED_MANUAL, EVIDENT_MANUAL, NO_MANUAL } from '../../../src/domain/
 import { type Outline, OutlineReader } from '../../../src/domain/page/content/outline.ts';
 import { pageShape } from '../../../src/domain/page/content/page-shape.ts';
 import type { PageNode } from '../../../src/domain/page/page-node.ts';
-import { proseOf } from '../../../src/domain/page/prose/prose.ts';
-import { titledBlocks } from '../../../src/domain/page/prose/titled-blocks.ts';
+import { proseOf, titledBlocks } from '../../../src/domain/page/prose/prose.ts';
 import { flatten } from '../../../src/domain/page/tape/flatten.ts';
 import { Tape } from '../../../src/domain/page/tape/tape.ts';
 

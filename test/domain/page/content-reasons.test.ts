@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FEATURES } from '../../../src/domain/page/content/feature-columns.ts';
+import { FEATURES } from '../../../src/domain/page/content/block-context.ts';
 import { contentTrees, logitsOf } from '../../../src/domain/page/content/trees/content-model.ts';
 import { effectsOf } from '../../../src/domain/page/content/trees/content-reasons.ts';
 

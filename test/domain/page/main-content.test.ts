@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import { ContextReader } from '../../../src/domain/page/content/block-context.ts';
+import { ContextReader, FEATURES } from '../../../src/domain/page/content/block-context.ts';
 import { blockFeatures } from '../../../src/domain/page/content/block-features.ts';
-import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/content/class-words.ts';
-import { FEATURES } from '../../../src/domain/page/content/feature-columns.ts';
+import { BODY, bitsOfClassWords, NAVIGATION, SIDE } from '../../../src/domain/page/content/element-signs.ts';
 import { createMainContent } from '../../../src/domain/page/content/main-content.ts';
 import { type Outline, OutlineReader } from '../../../src/domain/page/content/outline.ts';
 import { pageBlocks } from '../../../src/domain/page/content/page-blocks.ts';

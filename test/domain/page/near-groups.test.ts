@@ -8,7 +8,7 @@ import {
   permuted,
   TABLES,
 } from '../../../src/domain/page/near/fingerprint-tables.ts';
-import { nearGroups } from '../../../src/domain/page/near/near-groups.ts';
+import { nearGroups } from '../../../src/domain/page/near/group-rows.ts';
 
 const A = 'fd851af90bc24962';
 const THREE_FLIPS = '7d859af98bc24962';

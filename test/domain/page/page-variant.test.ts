@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pageVariant, variantOfMedia } from '../../../src/domain/page/links/page-variant.ts';
+import { pageVariant, variantOfMedia } from '../../../src/domain/page/links/page-series.ts';
 
 it.each([
   ['print', 'print'],

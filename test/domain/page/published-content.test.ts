@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { publishedTypes, wordOverlap } from '../../../src/domain/page/published/published-content.ts';
-import { createWordCutter } from '../../../src/domain/page/text/word-cutter.ts';
-import { createWordScanner } from '../../../src/domain/page/text/word-scan.ts';
+import { publishedTypes, wordOverlap } from '../../../src/domain/page/published/published-blocks.ts';
+import { createWordCutter, createWordScanner } from '../../../src/domain/page/text/word-scan.ts';
 
 const words = (text: string): string[] => text.split(' ');
 const MAIN = words('solar panel cost fall home energy price grid power roof');

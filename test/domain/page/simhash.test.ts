@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hammingDistance } from '../../../src/domain/page/near/hamming.ts';
 import { rabinFingerprint } from '../../../src/domain/page/near/rabin.ts';
-import { createShingler, type Shingler, type WeightedShingles } from '../../../src/domain/page/near/shingler.ts';
-import { resemblance, shingles } from '../../../src/domain/page/near/shingles.ts';
+import {
+  createShingler,
+  resemblance,
+  type Shingler,
+  shingles,
+  type WeightedShingles,
+} from '../../../src/domain/page/near/shingler.ts';
 import { createSimhash, type TextDimension } from '../../../src/domain/page/near/simhash.ts';
 import { createWordFinder, createWordScanner } from '../../../src/domain/page/text/word-scan.ts';
 

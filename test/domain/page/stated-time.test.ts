@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { statedTime } from '../../../src/domain/page/text/stated-time.ts';
+import { statedTime } from '../../../src/domain/page/text/written-time.ts';
 
 it.each([
   ['2015-03-01', '2015-03-01T00:00:00.000Z'],

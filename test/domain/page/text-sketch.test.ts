@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { seeded } from '../../../bench/seeded.ts';
-import { createTextSketcher, isSketch, textOverlap } from '../../../src/domain/page/near/text-sketch.ts';
+import { createTextSketcher, isSketch, textOverlap } from '../../../src/domain/page/near/page-dimensions.ts';
 
 const sketch = createTextSketcher();
 const sketched = (words: readonly string[]): string | null => sketch({ mainText: words.join(' '), text: '' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BlockTable } from '../../../src/domain/page/block-table.ts';
 import type { PageBlock } from '../../../src/domain/page/page-block.ts';
-import { topicAnchors } from '../../../src/domain/page/published/topic-anchors.ts';
+import { topicAnchors } from '../../../src/domain/page/published/block-segmenter.ts';
 
 const block = (type: PageBlock['type'], text: string, anchorChars: number, anchorText?: string): PageBlock => ({
   type,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diffSequences } from '../../../src/domain/page/diff/sequence-diff.ts';
-import { wordDiff } from '../../../src/domain/page/diff/word-diff.ts';
+import { diffSequences, wordDiff } from '../../../src/domain/page/diff/word-diff.ts';
 
 /** Length of a shortest edit script, by the plain table. */
 function editDistance(a: readonly number[], b: readonly number[]): number {

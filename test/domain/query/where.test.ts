@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../../src/domain/crawl/states/datum.ts';
 import { QUERY_FIELDS } from '../../../src/domain/query/fields.ts';
-import { isLike, matcherOf } from '../../../src/domain/query/match.ts';
-import { narrowingOf } from '../../../src/domain/query/narrow.ts';
+import { isLike, matcherOf, narrowingOf } from '../../../src/domain/query/match.ts';
 import { parseExpression } from '../../../src/domain/query/parse.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalUrl, MAX_URL_LENGTH } from '../../../src/domain/url/canonical/canonical-url.ts';
-import { isUrl } from '../../../src/domain/url/canonical/is-url.ts';
+import { canonicalUrl, isUrl, MAX_URL_LENGTH } from '../../../src/domain/url/canonical/canonical-url.ts';
 
 function canonical(input: string, base?: string): string | null {
   const result = canonicalUrl(input, base);

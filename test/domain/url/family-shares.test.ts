@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTextSketcher } from '../../../src/domain/page/near/text-sketch.ts';
+import { createTextSketcher } from '../../../src/domain/page/near/page-dimensions.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { FamilyShares, figuresOf, type UrlFamily } from '../../../src/domain/url/families/family-shares.ts';
+import { thinnessOf } from '../../../src/domain/url/families/noise-families.ts';
 import { RecentPrints } from '../../../src/domain/url/families/recent-prints.ts';
-import { thinnessOf } from '../../../src/domain/url/families/visit-worth.ts';
 
 const OPTIONS = { growth: 4, trial: 10, maxFamilies: 1_000 };
 const QUOTA = 100;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HotUrls } from '../../../src/domain/url/cache/hot-urls.ts';
+import { HotUrls } from '../../../src/domain/url/cache/weighted-urls.ts';
 
 describe('HotUrls', () => {
   it('contains only added URLs that were not removed, and keeps to its capacity', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isUrl } from '../../../src/domain/url/canonical/is-url.ts';
+import { isUrl } from '../../../src/domain/url/canonical/canonical-url.ts';
 
 it('accepts hosts with non-ASCII letters, however often it is called', () => {
   for (let i = 0; i < 20_000; i++)

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FeatureFilter } from '../../../src/domain/url/families/feature-filter.ts';
 import {
+  FeatureFilter,
   featureNamed,
   featureSizing,
   positionOf,
   shapeOf,
   urlSegments,
-} from '../../../src/domain/url/families/url-features.ts';
+} from '../../../src/domain/url/families/url-families.ts';
 
 const md5 = (text: string): Uint8Array => createHash('md5').update(text).digest();
 const PUBLISHED = ['site', 'depth', 'directory', 'tail'];

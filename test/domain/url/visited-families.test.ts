@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isEmptyTemplate, templateOf } from '../../../src/domain/url/families/noise-families.ts';
 import { FamilyMatcher, familiesToKeep, type StoredFamily } from '../../../src/domain/url/families/stored-families.ts';
-import { isEmptyTemplate, templateOf } from '../../../src/domain/url/families/visited-families.ts';
 
 describe('the template of a URL', () => {
   it.each([

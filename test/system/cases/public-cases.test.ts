@@ -6,8 +6,8 @@ import { createNormalizer } from '../../../plugins/urlnormalizer-basic/normalize
 import { type Options, optionsSchema } from '../../../plugins/urlnormalizer-basic/options.ts';
 import { isAddressBlocked } from '../../../src/adapters/http/guard/address-guard.ts';
 import { checkRobots } from '../../../src/adapters/http/robots/check-robots.ts';
-import { decodeRobots } from '../../../src/adapters/http/robots/robots-text.ts';
-import { parseHttpDate } from '../../../src/domain/crawl/headers/http-date.ts';
+import { decodeRobots } from '../../../src/adapters/http/robots/robots-fetch.ts';
+import { parseHttpDate } from '../../../src/domain/crawl/headers/header-fields.ts';
 import { sniffEncoding } from '../../../src/plugin-host/parsing/decode.ts';
 
 const folder = process.env.INCRAWL_CASES ?? '';

@@ -1,5 +1,4 @@
-import { findBrowser } from '../../../src/adapters/browser/find-browser.ts';
-import { loadPlaywright, type Playwright } from '../../../src/adapters/browser/playwright.ts';
+import { findBrowser, loadPlaywright, type Playwright } from '../../../src/adapters/browser/playwright.ts';
 import { loadPackage } from '../../../src/packages/load-package.ts';
 
 /** Why no page can be rendered on this machine; `null`: it can. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findBrowser } from '../../../src/adapters/browser/find-browser.ts';
+import { findBrowser } from '../../../src/adapters/browser/playwright.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type Running, run, start } from '../support/binary.ts';
 import { type Shop, serving, shop } from './apps.ts';

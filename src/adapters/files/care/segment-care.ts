@@ -1,16 +1,121 @@
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  constants,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Report } from '../../../ports/crawl-db.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
-import type { Report } from '../../../ports/state-care.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
-import { onFile } from '../file-errors.ts';
+import { onFile } from '../durable-file.ts';
 import { LOCK } from '../locks/folder-lock.ts';
-import { readFrames } from '../segments/frame-reader.ts';
+import { readFrames } from '../segments/frame-log.ts';
 import { ADDED, FETCH_LIST, FETCHED, INFO, isFinished, readMark, writeMark } from '../segments/segment-folder.ts';
 import { isWarcName } from '../warc/warc-writer.ts';
-import { copyFolder } from './copy-folder.ts';
 import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
+
+/**
+ * Copies a folder recursively, before a repair of it.
+ * @param isFixed files that are no longer written, by name: they are linked, which costs no space, where possible
+ * @param wants files to copy, by name; default: all
+ */
+function copyFolder(
+  from: string,
+  to: string,
+  isFixed: (name: string) => boolean,
+  wants: (name: string) => boolean = () => true,
+): void {
+  onFile(to, () => mkdirSync(to, { recursive: true }));
+  for (const entry of onFile(from, () => readdirSync(from, { withFileTypes: true }))) {
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
+    if (entry.isDirectory()) copyFolder(source, target, isFixed, wants);
+    else if (entry.isFile() && wants(entry.name)) onFile(target, () => copyOrLink(source, target, isFixed(entry.name)));
+  }
+}
+
+function copyOrLink(source: string, target: string, mayLink: boolean): void {
+  if (mayLink) {
+    try {
+      linkSync(source, target);
+      return;
+    } catch {
+      // Another file system, or one without links.
+    }
+  }
+  copyFileSync(source, target, constants.COPYFILE_FICLONE);
+}
+
+export interface BackedUpFile {
+  /** Relative, with `/`. */
+  readonly path: string;
+  readonly bytes: number;
+  /** 64 hex digits. */
+  readonly sha256: string;
+}
+
+/** The files below a folder, relative, in order; none when there is no such folder. */
+export function filesBelow(folder: string, prefix = ''): string[] {
+  let entries: import('node:fs').Dirent[];
+  try {
+    entries = readdirSync(join(folder, prefix), { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(folder, path) : entry.isFile() ? [path] : [];
+    });
+}
+
+/**
+ * The same in reverse order. Below the first level each is looked up on demand: of a segment that is being written, the
+ * mark and the outcomes are copied before the responses that they point at, which may be newer than the listing.
+ */
+export function* filesFromLast(folder: string, prefix: string): Generator<string> {
+  const groups = new Set(filesBelow(folder, prefix).map((path) => path.split('/').slice(0, 2).join('/')));
+  for (const group of [...groups].reverse()) {
+    if (statSync(join(folder, group)).isFile()) yield group;
+    else yield* lookedFor(() => filesBelow(folder, group));
+  }
+}
+
+function* lookedFor(list: () => string[]): Generator<string> {
+  let last: string | undefined;
+  for (;;) {
+    last = list().findLast((path) => last === undefined || path < last);
+    if (last === undefined) return;
+    yield last;
+  }
+}
+
+/** Copies a file and digests the copy. */
+export async function copyDigested(from: string, to: string, path: string): Promise<BackedUpFile> {
+  const target = join(to, path);
+  onFile(target, () => {
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(join(from, path), target, constants.COPYFILE_FICLONE);
+  });
+  return digestFile(to, path);
+}
+
+export async function digestFile(folder: string, path: string): Promise<BackedUpFile> {
+  const file = join(folder, path);
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return { path, bytes: onFile(file, () => statSync(file).size), sha256: hash.digest('hex') };
+}
 
 /** Ids of the complete segments in a folder, oldest first. */
 export function segmentIds(dir: string): string[] {
@@ -82,7 +187,7 @@ export async function verifySegments(
   return infos;
 }
 
-export interface RepairedSegment {
+interface RepairedSegment {
   readonly id: string;
   /** `null`: moved to the quarantine as a whole. */
   readonly salvaged: Salvaged | null;

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Report } from '../../../ports/crawl-db.ts';
 import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts';
-import type { Report } from '../../../ports/state-care.ts';
-import { damagedAt } from '../file-errors.ts';
-import { type Frame, readFrames } from '../segments/frame-reader.ts';
+import { damagedAt } from '../durable-file.ts';
+import { decodeFetched, decodeRecord, type Frame, readFrames } from '../segments/frame-log.ts';
 import { withAdded } from '../segments/joined-items.ts';
-import { decodeFetched, decodeRecord } from '../segments/record-codec.ts';
 import {
   ADDED,
   FETCH_LIST,

@@ -2,7 +2,9 @@
 import {
   closeSync,
   linkSync,
+  mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,11 +14,80 @@ import {
   writeSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
-import { errnoOf, fileError } from '../file-errors.ts';
-import { ownPartial } from './own-folder.ts';
-import { isProcessGone } from './process-gone.ts';
+import { errnoOf, fileError } from '../durable-file.ts';
+
+/**
+ * Whether this machine has no process with the id. A process of another user counts as present; one that has ended and
+ * whose parent has not asked for its exit status (a zombie, common in containers) counts as gone.
+ */
+export function isProcessGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return isZombie(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** By the state in proc_pid_stat(5), which follows the name in parentheses; other systems have no such file. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^ [ZX] /.test(stat.slice(stat.lastIndexOf(')') + 1));
+  } catch {
+    return false;
+  }
+}
+
+/** Part of the names below: containers that share a folder, but not process ids, differ in it. */
+const MACHINE = hostname().replace(/[^\w.]/g, '_');
+
+/**
+ * Makes a folder for temporary files in `dir`, named by this process. Folders of the same prefix that killed processes
+ * of this machine have left are removed: their links would keep deleted files of a crawl db on the disk.
+ */
+export function ownFolder(dir: string, prefix: string): string {
+  const named = `${prefix}-${MACHINE}-`;
+  quietly(() => {
+    for (const name of readdirSync(dir)) {
+      const pid = name.startsWith(named) ? /^(\d+)-/.exec(name.slice(named.length))?.[1] : undefined;
+      if (pid !== undefined && isProcessGone(Number(pid))) {
+        quietly(() => rmSync(join(dir, name), { recursive: true, force: true }));
+      }
+    }
+  });
+  return mkdtempSync(join(dir, `${named}${process.pid}-`));
+}
+
+/**
+ * A name beside `file`, with the id of this process, for a file that is not complete yet: two writers of one file do
+ * not mix. Such files that killed processes of this machine have left in the folder are removed, with what a database
+ * put beside them (`.lock`, `-journal`).
+ */
+export function ownPartial(file: string): string {
+  const folder = dirname(file);
+  const mark = `.${MACHINE}-`;
+  quietly(() => {
+    for (const name of readdirSync(folder)) {
+      const [before = '', after] = name.split(mark);
+      const pid =
+        before === '' || after === undefined ? undefined : /^(\d+)\.partial(?:\.lock|-journal)?$/.exec(after)?.[1];
+      if (pid !== undefined && isProcessGone(Number(pid))) {
+        quietly(() => rmSync(join(folder, name), { recursive: true, force: true }));
+      }
+    }
+  });
+  return `${file}${mark}${process.pid}.partial`;
+}
+
+/** In a folder that all users share, files may be of another user; they stay until that user comes. */
+function quietly(clear: () => void): void {
+  try {
+    clear();
+  } catch {}
+}
 
 export const LOCK = 'writer.lock';
 

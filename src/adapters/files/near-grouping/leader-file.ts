@@ -1,7 +1,7 @@
 // adapters/files/near-grouping/: groups of near duplicates of a whole crawl, on disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
-import { SKETCH_WORDS } from '../../../domain/page/near/text-sketch.ts';
+import { SKETCH_WORDS } from '../../../domain/page/near/page-dimensions.ts';
 
 /** Words of a representative: halves of its fingerprint, scope, length of its text, site, sketch. */
 const HEAD = 5;

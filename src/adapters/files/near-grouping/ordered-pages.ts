@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Preference } from '../../../domain/crawl/states/duplicate.ts';
-import { MergeHeap } from '../sorting/merge-heap.ts';
+import { MergeHeap } from '../sorting/external-sort.ts';
 import { PageColumns, type PageOrder, type PageRow } from './page-columns.ts';
 
 export interface OrderedPagesOptions {

@@ -1,6 +1,6 @@
 import type { Preference } from '../../../domain/crawl/states/duplicate.ts';
 import type { RowBlock } from '../../../domain/page/near/group-rows.ts';
-import { readSketch, SKETCH_WORDS } from '../../../domain/page/near/text-sketch.ts';
+import { readSketch, SKETCH_WORDS } from '../../../domain/page/near/page-dimensions.ts';
 
 /** One page, its fingerprint under the mask of its scope. */
 export interface PageRow {

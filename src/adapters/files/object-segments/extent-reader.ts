@@ -1,8 +1,8 @@
 // adapters/files/object-segments/: segments as immutable objects, with a local folder for the one being written.
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ObjectStore } from '../../../ports/objects/object-store.ts';
-import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../segments/frame-reader.ts';
-import { crc32 } from '../warc/crc32.ts';
+import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../segments/frame-log.ts';
+import { crc32 } from '../warc/warc-record.ts';
 import { bytesOf, dataKey, type Extent } from './manifest.ts';
 
 /** Bytes asked for at a time where a file is read from its beginning to its end. */

@@ -1,4 +1,4 @@
-import { crc32 } from '../warc/crc32.ts';
+import { crc32 } from '../warc/warc-record.ts';
 
 /** Where a frame of a record file lies. */
 export interface FramePlace {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ObjectStore, StoredObject } from '../../../ports/objects/object-store.ts';
-import { isProcessGone } from '../locks/process-gone.ts';
+import { isProcessGone } from '../locks/folder-lock.ts';
 import {
   dataKey,
   decodeManifest,

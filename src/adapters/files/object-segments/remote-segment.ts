@@ -11,8 +11,7 @@ import type {
   WireResponse,
 } from '../../../ports/segment-store.ts';
 import { BitSet } from '../segments/bit-set.ts';
-import type { Frame } from '../segments/frame-reader.ts';
-import { decodeFetched, decodeRecord, withTexts } from '../segments/record-codec.ts';
+import { decodeFetched, decodeRecord, type Frame, withTexts } from '../segments/frame-log.ts';
 import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../segments/segment-folder.ts';
 import { ExtentReader } from './extent-reader.ts';
 import { FrameIndex } from './frame-index.ts';

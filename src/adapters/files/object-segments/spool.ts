@@ -4,8 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { HostFacts } from '../../../ports/crawl-db.ts';
 import type { ObjectStore } from '../../../ports/objects/object-store.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
-import { replaceFile } from '../durable-file.ts';
-import { onFile } from '../file-errors.ts';
+import { onFile, replaceFile } from '../durable-file.ts';
 import { LOCK } from '../locks/folder-lock.ts';
 import {
   ADDED,

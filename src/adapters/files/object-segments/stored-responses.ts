@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ObjectStore } from '../../../ports/objects/object-store.ts';
 import type { WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
-import { readStoredResponse } from '../warc/stored-response.ts';
-import { readWarcMember } from '../warc/warc-reader.ts';
+import { readStoredResponse, readWarcMember } from '../warc/warc-reader.ts';
 import { isWarcName } from '../warc/warc-writer.ts';
 import { dataKey, type SegmentManifest } from './manifest.ts';
 

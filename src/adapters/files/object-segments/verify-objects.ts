@@ -1,7 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import type { ObjectStore } from '../../../ports/objects/object-store.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
-import type { Report } from '../../../ports/state-care.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
 import { dataKey, idOfManifest, MANIFESTS, manifestKey, type SegmentManifest } from './manifest.ts';
 import { readManifest } from './manifest-holder.ts';

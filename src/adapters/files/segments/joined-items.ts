@@ -2,9 +2,7 @@ import { dirname, join } from 'node:path';
 import type { HostFacts } from '../../../ports/crawl-db.ts';
 import type { FetchItem, SegmentInfo } from '../../../ports/segment-store.ts';
 import { syncFolder } from '../durable-file.ts';
-import { FrameLog } from './frame-log.ts';
-import { readFrames } from './frame-reader.ts';
-import { decodeRecord, encodeRecord } from './record-codec.ts';
+import { decodeRecord, encodeRecord, FrameLog, readFrames } from './frame-log.ts';
 import { ADDED, listedUrls, type SegmentMark } from './segment-folder.ts';
 
 type Hosts = Readonly<Record<string, HostFacts>>;

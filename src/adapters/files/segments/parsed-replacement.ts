@@ -2,9 +2,8 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { ParsedReplacement } from '../../../ports/segment-store.ts';
-import { damagedAt, onFile } from '../file-errors.ts';
-import { FrameLog } from './frame-log.ts';
-import { FRAME_HEAD_BYTES, type Frame, readFully } from './frame-reader.ts';
+import { damagedAt, onFile } from '../durable-file.ts';
+import { FRAME_HEAD_BYTES, type Frame, FrameLog, readFully } from './frame-log.ts';
 import { PARSED } from './segment-folder.ts';
 
 /** The segment whose parse output is replaced. */

@@ -3,8 +3,7 @@ import { basename, join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
-import { replaceFile } from '../durable-file.ts';
-import { damagedAt, onFile } from '../file-errors.ts';
+import { damagedAt, onFile, replaceFile } from '../durable-file.ts';
 
 /** The files of a segment beside its `data-NNNNN.warc.gz`. */
 export const FETCH_LIST = 'fetchlist.bin';

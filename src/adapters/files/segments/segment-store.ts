@@ -3,15 +3,12 @@ import { dirname, join } from 'node:path';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { FetchItem, NewSegment, SegmentInfo, SegmentStore } from '../../../ports/segment-store.ts';
-import { syncFolder } from '../durable-file.ts';
-import { onFile } from '../file-errors.ts';
+import { onFile, syncFolder } from '../durable-file.ts';
 import { lockFolder } from '../locks/folder-lock.ts';
 import type { WarcOptions } from '../warc/warc-writer.ts';
 import { BitSet } from './bit-set.ts';
-import { FrameLog } from './frame-log.ts';
-import { readFrames } from './frame-reader.ts';
+import { encodeRecord, FrameLog, readFrames } from './frame-log.ts';
 import { withAdded } from './joined-items.ts';
-import { encodeRecord } from './record-codec.ts';
 import { FileSegment } from './segment.ts';
 import {
   FETCH_LIST,

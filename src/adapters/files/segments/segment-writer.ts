@@ -1,25 +1,67 @@
 import { join } from 'node:path';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { FetchedRecord, FetchItem, SegmentInfo, WireResponse } from '../../../ports/segment-store.ts';
-import { syncFolder } from '../durable-file.ts';
-import { onFile } from '../file-errors.ts';
+import type { FetchedRecord, FetchItem, SegmentInfo, WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import { damagedAt, errnoOf, onFile, syncFolder } from '../durable-file.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
-import { type WarcOptions, WarcWriter, warcMembers } from '../warc/warc-writer.ts';
+import { readStoredResponse } from '../warc/warc-reader.ts';
+import { type WarcOptions, WarcWriter, warcMembers, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
-import { FrameLog } from './frame-log.ts';
-import { readFrames } from './frame-reader.ts';
+import { decodeRecord, encodeRecord, type Frame, FrameLog, readFrames } from './frame-log.ts';
 import { AddedItems, checkPositions } from './joined-items.ts';
 import { FileParsedReplacement } from './parsed-replacement.ts';
-import { encodeRecord } from './record-codec.ts';
 import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
-import { recordsOnDisk } from './stored-records.ts';
+
+/**
+ * Accepts records whose response exists, and collects the `ends` of the WARC files. A machine that stopped may have
+ * written the record and not its response, within the length of the file. Adds the positions to `fetched`.
+ */
+function recordsOnDisk(
+  {
+    dir,
+    mark,
+    sealed,
+  }: { readonly dir: string; readonly mark: SegmentMark; readonly sealed: ReadonlyMap<string, number> },
+  fetched: BitSet,
+  ends: Map<string, number>,
+): (frame: Frame) => boolean {
+  const sizes = new Map([...warcSizes(dir), ...sealed]);
+  const file = join(dir, FETCHED);
+  return (frame) => {
+    // The record of a lost item: its page is found anew by its redirect.
+    if (frame.index >= mark.info.urls) return false;
+    const { warc } = decodeRecord<FetchedRecord>(file, frame);
+    if (warc !== null) {
+      const end = warc.offset + warc.length;
+      const isSynced = frame.end <= mark.synced.fetched;
+      const isThere = end <= (sizes.get(warc.file) ?? 0);
+      if (isSynced && !isThere) {
+        throw damagedAt(join(dir, warc.file), warc.offset, 'a response that was stored is missing');
+      }
+      if (!isThere || !(isSynced || sealed.has(warc.file) || isReadable(dir, warc))) return false;
+      if (!sealed.has(warc.file)) ends.set(warc.file, end);
+    }
+    fetched.add(frame.index);
+    return true;
+  };
+}
+
+/** Throws an error of the system, after which nothing is known of the response. */
+function isReadable(dir: string, warc: WarcPointer): boolean {
+  try {
+    readStoredResponse(dir, warc);
+    return true;
+  } catch (error) {
+    if (/^E[A-Z]/.test(errnoOf((error as Error).cause))) throw error;
+    return false;
+  }
+}
 
 /** Work that a kill may cost: bytes buffered, or time between two responses while bytes are buffered, ms. */
 const HELD_BACK_BYTES = 512 * 1024;
 const HELD_BACK_MS = 1_000;
 
-export interface WriterDeps {
+interface WriterDeps {
   readonly warc: WarcOptions;
   readonly lock: FolderLock;
   readonly log: Log | null;

@@ -10,11 +10,10 @@ import type {
   WarcPointer,
   WireResponse,
 } from '../../../ports/segment-store.ts';
-import { readStoredResponse } from '../warc/stored-response.ts';
+import { readStoredResponse } from '../warc/warc-reader.ts';
 import type { BitSet } from './bit-set.ts';
-import { type Frame, type FrameQuery, readFrames } from './frame-reader.ts';
+import { decodeFetched, decodeRecord, type Frame, type FrameQuery, readFrames, withTexts } from './frame-log.ts';
 import { readAdded } from './joined-items.ts';
-import { decodeFetched, decodeRecord, withTexts } from './record-codec.ts';
 import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from './segment-folder.ts';
 import type { SegmentCut, SegmentWriter } from './segment-writer.ts';
 

@@ -2,8 +2,8 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
 import { markUrl, URL_MARK_WORDS, UrlSet } from '../../../domain/url/hash/url-set.ts';
-import type { LinkedUrls } from '../../../ports/linked-urls.ts';
-import { ownFolder } from '../locks/own-folder.ts';
+import type { LinkedUrls } from '../../../ports/seen-filter.ts';
+import { ownFolder } from '../locks/folder-lock.ts';
 
 export interface FileLinkedUrlsOptions {
   /** Folder for temporary files, made when needed, and emptied of them at the end. With one part nothing is written. */

@@ -1,8 +1,10 @@
+// adapters/files/warc/: WARC 1.1 files: written, read and verified.
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { WARCRecord } from 'warcio';
-import { fileError } from '../file-errors.ts';
+import { fileError } from '../durable-file.ts';
 
 export interface WarcVerdict {
   /** Records by `WARC-Type`. */

@@ -1,9 +1,13 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { TRUNCATIONS } from '../../../domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import type { RenderedBody, WireResponse } from '../../../ports/segment-store.ts';
-import { fileError } from '../file-errors.ts';
+import type { RenderedBody, WarcPointer, WireResponse } from '../../../ports/segment-store.ts';
+import { damagedAt, fileError, onFile } from '../durable-file.ts';
+import { readFully } from '../segments/frame-log.ts';
 import { HTTP2, REVISIT_PROFILE } from './warc-record.ts';
+import { isWarcName } from './warc-writer.ts';
 
 /**
  * Reads the `response` or `revisit` record of a visit, with the records behind it of what a browser made of the page.
@@ -99,4 +103,29 @@ function readHead(record: Buffer, from: number, encoding: 'utf8' | 'latin1'): He
 function valueIn(fields: readonly string[], name: string): string | undefined {
   for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === name) return fields[i + 1];
   return undefined;
+}
+
+/** Reads a response from the WARC files of a segment. Throws `segment-corrupt`. */
+export function readStoredResponse(folder: string, pointer: WarcPointer): WireResponse {
+  const { file, offset } = pointer;
+  return readWarcMember(readMember(folder, pointer), `${join(folder, file)} at byte ${offset}`);
+}
+
+/** The bytes of a gzip member, as they are. Throws `segment-corrupt` where there are fewer. */
+export function readMember(folder: string, { file: name, offset, length }: WarcPointer): Buffer {
+  const file = join(folder, name);
+  if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
+  const member = onFile(file, () => {
+    const fd = openSync(file, 'r');
+    try {
+      // Checked before memory is allocated, since the pointer itself may be damaged.
+      if (!(offset >= 0 && length >= 0 && offset + length <= fstatSync(fd).size)) return null;
+      const bytes = Buffer.allocUnsafe(length);
+      return readFully(fd, bytes, offset) === length ? bytes : null;
+    } finally {
+      closeSync(fd);
+    }
+  });
+  if (member === null) throw damagedAt(file, offset, `there are no ${length} bytes`);
+  return member;
 }

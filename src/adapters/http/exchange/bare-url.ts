@@ -1,3 +1,5 @@
+// adapters/http/exchange/: one request and its response, by got or by undici.
+
 import { CrawlError } from '../../../domain/errors.ts';
 
 /** A URL without credentials and fragment, neither of which is sent. Throws `CrawlError('url-invalid')`. */

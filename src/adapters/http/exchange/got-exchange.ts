@@ -4,9 +4,8 @@ import type { Request } from 'got';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../../ports/fetch-protocol.ts';
 import type { GotClient } from './got-client.ts';
-import { IncomingResponse } from './incoming-response.ts';
+import { IncomingResponse, responseHead } from './incoming-response.ts';
 import { networkFault } from './network-fault.ts';
-import { responseHead } from './response-head.ts';
 
 /** Attempts on kept connections that the server has closed while they were idle (RFC 9112 section 9.3.1). */
 const MAX_STALE_CONNECTIONS = 3;

@@ -1,12 +1,11 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../../ports/fetch-protocol.ts';
 import { type ConnectionPools, createConnectionPools } from '../guard/connection-pools.ts';
-import type { ProxyServer } from '../guard/proxy-server.ts';
-import { awaitDescriptor } from './await-descriptor.ts';
+import type { ProxyServer } from '../guard/proxied-socket.ts';
 import { bareUrl } from './bare-url.ts';
 import type { GotClient } from './got-client.ts';
 import { GotExchange } from './got-exchange.ts';
-import { type HttpProtocolOptions, protocolSettings } from './protocol-options.ts';
+import { awaitDescriptor, type HttpProtocolOptions, protocolSettings } from './protocol-options.ts';
 
 interface Clients {
   readonly guarded: GotClient;

@@ -1,10 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { joinedFields } from '../../../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import type { Exchange, ExchangeRequest, ResponseHead } from '../../../ports/fetch-protocol.ts';
 import { contentCodings, decodeBody, owned } from './content-coding.ts';
-import { hasNoBody, headBytes } from './response-head.ts';
+
+/** The head of a response that `node:http` has parsed. */
+export function responseHead(response: IncomingMessage): ResponseHead {
+  return {
+    status: response.statusCode ?? 0,
+    statusText: response.statusMessage ?? '',
+    httpVersion: response.httpVersion,
+    headers: headersOf(response.rawHeaders),
+    rawHeaders: response.rawHeaders,
+    remoteAddress: response.socket?.remoteAddress ?? null,
+  };
+}
+
+/** Fields by lower-case name, from alternating names and values as received. */
+export function headersOf(rawHeaders: readonly string[]): Record<string, string> {
+  const headers = joinedFields(rawHeaders);
+  if (headers.location !== undefined) headers.location = utf8Where(headers.location);
+  return headers;
+}
+
+/** Bytes of the head as received: status line, fields, and the empty line. */
+function headBytes(head: ResponseHead): number {
+  let bytes = `HTTP/${head.httpVersion} ${head.status} ${head.statusText}\r\n\r\n`.length;
+  for (const text of head.rawHeaders) bytes += text.length + 2;
+  return bytes;
+}
+
+/** Responses to HEAD, and those of some statuses, have no body whatever their headers say (RFC 9112 section 6.3). */
+function hasNoBody(method: string, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 205 || status === 304;
+}
+
+/** Fields are read as Latin-1, but servers write UTF-8 into Location. */
+function utf8Where(text: string): string {
+  if (!/[\x80-\xff]/.test(text)) return text;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'));
+  } catch {
+    return text;
+  }
+}
+
+export interface AbortWatch {
+  /**
+   * Calls back once when the signal aborts; the returned function ends the watch. The signal must not be aborted yet.
+   */
+  watch(signal: AbortSignal, onAbort: (reason: unknown) => void): () => void;
+}
+
+/**
+ * Watches an AbortSignal for thousands of waiting tasks with one listener: `addEventListener` walks the list of all
+ * listeners on each call, which is quadratic for a whole window of tasks.
+ */
+export function createAbortWatch(): AbortWatch {
+  const watched = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
+  return {
+    watch(signal, onAbort) {
+      let waiting = watched.get(signal);
+      if (waiting === undefined) {
+        const callbacks = new Set<(reason: unknown) => void>();
+        waiting = callbacks;
+        watched.set(signal, callbacks);
+        signal.addEventListener(
+          'abort',
+          () => {
+            watched.delete(signal);
+            for (const callback of callbacks) callback(signal.reason);
+            callbacks.clear();
+          },
+          { once: true },
+        );
+      }
+      const callbacks = waiting;
+      callbacks.add(onAbort);
+      return () => callbacks.delete(onAbort);
+    },
+  };
+}
 
 /** How a body is handled: `read`; `none` (there is none by definition); `drop` (discarded, however long it is). */
-export type BodyPlan = 'read' | 'none' | 'drop';
+type BodyPlan = 'read' | 'none' | 'drop';
 
 /**
  * The response of one exchange while it comes in, for either transport: time limits, the decision on the head, the body

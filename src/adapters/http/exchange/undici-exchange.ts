@@ -1,13 +1,41 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { CrawlError } from '../../../domain/errors.ts';
+import { CrawlError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../../ports/fetch-protocol.ts';
-import { IncomingResponse } from './incoming-response.ts';
+import { headersOf, IncomingResponse } from './incoming-response.ts';
+import { networkFault } from './network-fault.ts';
 import type { HttpProtocolSettings } from './protocol-options.ts';
-import { headersOf } from './response-head.ts';
-import type { UndiciConnection } from './undici-connection.ts';
-import type { UndiciConnections } from './undici-connections.ts';
-import { undiciFault } from './undici-fault.ts';
+import type { UndiciConnection, UndiciConnections } from './undici-connections.ts';
+
+/** By name: most errors of undici's parser have no code. */
+const NAMES: Readonly<Record<string, ErrorCode>> = {
+  HTTPParserError: 'protocol-error',
+  HeadersOverflowError: 'headers-too-large',
+  InvalidArgumentError: 'protocol-error',
+  NotSupportedError: 'protocol-error',
+  ResponseContentLengthMismatchError: 'protocol-error',
+};
+
+/**
+ * The stable code for an error of undici, which stays as `cause`. `hasPeerLeft`: the server ended or reset the
+ * connection; parser errors are a consequence of that.
+ */
+function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
+  const { name, message } = error;
+  const code = NAMES[name];
+  if (code === 'protocol-error' && hasPeerLeft) return new CrawlError('fetch-aborted', message, { cause: error });
+  if (code !== undefined) return new CrawlError(code, message, { cause: error });
+  // An unrequested response, 100 Continue, or 101 Switching Protocols.
+  if (name === 'SocketError' && message.startsWith('bad ')) {
+    return new CrawlError('protocol-error', `${message}: the server sent something that was not requested`, {
+      cause: error,
+    });
+  }
+  if ('code' in error && String(error.code).startsWith('UND_ERR_')) {
+    return new CrawlError('fetch-aborted', message, { cause: error });
+  }
+  return networkFault(error);
+}
 
 /**
  * One exchange through undici. It is the handler that undici calls from its parser, at half the cost of undici's own

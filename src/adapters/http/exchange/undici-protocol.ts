@@ -4,9 +4,13 @@ import { type AddressGuard, createAddressGuard } from '../guard/address-guard.ts
 import { createSocketMaker, type SocketMaker } from '../guard/guarded-socket.ts';
 import { type Alpn, HTTP1 } from '../guard/tls-sessions.ts';
 import type { Http2Connections } from '../http2/http2-connections.ts';
-import { awaitDescriptor } from './await-descriptor.ts';
 import { bareUrl } from './bare-url.ts';
-import { type HttpProtocolOptions, type HttpProtocolSettings, protocolSettings } from './protocol-options.ts';
+import {
+  awaitDescriptor,
+  type HttpProtocolOptions,
+  type HttpProtocolSettings,
+  protocolSettings,
+} from './protocol-options.ts';
 import { loadUndici } from './undici.ts';
 import { UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';

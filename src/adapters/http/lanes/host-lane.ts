@@ -1,6 +1,6 @@
 // adapters/http/lanes/: the queue of each host: one request at a time, with a delay in between.
 import PQueue from 'p-queue';
-import { type HostTurn, nextStartAt, quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
+import { type HostTurn, nextStartAt, quietUntil } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { Rest } from './resting-hosts.ts';
 import type { SteadyTime } from './steady-time.ts';
 

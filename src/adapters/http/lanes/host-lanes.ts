@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
-import { quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
+import { quietUntil } from '../../../domain/crawl/revisit/next-visit.ts';
 import { Lru } from '../../../domain/lru.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { HostLanes, LaneTurn, LengthenedDelay } from '../../../ports/host-lanes.ts';
-import { createAbortWatch } from '../exchange/abort-watch.ts';
+import { createAbortWatch } from '../exchange/incoming-response.ts';
 import { HostLane } from './host-lane.ts';
 import { LaneTask, type LaneTaskDeps } from './lane-task.ts';
 import { RestingHosts } from './resting-hosts.ts';

@@ -1,7 +1,7 @@
 import type PQueue from 'p-queue';
-import { TurnTooLate } from '../../../domain/crawl/revisit/turn-too-late.ts';
+import { TurnTooLate } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { LaneTurn } from '../../../ports/host-lanes.ts';
-import type { AbortWatch } from '../exchange/abort-watch.ts';
+import type { AbortWatch } from '../exchange/incoming-response.ts';
 import type { HostLane } from './host-lane.ts';
 
 export interface LaneTaskDeps {

@@ -1,4 +1,4 @@
-import { type HostTurn, quietUntil } from '../../../domain/crawl/revisit/host-turn.ts';
+import { type HostTurn, quietUntil } from '../../../domain/crawl/revisit/next-visit.ts';
 
 /** What has to be known of a host between two of its tasks. */
 export interface Rest extends Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUntil'> {

@@ -1,5 +1,5 @@
 // adapters/http/robots/: robots.txt (RFC 9309): fetched, parsed, cached and asked.
-import { isUrl } from '../../../domain/url/canonical/is-url.ts';
+import { isUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 
 export interface RobotsCheck {

@@ -1,7 +1,7 @@
 // adapters/rows/care/: verification and repair of the rows of a crawl db.
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import type { Report } from '../../../ports/state-care.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import {
   allChanges,
   decodeChange,

@@ -1,5 +1,5 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import type { Report } from '../../../ports/state-care.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import { decodeFamilies } from '../codecs/family-rows.ts';
 import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../codecs/keys.ts';
 import {

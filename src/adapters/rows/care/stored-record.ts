@@ -1,4 +1,4 @@
-import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import { isNewUrl } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Finding } from '../../../domain/findings.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';

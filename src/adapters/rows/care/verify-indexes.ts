@@ -1,6 +1,6 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { urlKey } from '../../../domain/url/canonical/url-key.ts';
-import type { Report } from '../../../ports/state-care.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import { parseDueOfGroupKey, ROW, rowRange } from '../codecs/keys.ts';
 import { indexRowsOf, parseChangingKey, urlKeyOfMark } from '../indexes/index-rows.ts';
 import { type Cells, cellsOf, countedDue, decodeCount, dueCells } from '../indexes/spread-cells.ts';

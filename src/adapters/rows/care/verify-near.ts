@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import type { Report } from '../../../ports/state-care.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import { ROW, rowRange } from '../codecs/keys.ts';
 import { type NearPlan, nearFact, RowsFingerprintTables } from '../near/fingerprint-tables.ts';
 import { BUCKETS, DUPLICATES, duplicateKey, NEAR_FACT_KEY, NearBucket } from '../near/near-rows.ts';

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import type { Report } from '../../../ports/state-care.ts';
+import type { Report } from '../../../ports/crawl-db.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
 import { COUNTERS_KEY, hostKey, leaseKey, ROW, rowRange } from '../codecs/keys.ts';
 import { decodeCounters, decodeHost, encodeDue, NO_TALLY } from '../codecs/row-codecs.ts';

@@ -1,7 +1,6 @@
 import type { Finding } from '../../../domain/findings.ts';
 import { hostRange } from '../../../domain/url/canonical/url-key.ts';
-import type { SegmentState } from '../../../ports/crawl-db.ts';
-import type { Report, RowCounts } from '../../../ports/state-care.ts';
+import type { Report, RowCounts, SegmentState } from '../../../ports/crawl-db.ts';
 import type { OnWork } from '../../../ports/work-progress.ts';
 import { decodeFamilies } from '../codecs/family-rows.ts';
 import {

@@ -1,9 +1,16 @@
 import { type ChangeBelief, NO_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
-import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/rendered-copy.ts';
-import type { CrawlDatum, CrawlState, DueCause, LastError, MetadataValue } from '../../../domain/crawl/states/datum.ts';
-import { DUE_CAUSES, NO_VALIDATORS } from '../../../domain/crawl/states/datum.ts';
+import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/render-trials.ts';
+import {
+  type CrawlDatum,
+  type CrawlState,
+  DUE_CAUSES,
+  type DueCause,
+  type LastError,
+  type MetadataValue,
+  NO_VALIDATORS,
+} from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import type { StatedFacts } from '../../../domain/page/metadata/stated-facts.ts';
+import type { StatedFacts } from '../../../domain/page/metadata/page-metadata.ts';
 import { packBlocks, unpackBlocks } from './block-codec.ts';
 import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';

@@ -1,5 +1,5 @@
 import type { RenderTrials } from '../../../domain/crawl/rendering/render-trials.ts';
-import { dueFacts } from '../../../domain/crawl/revisit/due.ts';
+import { dueFacts } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';

@@ -1,7 +1,7 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import { SKETCH_DIGITS } from '../../../domain/page/near/text-sketch.ts';
+import { SKETCH_DIGITS } from '../../../domain/page/near/page-dimensions.ts';
 import { hostPrefix } from '../../../domain/url/canonical/url-key.ts';
-import { type HostShares, joinedShares } from '../../../domain/url/families/host-shares.ts';
+import { type HostShares, joinedShares } from '../../../domain/url/families/family-shares.ts';
 import type { Rows } from '../rows.ts';
 import { hostOfKey, ROW } from './keys.ts';
 import { pack, unpack } from './pack.ts';

@@ -2,7 +2,7 @@
 import { changeRateOf } from '../../../domain/crawl/change/change-rate.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { type KeyRange, prefixRange } from '../../../domain/url/canonical/url-key.ts';
-import type { ReadMeter } from '../../../ports/record-indexes.ts';
+import type { ReadMeter } from '../../../ports/crawl-db.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { openKeys, type Rows, readMany, type Snapshot, snapshotOf } from '../rows.ts';

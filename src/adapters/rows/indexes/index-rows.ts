@@ -1,9 +1,8 @@
 import { changeRateBucket, changeRateOf } from '../../../domain/crawl/change/change-rate.ts';
-import { groupOf } from '../../../domain/crawl/hazard/page-group.ts';
-import { dueFacts, isDueByHazard } from '../../../domain/crawl/revisit/due.ts';
+import { groupOf } from '../../../domain/crawl/hazard/expectation.ts';
+import { dueFacts, isDueByHazard } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum, CrawlState } from '../../../domain/crawl/states/datum.ts';
-import type { KeyRange } from '../../../domain/url/canonical/url-key.ts';
-import { hostFromPrefix, hostPrefix, prefixRange } from '../../../domain/url/canonical/url-key.ts';
+import { hostFromPrefix, hostPrefix, type KeyRange, prefixRange } from '../../../domain/url/canonical/url-key.ts';
 import { dueOfGroupKey, ROW } from '../codecs/keys.ts';
 
 /**

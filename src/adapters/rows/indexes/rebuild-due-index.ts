@@ -1,4 +1,4 @@
-import { isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import { isNewUrl } from '../../../domain/crawl/revisit/next-visit.ts';
 import { dueKey, ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { decodeLease, encodeDue, encodeLease } from '../codecs/row-codecs.ts';

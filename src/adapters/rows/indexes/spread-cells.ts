@@ -1,9 +1,9 @@
-import { type DueRate, expectedInterval, isNewUrl } from '../../../domain/crawl/revisit/due.ts';
+import { type DueRate, expectedInterval, isNewUrl } from '../../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import { countedType, hourOf, intervalBucket, scoreStep } from '../../../domain/crawl/states/histogram-buckets.ts';
+import { countedType, hourOf, intervalBucket, scoreStep } from '../../../domain/crawl/states/host-traffic.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { DAY_MS } from '../../../domain/time.ts';
-import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/record-indexes.ts';
+import { MAX_COUNTED_DEPTH, MAX_COUNTED_FAILURES, type Spread } from '../../../ports/crawl-db.ts';
 import { type DuePlace, ROW, rowRange } from '../codecs/keys.ts';
 import { type Rows, readRange } from '../rows.ts';
 

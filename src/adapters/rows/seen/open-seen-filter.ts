@@ -1,5 +1,5 @@
 // adapters/rows/seen/: the filter of seen URLs, kept in the batches of the crawl db.
-import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomPlan } from '../../../domain/url/bloom/bloom-leaf.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SharedSeenFilter } from '../../../ports/seen-filter.ts';
 import type { Rows } from '../rows.ts';

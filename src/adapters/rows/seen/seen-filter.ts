@@ -1,10 +1,8 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import type { BloomLeaf } from '../../../domain/url/bloom/bloom-leaf.ts';
-import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomLeaf, BloomPlan } from '../../../domain/url/bloom/bloom-leaf.ts';
 import { bloomStats } from '../../../domain/url/bloom/bloom-stats.ts';
 import { BloomTree, put, type Replacement } from '../../../domain/url/bloom/bloom-tree.ts';
-import { DigestList } from '../../../domain/url/hash/digest-list.ts';
-import { DIGEST_NAME, DIGEST_WORDS, digestUrls } from '../../../domain/url/hash/url-digest.ts';
+import { DIGEST_NAME, DIGEST_WORDS, DigestList, digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { SeenFilter, SeenFilterStats } from '../../../ports/seen-filter.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';

@@ -1,5 +1,5 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomPlan } from '../../../domain/url/bloom/bloom-leaf.ts';
 import { BloomTree, put } from '../../../domain/url/bloom/bloom-tree.ts';
 import { DIGEST_WORDS } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';

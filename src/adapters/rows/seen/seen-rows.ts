@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 import * as zlib from 'node:zlib';
-import type { BloomPlan } from '../../../domain/url/bloom/bloom-sizing.ts';
+import type { BloomPlan } from '../../../domain/url/bloom/bloom-leaf.ts';
 import type { StoredLeaf, TreeShape } from '../../../domain/url/bloom/bloom-tree.ts';
 import { DIGEST_NAME } from '../../../domain/url/hash/url-digest.ts';
 import { ROW } from '../codecs/keys.ts';

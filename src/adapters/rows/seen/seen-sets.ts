@@ -1,5 +1,5 @@
 import { CrawlError } from '../../../domain/errors.ts';
-import { DigestList } from '../../../domain/url/hash/digest-list.ts';
+import { DigestList } from '../../../domain/url/hash/url-digest.ts';
 import { type Rows, readRange } from '../rows.ts';
 import { decodeSet, numberOfSetKey, setRange } from './seen-rows.ts';
 

@@ -1,9 +1,7 @@
-import { HotUrls } from '../../../domain/url/cache/hot-urls.ts';
-import type { UrlCache } from '../../../domain/url/cache/url-cache.ts';
+import { HotUrls, type UrlCache } from '../../../domain/url/cache/weighted-urls.ts';
 import { digestUrls } from '../../../domain/url/hash/url-digest.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { SeenFilter } from '../../../ports/seen-filter.ts';
-import { NO_SEEN_STATS, type SeenUrls, type SeenUrlsStats } from '../../../ports/seen-urls.ts';
+import { NO_SEEN_STATS, type SeenFilter, type SeenUrls, type SeenUrlsStats } from '../../../ports/seen-filter.ts';
 
 export interface SeenUrlsOptions {
   /** `CrawlDb.hasMany`: decides on URLs that cache and filter do not. */

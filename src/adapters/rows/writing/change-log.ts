@@ -4,8 +4,8 @@ import {
   type FeedBatch,
   type FeedEnds,
   NO_FEED,
+  numberOf,
 } from '../../../domain/crawl/change/change-feed.ts';
-import { numberOf } from '../../../domain/crawl/change/feed-cursor.ts';
 import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import {
   allChanges,

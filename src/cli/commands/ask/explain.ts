@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
-import { isUrl } from '../../../domain/url/canonical/is-url.ts';
+import { canonicalUrl, isUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';

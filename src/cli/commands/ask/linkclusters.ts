@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { batchFiles } from '../../input/batch-files.ts';
+import { batchFiles } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { NearPage } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { wholeNumber } from '../../program/option-values.ts';
+import { scopeOption, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { scopeOption } from '../../program/shared-options.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';
 

@@ -5,11 +5,11 @@ import {
   domainName,
   durationMs,
   hostName,
+  listFormatOption,
   urlPrefix,
   wholeNumber,
 } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { listFormatOption } from '../../program/shared-options.ts';
 import { answer } from '../../readdb/answer.ts';
 import { questionOf, type ReaddbFlags } from '../../readdb/flags.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { EXIT } from '../../exit.ts';
+import { listFormatOption } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { listFormatOption } from '../../program/shared-options.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
 import { SEGMENT_COLUMNS, SEGMENT_RECORD_COLUMNS } from '../../render/columns.ts';
 import type { ListFormat } from '../../render/listing.ts';

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import type { SkippedSummary, SkipReason } from '../../../crawler.ts';
 import { SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
 import { EXIT } from '../../exit.ts';
-import { hostName, moment, skipReasons, wholeNumber } from '../../program/option-values.ts';
+import { hostName, listFormatOption, moment, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { listFormatOption } from '../../program/shared-options.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
 import { SKIPPED_COLUMNS, shortTime } from '../../render/columns.ts';
 import type { ListFormat } from '../../render/listing.ts';
@@ -52,7 +51,7 @@ Examples:
 
 async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
   const { skippedSummary, skippedUrls } = await import('../../../operations/reports/skip-report.ts');
-  const { requireCrawl } = await import('../../../operations/state/has-crawl.ts');
+  const { requireCrawl } = await import('../../../operations/state/state-folder.ts');
   const { dir } = session.options;
   requireCrawl(dir);
   const { reason, since, host, url, limit, counts, format } = flags;

@@ -4,11 +4,9 @@ import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../c
 import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { wholeNumber } from '../../program/option-values.ts';
+import { addNetworkOptions, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { resumeCommand } from '../../program/resume-command.ts';
-import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
+import { resumeCommand, writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { printRound } from '../../render/live/print-round.ts';
 import {
   interruptedLines,
@@ -19,9 +17,7 @@ import {
   waitingLines,
 } from '../../render/live/round-table.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
-import { readmittedText } from '../../render/text/readmitted-text.ts';
-import { rejectionLines } from '../../render/text/rejections-text.ts';
-import { injectText, seedLines } from '../../render/text/seeds-text.ts';
+import { injectText, readmittedText, rejectionLines, seedLines } from '../../render/text/seeds-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import type { Session } from '../../session.ts';
 import { generateText } from './generate.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { wrapText } from '../../render/wrap-text.ts';
+import { wrapText } from '../../render/table.ts';
 
 interface DemoOptions {
   readonly rounds?: number;

@@ -1,21 +1,27 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler.ts';
-import { hasCrawlDb } from '../../../operations/state/has-crawl.ts';
+import { hasCrawlDb } from '../../../operations/state/state-folder.ts';
 import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { durationMs, wholeNumber } from '../../program/option-values.ts';
+import { addNetworkOptions, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { addNetworkOptions } from '../../program/shared-options.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import { failureText } from '../../render/text/failures-text.ts';
 import { announcedCrawl } from '../../run-status/announced-crawl.ts';
 import { type Health, openHealthFile } from '../../schedule/health.ts';
-import { firstHealth, reportOf, runSchedule, type Scheduler } from '../../schedule/run-schedule.ts';
+import {
+  cronTimetable,
+  everyTimetable,
+  firstHealth,
+  reportOf,
+  runSchedule,
+  type Scheduler,
+  type Timetable,
+} from '../../schedule/run-schedule.ts';
 import { askStatus, heldBy, schedulerLock, statusPath } from '../../schedule/status-socket.ts';
 import { reportLine, statusText } from '../../schedule/status-text.ts';
-import { cronTimetable, everyTimetable, type Timetable } from '../../schedule/timetable.ts';
 import type { Session } from '../../session.ts';
 
 interface ScheduleFlags {

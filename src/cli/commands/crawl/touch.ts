@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Crawler, TouchQuery, TouchSummary } from '../../../crawler.ts';
 import { EXIT } from '../../exit.ts';
-import { linesOf } from '../../input/line-reader.ts';
-import { listedUrls } from '../../input/listed-urls.ts';
+import { linesOf, listedUrls } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
 import { hostName, moment } from '../../program/option-values.ts';

@@ -8,8 +8,7 @@ import { writeSummary } from '../../program/write-answer.ts';
 import { count } from '../../render/quantities.ts';
 import { fieldLines } from '../../render/table.ts';
 import { failureText } from '../../render/text/failures-text.ts';
-import { readmittedText } from '../../render/text/readmitted-text.ts';
-import { rejectionLines } from '../../render/text/rejections-text.ts';
+import { readmittedText, rejectionLines } from '../../render/text/seeds-text.ts';
 import type { Session } from '../../session.ts';
 
 interface UpdateFlags {

@@ -3,15 +3,14 @@ import type { WorkSummary } from '../../../operations/cluster/work-off.ts';
 import { EXIT, exitCodeOfStop } from '../../exit.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
+import { addNetworkOptions } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
-import { resumeCommand } from '../../program/resume-command.ts';
-import { addNetworkOptions } from '../../program/shared-options.ts';
-import { writeSummary } from '../../program/write-answer.ts';
-import type { MinuteLines } from '../../render/live/minute-lines.ts';
+import { resumeCommand, writeSummary } from '../../program/write-answer.ts';
+import type { MinuteLines } from '../../render/live/live.ts';
 import { stopFault, stopReason, totalsLines } from '../../render/live/round-table.ts';
 import { counted } from '../../render/quantities.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
-import { rejectionLines } from '../../render/text/rejections-text.ts';
+import { rejectionLines } from '../../render/text/seeds-text.ts';
 import { announceRun } from '../../run-status/announce.ts';
 import type { Session } from '../../session.ts';
 
@@ -39,7 +38,7 @@ Examples:
       const onStop = (): void => session.note(stopNote('the pages in flight; other workers get the rest'));
       return withStopSignal(session.surroundings, onStop, async (signal) => {
         await session.showProgress();
-        const { MinuteLines } = await import('../../render/live/minute-lines.ts');
+        const { MinuteLines } = await import('../../render/live/live.ts');
         const lines = new MinuteLines(session.width);
         const summary = await session.withWorker(async (worker) => {
           const { dir } = session.options;

@@ -3,16 +3,17 @@ import { closestName } from '../../../domain/closest-name.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { commandsPage } from '../../reference/commands.ts';
-import { asText, type ReferencePage } from '../../reference/page.ts';
-import { queryPage } from '../../reference/query.ts';
 import {
+  asText,
   changesPage,
   configurationPage,
   errorsPage,
   findingsPage,
+  type ReferencePage,
   skipsPage,
   statesPage,
-} from '../../reference/tables.ts';
+} from '../../reference/page.ts';
+import { queryPage } from '../../reference/query.ts';
 
 const TOPICS: Readonly<Record<string, (program: Command) => ReferencePage>> = {
   changes: changesPage,

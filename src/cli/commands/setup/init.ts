@@ -3,7 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { shellWord } from '../../process/shell-word.ts';
+import { shellWord } from '../../process/own-command.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { safeText } from '../../render/safe-text.ts';

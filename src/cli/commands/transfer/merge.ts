@@ -6,7 +6,7 @@ import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import { counted } from '../../render/quantities.ts';
-import { KNOWN, transferText } from '../../render/text/transfer-text.ts';
+import { KNOWN, transferText } from '../../render/text/reparse-text.ts';
 
 export function addMerge(program: Command, run: Run): void {
   const command = program

@@ -1,7 +1,7 @@
 import type { CrawlProgress } from '../../../crawler.ts';
-import { partsThatFit } from '../fit.ts';
 import { bytes, count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
+import { partsThatFit } from '../table.ts';
 import type { WorkShown } from './no-live.ts';
 
 const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {

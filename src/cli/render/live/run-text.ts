@@ -1,6 +1,6 @@
 import { type RunStatus, steeringText } from '../../run-status/run-status.ts';
-import { packedLines } from '../fit.ts';
 import { bytes, count, counted, span } from '../quantities.ts';
+import { packedLines } from '../table.ts';
 import { progressLines } from './progress.ts';
 import { roundHeading, roundLines } from './round-table.ts';
 

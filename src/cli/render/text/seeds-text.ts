@@ -1,8 +1,24 @@
-import type { InjectSummary, SeedError, SeedsSummary } from '../../../crawler.ts';
+import type { InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../../crawler.ts';
 import { SKIP_REASONS, type SkipReason } from '../../../domain/crawl/states/skip-reasons.ts';
 import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
-import { rejectionLines } from './rejections-text.ts';
+
+/** Reasons shown to people; `--json` has all. */
+const SHOWN = 8;
+
+/** `12 urlfilter-scope: host not in scope`, most frequent first; empty when no URL was filtered out. */
+export function rejectionLines(filteredBy: Readonly<Record<string, number>>): string[] {
+  const kinds = Object.entries(filteredBy).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const lines = kinds.slice(0, SHOWN).map(([kind, times]) => `${count(times)} ${safeText(kind)}`);
+  return kinds.length > SHOWN ? [...lines, `${count(kinds.length - SHOWN)} more reasons (--json)`] : lines;
+}
+
+/** Result of filtering the links of stored pages again after a change of the URL rules, in a few words. */
+export function readmittedText({ pages, newUrls, isCutShort }: ReadmitSummary): string {
+  const end = isCutShort ? '; stopped before the last page, starts over next time' : '';
+  const filtered = `links of ${counted(pages, 'stored page')} filtered again by the current URL rules`;
+  return `${filtered}, ${counted(newUrls, 'new URL')}${end}`;
+}
 
 /** Longest message of one seed, characters. */
 const LONGEST_MESSAGE = 300;

@@ -1,5 +1,5 @@
 import type { RoundEntry } from '../../../crawler.ts';
-import { unchangedVisits } from '../../../domain/crawl/change/unchanged-visits.ts';
+import { unchangedVisits } from '../../../domain/crawl/change/change-belief.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { RunStatus } from '../../run-status/run-status.ts';

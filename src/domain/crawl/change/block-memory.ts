@@ -1,17 +1,18 @@
 // domain/crawl/change/: what visits say about how often, and where, a page changes.
 import { type BlockPrint, MAX_BLOCK_PRINTS } from '../../page/diff/block-prints.ts';
+import type { PlacePrint } from '../../page/diff/page-places.ts';
 import {
   changedPlaces,
   ELSEWHERE,
   MAX_NAMED,
   namedPlaces,
+  packPlaces,
   rememberPlaces,
   shortName,
-} from '../../page/diff/changed-places.ts';
-import { packPlaces, unpackPlaces } from '../../page/diff/packed-places.ts';
-import type { PlacePrint } from '../../page/diff/page-places.ts';
+  unpackPlaces,
+} from '../../page/diff/place-diff.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
-import { churnAfter, type Finding, VOLATILE_CHURN } from './churn.ts';
+import { churnAfter, type Finding, VOLATILE_CHURN } from './change-belief.ts';
 import {
   ABSENT,
   type ComparedSiblings,

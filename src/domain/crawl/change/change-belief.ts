@@ -1,5 +1,36 @@
 import { DAY_MS } from '../../time.ts';
 
+/** Visits that found a page unchanged, by the rung of the ladder of change. */
+export interface UnchangedByRung {
+  /** 304 answers. */
+  readonly notModified: number;
+  readonly skippedByHeaders: number;
+  /** Equal bodies. */
+  readonly unchanged: number;
+}
+
+export const unchangedVisits = ({ notModified, skippedByHeaders, unchanged }: UnchangedByRung): number =>
+  notModified + skippedByHeaders + unchanged;
+
+/** Most visits that count for a part. */
+export const MAX_CHURN = 15;
+/** A part is volatile when it changed alone so many times more often than it stayed. */
+export const VOLATILE_CHURN = 3;
+
+/** What a visit found, as far as all parts go by it. */
+export interface Finding {
+  /** Whether a part that changed did so alone. */
+  readonly isRestStill: boolean;
+  /** `false`: the same body was parsed anew, so that a part that stayed says nothing. */
+  readonly isVisit: boolean;
+}
+
+/** Churn of a part after a visit: how many visits found it changed alone, less those that found it unchanged. */
+export function churnAfter(churn: number, isChanged: boolean, { isRestStill, isVisit }: Finding): number {
+  if (isChanged) return isRestStill ? Math.min(MAX_CHURN, churn + 1) : churn;
+  return isVisit ? Math.max(0, churn - 1) : churn;
+}
+
 /**
  * What the visits of a page have shown of its substantive changes. With the rate that pages like it are expected to
  * have it gives a Gamma belief about its change rate ({@link changeGamma}), as in Cho & Garcia-Molina (2003).
@@ -139,7 +170,7 @@ export function needMs(belief: ChangeBelief, rate: number, weight = 1, sinceMs =
   return Math.min(belief.mostMs ?? Number.POSITIVE_INFINITY, b * ((1 - chance) ** (-1 / a) - 1));
 }
 
-export interface LearnOptions {
+interface LearnOptions {
   /** Likelihood ratios by Hamming distance; default {@link LIKELIHOOD_RATIOS}. */
   readonly ratios?: readonly number[];
   /** Importance of the page; default 1. */

@@ -1,6 +1,6 @@
 import type { SiblingPrint } from '../../page/diff/block-prints.ts';
-import { diffSequences } from '../../page/diff/sequence-diff.ts';
-import { churnAfter, type Finding, VOLATILE_CHURN } from './churn.ts';
+import { diffSequences } from '../../page/diff/word-diff.ts';
+import { churnAfter, type Finding, VOLATILE_CHURN } from './change-belief.ts';
 
 /** One of the elements of one kind in one container at the last visit, in reading order. */
 export interface RememberedSibling {

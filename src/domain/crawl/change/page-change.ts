@@ -1,6 +1,6 @@
-import { isReadOtherwise } from '../headers/header-claims.ts';
+import { isReadOtherwise } from '../headers/ladder.ts';
 import type { CrawlDatum, CrawlState } from '../states/datum.ts';
-import { stateWhenOrphaned } from '../states/revived.ts';
+import { stateWhenOrphaned } from '../states/settle.ts';
 
 /** Kinds of changes in the change feed. The names are stable; scripts may rely on them. */
 export const CHANGES = {

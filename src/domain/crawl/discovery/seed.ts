@@ -1,8 +1,16 @@
 import { trimUrl } from '../../url/canonical/canonical-url.ts';
 import { FIRST_INTERVAL_KEY } from '../revisit/next-visit.ts';
 import type { CrawlDatum, MetadataValue } from '../states/datum.ts';
-import { revived } from '../states/revived.ts';
-import { SEED_LAYERS_KEY } from './seed-layers.ts';
+import { revived } from '../states/settle.ts';
+
+/** Metadata key of a seed with a crawl depth of its own, and of the pages first found on the way from it. */
+export const SEED_LAYERS_KEY = 'seed.depth';
+
+/** The crawl depth of the seed from which a page was first found, as layers; `null`: it has none of its own. */
+export function seedLayersOf({ metadata }: Pick<CrawlDatum, 'metadata'>): number | null {
+  const layers = metadata[SEED_LAYERS_KEY];
+  return typeof layers === 'number' ? layers : null;
+}
 
 /** The operator's settings for a seed. */
 export interface SeedSettings {

@@ -1,5 +1,105 @@
+// domain/crawl/revisit/: when a page is due: bounds, budgets, the contract of fetch schedules.
+
 import { DAY_MS } from '../../time.ts';
-import { accountAt, type BudgetAccount, spend } from './budget-account.ts';
+
+/**
+ * Account of the fetch budget, in fetches per day: a token bucket with a capacity of one day, and a limit per UTC day.
+ */
+export interface BudgetAccount {
+  /** Time of the last update, ms since the epoch. */
+  readonly at: number;
+  /** Tokens in the bucket, fetches with fraction. */
+  readonly saved: number;
+  /** Days since the epoch, and the fetches made on that day. */
+  readonly day: number;
+  readonly spentToday: number;
+  /** Fetches made since the account was opened; it never decreases. Absent in accounts of 0.1.0. */
+  readonly spent?: number;
+}
+
+/**
+ * The account at `now`; `null`: a new account, with a full bucket. A clock that was set back earns nothing, and the
+ * account goes on from there.
+ */
+export function accountAt(account: BudgetAccount | null, perDay: number, now: number): BudgetAccount {
+  const day = Math.floor(now / DAY_MS);
+  if (account === null) return { at: now, saved: perDay, day, spentToday: 0, spent: 0 };
+  const earned = (Math.max(0, now - account.at) * perDay) / DAY_MS;
+  return {
+    at: now,
+    saved: Math.min(perDay, account.saved + earned),
+    day,
+    spentToday: day === account.day ? account.spentToday : 0,
+    spent: account.spent ?? 0,
+  };
+}
+
+/** Whole fetches allowed now: the tokens, and never more than `perDay` on one day. */
+export function allowance({ saved, spentToday }: BudgetAccount, perDay: number): number {
+  // A fraction that is missing by rounding alone is granted.
+  return Math.max(0, Math.floor(Math.min(saved, perDay - spentToday) + 1e-6));
+}
+
+export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
+  const { saved, spentToday, spent = 0 } = account;
+  return { ...account, saved: Math.max(0, saved - fetches), spentToday: spentToday + fetches, spent: spent + fetches };
+}
+
+/** Reads an account back from JSON; `null` for anything else. */
+export function parseAccount(text: string | undefined): BudgetAccount | null {
+  if (text === undefined) return null;
+  try {
+    const { at, saved, day, spentToday, spent = 0 } = JSON.parse(text) as BudgetAccount;
+    return [at, saved, day, spentToday, spent].every(Number.isFinite) ? { at, saved, day, spentToday, spent } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Visits to the pages of a host that rounds have taken on one UTC day. */
+export interface FetchesOfDay {
+  /** Days since the epoch. */
+  readonly day: number;
+  readonly fetches: number;
+}
+
+/** A bound of the visits to the pages of a host on a UTC day. */
+export interface DayBound {
+  readonly fetchesPerDay: number;
+  /** Where it is set, for messages: `hosts[0].fetchesPerDay`. */
+  readonly name: string;
+}
+
+/** The bound of a host; `undefined`: it has none. */
+export type DayBoundOf = (host: string) => DayBound | undefined;
+
+const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+
+/** Visits on the UTC day of `now`. */
+export const fetchesToday = (known: FetchesOfDay | null, now: number): number =>
+  known !== null && known.day === dayOf(now) ? known.fetches : 0;
+
+/** Visits that the bound still allows on the UTC day of `now`. */
+export const fetchesLeft = (known: FetchesOfDay | null, { fetchesPerDay }: DayBound, now: number): number =>
+  Math.max(0, fetchesPerDay - fetchesToday(known, now));
+
+export const withFetches = (known: FetchesOfDay | null, fetches: number, now: number): FetchesOfDay => ({
+  day: dayOf(now),
+  fetches: fetchesToday(known, now) + fetches,
+});
+
+/** Without visits taken at `at` that did not come about. A day that is over is left as it is. */
+export function withoutFetches(known: FetchesOfDay | null, fetches: number, at: number): FetchesOfDay | null {
+  if (known === null || known.day !== dayOf(at)) return known;
+  return { ...known, fetches: Math.max(0, known.fetches - fetches) };
+}
+
+/** Start of the next UTC day, ms since the epoch. */
+export const nextDayAt = (now: number): number => (dayOf(now) + 1) * DAY_MS;
+
+/** `hosts[0].fetchesPerDay: 50 of 50 asked today`. */
+export const spentText = ({ name, fetchesPerDay }: DayBound, fetches: number): string =>
+  `${name}: ${fetches} of ${fetchesPerDay} asked today`;
 
 /**
  * The budget of a crawl in several partitions. Fetches are granted to the holder of a partition when it asks for them,
@@ -14,7 +114,7 @@ export interface BudgetBook {
   readonly partitions: Readonly<Record<string, PartitionShare>>;
 }
 
-export interface PartitionShare {
+interface PartitionShare {
   /** Fetches made before its last claim, as {@link BudgetAccount.spent} of the partition counts them. */
   readonly spent: number;
   /** What `spent` may rise to. */
@@ -34,7 +134,7 @@ export interface PartitionShare {
 }
 
 /** What the holder of a partition says when it asks for fetches. */
-export interface Claim extends Pick<PartitionShare, 'spent' | 'price' | 'token'> {
+interface Claim extends Pick<PartitionShare, 'spent' | 'price' | 'token'> {
   readonly partition: number;
   /** URLs that are due; as many as the budget has a day where they were not counted to the end. */
   readonly due: number;
@@ -44,7 +144,7 @@ export interface Claim extends Pick<PartitionShare, 'spent' | 'price' | 'token'>
   readonly most: number;
 }
 
-export interface BudgetTerms {
+interface BudgetTerms {
   /** Fetches a day of the whole crawl. */
   readonly perDay: number;
   readonly partitions: number;

@@ -1,11 +1,71 @@
 import { hostOf } from '../../url/canonical/url-key.ts';
 import { murmur3 } from '../../url/hash/murmur3.ts';
 import { INLINK_WEIGHT_KEY } from '../discovery/inlinks.ts';
-import { type HostExpectation, rateOfGroup } from '../hazard/expectation.ts';
-import { groupOf } from '../hazard/page-group.ts';
-import type { CrawlDatum, ScheduleMemory, VisitOutcome } from '../states/datum.ts';
-import { boundsBy, boundsOf, type IntervalBounds, type IntervalRule, type OwnBounds } from './interval-bounds.ts';
+import { groupOf, type HostExpectation, rateOfGroup } from '../hazard/expectation.ts';
+import { type CrawlDatum, isAnswered, type ScheduleMemory, type VisitOutcome } from '../states/datum.ts';
 import type { FetchSchedule, ScheduleDecision, ScheduleTerm, ScheduleVisit } from './schedule.ts';
+
+/** Bounds of the revisit interval that the operator set for some pages, ms; `null`: the general bound. */
+export interface OwnBounds {
+  readonly minIntervalMs: number | null;
+  readonly maxIntervalMs: number | null;
+}
+
+/** Bounds of the revisit interval of some pages. */
+export interface IntervalRule extends OwnBounds {
+  /**
+   * Host (`example.org`, `example.org:8080`), a domain and all below it (`*.example.org`), or MIME type (`text/html`,
+   * `image/*`).
+   */
+  readonly of: string;
+}
+
+export interface IntervalBounds {
+  readonly minIntervalMs: number;
+  readonly maxIntervalMs: number;
+}
+
+/** The bounds of a page. The first matching rule decides, so special rules stand before general ones. */
+export function boundsOf(
+  rules: readonly IntervalRule[],
+  general: IntervalBounds,
+  page: { readonly host: string; readonly contentType: string | null },
+): IntervalBounds {
+  const type = page.contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const rule = rules.find((each) => (isOfType(each) ? fitsType(each.of, type) : fitsHost(each.of, page.host)));
+  return rule === undefined ? general : boundsBy(rule, general);
+}
+
+/** Whether a rule is for a MIME type rather than a host. */
+export const isOfType = ({ of }: IntervalRule): boolean => of.includes('/');
+
+/** The loosest bounds of all rules, for a schedule, which does not know the page. */
+export function widestBounds(rules: readonly OwnBounds[], general: IntervalBounds): IntervalBounds {
+  const all = [general, ...rules.map((rule) => boundsBy(rule, general))];
+  return {
+    minIntervalMs: Math.min(...all.map(({ minIntervalMs }) => minIntervalMs)),
+    maxIntervalMs: Math.max(...all.map(({ maxIntervalMs }) => maxIntervalMs)),
+  };
+}
+
+/** The bounds of a rule; where it has one alone, the general other one as far as it fits. */
+function boundsBy(rule: OwnBounds, general: IntervalBounds): IntervalBounds {
+  const minIntervalMs =
+    rule.minIntervalMs ?? Math.min(general.minIntervalMs, rule.maxIntervalMs ?? general.minIntervalMs);
+  return { minIntervalMs, maxIntervalMs: rule.maxIntervalMs ?? Math.max(general.maxIntervalMs, minIntervalMs) };
+}
+
+function fitsType(of: string, type: string): boolean {
+  return of.endsWith('/*') ? type.startsWith(of.slice(0, -1)) : type === of;
+}
+
+function fitsHost(of: string, host: string): boolean {
+  if (of.startsWith('*.')) {
+    const name = host.replace(/:\d+$/, '');
+    return name === of.slice(2) || name.endsWith(of.slice(1));
+  }
+  return host === of || host.replace(/:\d+$/, '') === of;
+}
 
 /** Settings that decide the next visit, beside the page itself. */
 export interface SettlePolicy {
@@ -206,3 +266,98 @@ export function replayLastVisit(
 /** The interval before the last visit. Before a first visit it is not stored. */
 const intervalBefore = (datum: CrawlDatum, { schedule }: SettlePolicy): number =>
   datum.visits.at(-2)?.intervalMs ?? namedInterval(datum) ?? schedule.initialIntervalMs;
+
+/**
+ * Whether a URL was never requested and is due since its discovery. New URLs have a share of the budget and an order of
+ * their own.
+ */
+export const isNewUrl = (datum: Pick<CrawlDatum, 'state' | 'visits' | 'discoveredAt' | 'nextFetchAt'>): boolean =>
+  datum.state === 'unfetched' &&
+  datum.visits.length === 0 &&
+  datum.nextFetchAt !== null &&
+  datum.nextFetchAt <= datum.discoveredAt;
+
+/** Whether the last good visit found a page. */
+export const isLive = ({ state }: Pick<CrawlDatum, 'state'>): boolean =>
+  state === 'fetched' || state === 'notmodified' || state === 'duplicate';
+
+/** Whether a page is due by its belief and the clock of its group, where the schedule goes by these. */
+export const isDueByHazard = (page: ReturnType<typeof dueFacts>): boolean =>
+  isLive(page) && page.failures === 0 && !page.isFixed && page.unansweredAt === null && page.lastFetchAt !== null;
+
+/** Shorter intervals count as this, ms. */
+const LEAST_INTERVAL_MS = 1_000;
+
+/**
+ * Time between the visits of a page to come, ms; infinite for one that fails or is gone, and counts once: its next
+ * interval depends on the answer.
+ */
+export const expectedInterval = ({ state, failures, intervalMs }: DueRate): number =>
+  failures === 0 && state !== 'gone' ? Math.max(intervalMs, LEAST_INTERVAL_MS) : Number.POSITIVE_INFINITY;
+
+export type DueRate = Pick<ReturnType<typeof dueFacts>, 'state' | 'failures' | 'intervalMs'>;
+
+/** Fields of a due URL that selection reads, beside its time. */
+export function dueFacts(datum: CrawlDatum) {
+  const { url, state, score, depth, schedule, lastFetchAt, failures } = datum;
+  const last = datum.visits.at(-1);
+  return {
+    url,
+    state,
+    score,
+    depth,
+    intervalMs: datum.fixedIntervalMs ?? schedule.intervalMs,
+    lastFetchAt,
+    failures,
+    isNew: isNewUrl(datum),
+    isFixed: datum.fixedIntervalMs !== null,
+    belief: schedule.belief,
+    weight: weightOf(datum.metadata),
+    unansweredAt: last === undefined || isAnswered(last) ? null : last.at,
+  };
+}
+
+/** State of a host that decides when it may be requested again. All times in ms since the epoch. */
+export interface HostTurn {
+  /** End of the request that ended last; `null` before the first one has ended. */
+  readonly lastEndAt: number | null;
+  /** Least time between that end and the next start, ms. */
+  readonly delayMs: number;
+  /** Requests in flight. */
+  readonly running: number;
+  /** Most requests in flight at a time. */
+  readonly connections: number;
+  /** No request starts before this time; `null` without a pause. */
+  readonly pausedUntil: number | null;
+}
+
+/**
+ * Earliest start of the host's next request, `-Infinity` for "at any time". `Infinity` while all connections are taken:
+ * the answer changes when a request ends, not with time.
+ *
+ * The delay counts from the *end* of the previous request, so a slow server is not asked faster than it answers.
+ */
+export function nextStartAt(turn: HostTurn): number {
+  if (turn.running >= turn.connections) return Number.POSITIVE_INFINITY;
+  return quietUntil(turn);
+}
+
+/** End of delay and pause; an idle host can be dropped after it. `-Infinity` without any. */
+export function quietUntil(turn: Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUntil'>): number {
+  const afterDelay = turn.lastEndAt === null ? Number.NEGATIVE_INFINITY : turn.lastEndAt + turn.delayMs;
+  return Math.max(afterDelay, turn.pausedUntil ?? Number.NEGATIVE_INFINITY);
+}
+
+/** The next turn of a host lies later than a caller waits for. */
+export class TurnTooLate extends Error {
+  readonly host: string;
+  /** Earliest time of the turn, ms since the epoch. */
+  readonly at: number;
+
+  constructor(host: string, at: number) {
+    super(`${host} must not be contacted before ${new Date(at).toISOString()}`);
+    this.name = 'TurnTooLate';
+    this.host = host;
+    this.at = at;
+  }
+}

@@ -12,7 +12,7 @@ import {
   payingChance,
   rateOfInterval,
 } from '../change/change-belief.ts';
-import { timeToWorth } from '../hazard/visit-worth.ts';
+import { timeToWorth } from '../hazard/due-decision.ts';
 import {
   type FetchSchedule,
   isTelling,

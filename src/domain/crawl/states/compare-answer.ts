@@ -1,9 +1,11 @@
+// domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
+
 import { type BlockMemory, type FoundParts, learnBlocks } from '../change/block-memory.ts';
-import { type HeaderClaims, isReadOtherwise } from '../headers/header-claims.ts';
+import { type HeaderClaims, isReadOtherwise } from '../headers/ladder.ts';
 import type { ScheduleVisit } from '../revisit/schedule.ts';
 import type { CrawlDatum } from './datum.ts';
+import { changeDistance } from './duplicate.ts';
 import type { FetchSuccess, ParseOutcome } from './outcome.ts';
-import { changeDistance } from './signature-distance.ts';
 import { isPartial } from './truncation.ts';
 
 /** A full answer, with what parsing made of it. */

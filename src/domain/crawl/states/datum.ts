@@ -1,9 +1,9 @@
 /** The crawl datum: all that the crawl db knows of one URL. */
 
-import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
+import type { StatedFacts } from '../../page/metadata/page-metadata.ts';
 import type { BlockMemory } from '../change/block-memory.ts';
 import type { ChangeBelief } from '../change/change-belief.ts';
-import type { RenderedCopy } from '../rendering/rendered-copy.ts';
+import type { RenderedCopy } from '../rendering/render-trials.ts';
 import type { Truncation } from './truncation.ts';
 
 export const CRAWL_STATES = [

@@ -1,5 +1,5 @@
 import type { CrawlDatum } from './datum.ts';
-import { revived } from './revived.ts';
+import { revived } from './settle.ts';
 
 /**
  * Merges the records of one URL from two crawls. The later visited one wins; depth and referrer come from the shorter

@@ -1,9 +1,27 @@
 import type { BlockPrint } from '../../page/diff/block-prints.ts';
 import type { PlacePrint } from '../../page/diff/page-places.ts';
-import type { StatedFacts } from '../../page/metadata/stated-facts.ts';
-import type { RenderedCopy } from '../rendering/rendered-copy.ts';
+import type { StatedFacts } from '../../page/metadata/page-metadata.ts';
+import type { RenderedCopy } from '../rendering/render-trials.ts';
 import type { Validators } from './datum.ts';
 import type { StoredTruncation } from './truncation.ts';
+
+const LOGIN_REQUIRED = 'login-required';
+
+/** Visits that met a login page in place of their page, of these reasons of failures. */
+export const loginsMet = (failures: readonly { readonly code: string; readonly visits: number }[]): number =>
+  failures.reduce((sum, { code, visits }) => (code === LOGIN_REQUIRED ? sum + visits : sum), 0);
+
+/** Whether a visit has met one. */
+export const hasMetLogin = (outcome: FetchOutcome): boolean =>
+  outcome.kind === 'failed' && outcome.code === LOGIN_REQUIRED;
+
+/** An answer that was the login page in place of the page, as a failure: what is known of the page stays. */
+export function asLoginRequired(answer: FetchSuccess | FetchRedirect, login: string): FetchFailed {
+  const { at, requests, bodyBytes, receivedBytes, ms, status } = answer;
+  const message = `answered as its login page ${login.slice(0, 200)}`;
+  const costs = { at, requests, bodyBytes, receivedBytes, ms };
+  return { kind: 'failed', code: LOGIN_REQUIRED, message, status, retryAt: null, ...costs };
+}
 
 /** Outcome of a fetch. A tagged union: redirects and refusals are outcomes, neither exceptions nor loops. */
 export type FetchOutcome = FetchSuccess | FetchUnchanged | FetchRedirect | FetchGone | FetchFailed | FetchDenied;

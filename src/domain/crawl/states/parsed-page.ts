@@ -1,4 +1,4 @@
-import type { PageVariant } from '../../page/links/page-variant.ts';
+import type { PageVariant } from '../../page/links/page-series.ts';
 import { rereadBlocks } from '../change/block-memory.ts';
 import { type ParseSuccess, partsOf } from './compare-answer.ts';
 import type { CrawlDatum } from './datum.ts';

@@ -1,7 +1,12 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts';
-import { endsChain } from '../discovery/redirect-chain.ts';
-import { absencePauses, LEFT_OUT_PART } from '../revisit/missing-links.ts';
-import { absentInARow, isRefusedForGood, redirectsInARow } from '../revisit/missing-url.ts';
+import { endsChain } from '../discovery/link-rules.ts';
+import {
+  absencePauses,
+  absentInARow,
+  isRefusedForGood,
+  LEFT_OUT_PART,
+  redirectsInARow,
+} from '../revisit/missing-links.ts';
 import { boundsFor, clamp, type SettlePolicy } from '../revisit/next-visit.ts';
 import type { ScheduleTerm } from '../revisit/schedule.ts';
 import { type CrawlDatum, type LastError, NO_VALIDATORS } from './datum.ts';

@@ -1,6 +1,5 @@
-import { ATTRIBUTE } from '../tape/attribute-names.ts';
 import { TextMeanings } from '../tape/interned-texts.ts';
-import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import { ATTRIBUTE, TagTable, tagNumber } from '../tape/name-table.ts';
 import type { Tape } from '../tape/tape.ts';
 import { HIDING_STYLE } from './element-signs.ts';
 

@@ -1,7 +1,89 @@
 import type { Tape } from '../tape/tape.ts';
-import { createMainContent, type MainContent } from './main-content.ts';
-import { createWholeContent } from './whole-content.ts';
-import { createContentWithoutNavigation } from './without-navigation.ts';
+import {
+  ADVERT,
+  CONTENT,
+  FOOT,
+  FORM,
+  HEADER,
+  NAVIGATION,
+  OVERLAY,
+  SHARE,
+  SIDE,
+  SURROUND,
+  UNSEEN,
+} from './element-signs.ts';
+import { createMainContent, type MainContent, textOf } from './main-content.ts';
+import { type Outline, OutlineReader } from './outline.ts';
+import { shownBlocks } from './page-blocks.ts';
+import { pageShape } from './page-shape.ts';
+import { contentRegion, elementSpans, plainWidth } from './sections.ts';
+
+/** Signs of navigation, head and foot; comments and the like are text of the page. */
+const FRAME = NAVIGATION | FOOT | SIDE | SHARE | ADVERT | OVERLAY | FORM | UNSEEN | SURROUND;
+/** Beside the content, an element with more of its text in links is navigation without a name. */
+const MOST_LINKED = 1 / 3;
+
+/**
+ * All that a page shows but its navigation, head, foot and sidebars: elements that are these by name, role or class, a
+ * `header` outside of the content, and elements beside the content that consist of links. Main content always stays.
+ */
+function createContentWithoutNavigation(): (tape: Tape) => MainContent {
+  const mainContent = createMainContent();
+  return (tape) => {
+    const found = mainContent(tape);
+    const { outline } = found;
+    const isMain = unframedBlocks(found);
+    return { ...found, text: textOf(outline, isMain), isMain, headline: null };
+  };
+}
+
+function unframedBlocks({ outline, isMain, headline }: MainContent): Uint8Array {
+  const { blockCount, blocks } = outline;
+  const { isShown, signsOf } = pageShape(outline);
+  const isLinks = linkElements(outline, isMain);
+  const isFramed = (element: number): boolean => {
+    const signs = signsOf[element]!;
+    return (signs & FRAME) !== 0 || (signs & (HEADER | CONTENT)) === HEADER || isLinks[element] === 1;
+  };
+  return Uint8Array.from({ length: blockCount }, (_, i) => {
+    if (isMain[i] === 1 || (headline !== null && i >= headline.from && i < headline.end)) return 1;
+    const holder = blocks.holder[i]!;
+    return Number(isShown[i] === 1 && (holder < 0 || !isFramed(holder)));
+  });
+}
+
+/** 1 for each element in one beside the content that consists of links. */
+function linkElements(outline: Outline, isMain: Uint8Array): Uint8Array {
+  const { blockCount, elementCount, elements } = outline;
+  const isLinks = new Uint8Array(elementCount);
+  const chosen = new Float64Array(blockCount + 1);
+  for (let i = 0; i < blockCount; i++) chosen[i + 1] = chosen[i]! + (isMain[i] === 1 ? plainWidth(outline, i) : 0);
+  if (chosen[blockCount] === 0) return isLinks;
+  const spans = elementSpans(outline);
+  const region = contentRegion(outline, spans, chosen);
+  const isAround = new Uint8Array(elementCount);
+  for (let at = region; at >= 0; at = elements.parent[at]!) isAround[at] = 1;
+  for (let at = 0; at < elementCount; at++) {
+    const parent = elements.parent[at]!;
+    if (isAround[at] === 1 || at === region || spans.first[at]! < 0) continue;
+    if (parent === region || (parent >= 0 && isAround[parent] === 0)) isLinks[at] = parent < 0 ? 0 : isLinks[parent]!;
+    else {
+      const isChosen = chosen[spans.end[at]!]! > chosen[spans.first[at]!]!;
+      isLinks[at] = Number(!isChosen && elements.linkChars[at]! > MOST_LINKED * elements.chars[at]!);
+    }
+  }
+  return isLinks;
+}
+
+/** Takes all that a page shows as its main content: a document has no navigation around it that could be left out. */
+export function createWholeContent(): (tape: Tape) => MainContent {
+  const outlines = new OutlineReader();
+  return (tape) => {
+    const outline = outlines.read(tape);
+    const isMain = shownBlocks(outline);
+    return { text: textOf(outline, isMain), outline, isMain, headline: null, certainty: Float64Array.from(isMain) };
+  };
+}
 
 /** How much of a page is its content: the main content, the page without navigation, or all of a document. */
 export type Extent = 'main' | 'page' | 'document';

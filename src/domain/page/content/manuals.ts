@@ -1,4 +1,4 @@
-import { tagNumber } from '../tape/tag-names.ts';
+import { tagNumber } from '../tape/name-table.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 import { plainWidth } from './sections.ts';

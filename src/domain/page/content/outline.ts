@@ -1,12 +1,42 @@
-import { ATTRIBUTE } from '../tape/attribute-names.ts';
+import { ATTRIBUTE, KNOWN_TAGS, TagTable, tagNumber } from '../tape/name-table.ts';
 import { asciiSlice, utf8Slice } from '../tape/slices.ts';
-import { KNOWN_TAGS, TagTable, tagNumber } from '../tape/tag-names.ts';
 import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
 import { BlockText } from './block-text.ts';
 import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
 import { addUp, BlockColumns, countAlike, ElementColumns, extend, isTooLong } from './outline-columns.ts';
 import { createKindReader, type PageKinds } from './page-kinds.ts';
-import { shortcodeRanges } from './shortcodes.ts';
+
+/**
+ * A shortcode of WordPress (Shortcode API) that no plugin replaced, in UTF-8 read as Latin-1: `[gallery ids="1,2"]`,
+ * `[vc_row]`, `[/caption]`. Names in brackets are common in texts, so one without quoted or numeric attributes counts
+ * only by a known name: those of the core, of forms, and of builders of pages, which begin alike.
+ */
+const SHORTCODE = shortcode();
+/** A longer one is text. */
+const MAX_BYTES = 2_000;
+
+function shortcode(): RegExp {
+  // Values end at the first quote, so that the work is linear.
+  const curly = '\\xe2\\x80[\\x98-\\x9f\\xb2\\xb3]';
+  const quoted = `"[^"\\[\\]]*"|'[^'\\[\\]]*'|${curly}(?:(?!${curly})[^\\[\\]])*${curly}`;
+  const value = `(?:${quoted}|\\d[\\d,.%]*(?=[\\s/\\]]))`;
+  const name =
+    '(?:(?:wp_)?caption|gallery|playlist|embed|audio|video|contact-form(?:-7)?|gravityform|wpforms|mc4wp_form|rev_slider|(?:vc|et_pb|fusion|av|su|nectar|mk|elementor|woocommerce|siteorigin)[_-]\\w+)';
+  const attributes = `(?:\\s+[A-Za-z_][\\w-]*=${value})+`;
+  return new RegExp(`\\[(?:/${name}|${name}(?:\\s[^\\[\\]]*)?|[A-Za-z][\\w-]*${attributes})\\s*/?\\]`, 'g');
+}
+
+/**
+ * The shortcodes in a range of UTF-8, as pairs of beginnings and ends.
+ * @param from where a bracket opens
+ */
+function shortcodeRanges(bytes: Buffer, from: number, to: number): readonly number[] {
+  const ranges: number[] = [];
+  for (const match of asciiSlice(bytes, from, to).matchAll(SHORTCODE)) {
+    if (match[0].length <= MAX_BYTES) ranges.push(from + match.index, from + match.index + match[0].length);
+  }
+  return ranges;
+}
 
 /** The block elements of a page and the runs of text between two block boundaries. Valid until the next page. */
 export interface Outline {
@@ -24,12 +54,12 @@ export interface Outline {
   textOf(block: number): string;
 }
 
-export interface OutlineLimits {
+interface OutlineLimits {
   readonly maxBlocks: number;
   readonly maxChars: number;
 }
 
-export const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
+const OUTLINE_LIMITS: OutlineLimits = Object.freeze({ maxBlocks: 20_000, maxChars: 2_000_000 });
 
 const PLAIN = 0;
 const ANCHOR = 1;

@@ -1,4 +1,4 @@
-import { tagNumber } from '../tape/tag-names.ts';
+import { tagNumber } from '../tape/name-table.ts';
 import { type Tape, TEXT } from '../tape/tape.ts';
 
 /** Kinds that pages declare (JSON-LD, Open Graph). */

@@ -1,4 +1,4 @@
-import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import { TagTable, tagNumber } from '../tape/name-table.ts';
 import { ARTICLE, BODY_SIGNS, CONTENT, HIDDEN, NOSCRIPT, SURROUND } from './element-signs.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';

@@ -1,4 +1,4 @@
-import { TagTable } from '../tape/tag-names.ts';
+import { TagTable } from '../tape/name-table.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 

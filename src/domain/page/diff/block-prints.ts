@@ -1,9 +1,9 @@
 // domain/page/diff/: differences of texts by words, and prints of the parts of a page.
 import type { BlockTable } from '../block-table.ts';
 import { certainBlocks, isProseSigned } from '../content/signed-text.ts';
-import { addProseOf, isSteadyLine } from '../prose/prose-lines.ts';
-import { Utf8Text } from '../text/utf8-text.ts';
-import { ELSEWHERE } from './changed-places.ts';
+import { addProseOf, isSteadyLine } from '../prose/prose.ts';
+import { Utf8Text } from '../text/utf8.ts';
+import { ELSEWHERE } from './place-diff.ts';
 import { joinedPrint, rangePrintOf } from './text-print.ts';
 
 /** Fingerprint of one place of a page at a visit. */

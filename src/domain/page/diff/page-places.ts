@@ -1,6 +1,6 @@
 import { BlockTable, MAIN_BLOCK } from '../block-table.ts';
 import { type PageBlock, placeOf } from '../page-block.ts';
-import { trimmed, Utf8Text } from '../text/utf8-text.ts';
+import { trimmed, Utf8Text } from '../text/utf8.ts';
 import { shortPrintOf } from './text-print.ts';
 
 /** What can be read of a page beside its blocks. */

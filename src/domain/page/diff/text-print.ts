@@ -1,5 +1,5 @@
 import { utf8Slice } from '../tape/slices.ts';
-import type { Utf8Text } from '../text/utf8-text.ts';
+import type { Utf8Text } from '../text/utf8.ts';
 
 const SEED = 0x811c9dc5;
 const PRIME = 0x01000193;

@@ -1,6 +1,5 @@
 // domain/page/links/: links that are noise, hub pages, and robots directives of a page.
-import { ATTRIBUTE } from '../tape/attribute-names.ts';
-import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import { ATTRIBUTE, TagTable, tagNumber } from '../tape/name-table.ts';
 import { type Tape, TEXT } from '../tape/tape.ts';
 import { visibleChars } from './link-regions.ts';
 

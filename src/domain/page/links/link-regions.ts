@@ -7,8 +7,7 @@ import {
   SILENT,
   SURROUNDING,
 } from '../content/boilerplate.ts';
-import { ATTRIBUTE } from '../tape/attribute-names.ts';
-import { TagTable, tagNumber } from '../tape/tag-names.ts';
+import { ATTRIBUTE, TagTable, tagNumber } from '../tape/name-table.ts';
 import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
 
 /** Place of an anchor, and the share of anchors around it. */

@@ -1,3 +1,5 @@
+// domain/page/markdown/: main content as Markdown.
+
 import { isElement, type PageNode } from '../page-node.ts';
 
 /** Elements that make a table one of layout: it is then written as its parts. */

@@ -3,7 +3,7 @@ import type { MainContent } from '../content/main-content.ts';
 import { OutlineReader } from '../content/outline.ts';
 import { shownBlocks } from '../content/page-blocks.ts';
 import { isShellOf } from '../content/text-source.ts';
-import { articleBodyText } from '../metadata/article-body.ts';
+import { articleBodyText } from '../metadata/page-metadata.ts';
 import { isElement, type PageNode } from '../page-node.ts';
 import { flatten } from '../tape/flatten.ts';
 import { Tape } from '../tape/tape.ts';

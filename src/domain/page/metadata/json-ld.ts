@@ -1,3 +1,5 @@
+// domain/page/metadata/: what a page says about itself (title, authors, times, ..), decided from all its statements.
+
 import { memoized } from '../../memoized.ts';
 import type { StatedField, Statements } from './statements.ts';
 

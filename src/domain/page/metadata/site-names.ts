@@ -2,6 +2,20 @@ import { memoized } from '../../memoized.ts';
 import type { Statement } from './statements.ts';
 import { lettersOf, wordsOf } from './title-words.ts';
 
+/** Words of the longest part of the path. */
+export function wordsOfAddress(url: string): string[] {
+  const path = /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? '';
+  let longest = '';
+  for (const part of path.split('/')) if (part.length > longest.length) longest = part;
+  let text = longest;
+  try {
+    text = decodeURIComponent(longest);
+  } catch {
+    // Encoded otherwise than in UTF-8.
+  }
+  return wordsOf(text.replace(/\d{4,}|\.html?$/g, ' '));
+}
+
 /** Shorter names are found as whole parts of a title only. */
 const LEAST_LETTERS = 4;
 /** Longer names are no initials. */

@@ -1,10 +1,10 @@
 import type { BlockTable } from '../block-table.ts';
-import { SignedLines } from '../content/signed-lines.ts';
-import { Utf8Text } from '../text/utf8-text.ts';
+import { SignedLines } from '../content/signed-text.ts';
+import { Utf8Text } from '../text/utf8.ts';
 import { createWordFinder, type TextCutter, type WordSink } from '../text/word-scan.ts';
 import { type DimensionWeights, ownTitle } from './page-dimensions.ts';
 import { createShingler, type ShinglerOptions, type WeightedShingles } from './shingler.ts';
-import { Votes } from './votes.ts';
+import { Votes } from './simhash.ts';
 
 /** Version of the choice of texts and of their weights; part of the name of every signature made with it. */
 export const PAGE_SIGNER_VERSION = 3;

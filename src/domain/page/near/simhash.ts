@@ -1,7 +1,84 @@
-import { Utf8Text } from '../text/utf8-text.ts';
+import { Utf8Text } from '../text/utf8.ts';
 import { createWordFinder, type TextCutter } from '../text/word-scan.ts';
+import { hexOfLanes } from './rabin.ts';
 import { createShingler, type WeightedShingles } from './shingler.ts';
-import { Votes } from './votes.ts';
+
+const MIX_HIGH = 0x9e3779b1 | 0;
+const MIX_LOW = 0x85ebca6b | 0;
+
+/**
+ * The votes of shingles on the bits of a Simhash: each has its weight on every bit, by the bits of its fingerprint.
+ * They are kept by the value of each byte of the fingerprint: 8 additions a shingle instead of 64.
+ */
+export class Votes {
+  private readonly sums = new Float64Array(8 * 256);
+  private total = 0;
+  private sum = 0;
+
+  get isEmpty(): boolean {
+    return this.total === 0;
+  }
+
+  clear(): void {
+    this.sums.fill(0);
+    this.total = 0;
+    this.sum = 0;
+  }
+
+  addAll({ high, low, weight, count }: WeightedShingles): void {
+    for (let index = 0; index < count; index++) this.add(high[index]!, low[index]!, weight[index]!);
+  }
+
+  add(high: number, low: number, weight: number): void {
+    const { sums } = this;
+    this.total += weight;
+    // Both lanes are mixed: their sum alone would be that of two other shingles more often.
+    this.sum = (this.sum + (Math.imul(high, MIX_HIGH) ^ Math.imul(low, MIX_LOW))) | 0;
+    sums[low & 255]! += weight;
+    sums[256 + ((low >>> 8) & 255)]! += weight;
+    sums[512 + ((low >>> 16) & 255)]! += weight;
+    sums[768 + (low >>> 24)]! += weight;
+    sums[1024 + (high & 255)]! += weight;
+    sums[1280 + ((high >>> 8) & 255)]! += weight;
+    sums[1536 + ((high >>> 16) & 255)]! += weight;
+    sums[1792 + (high >>> 24)]! += weight;
+  }
+
+  /**
+   * 8 hex digits that are the same for the same set of shingles, in whatever order and with whatever weights, and else
+   * differ but for one chance in 2^32. `null` without votes.
+   */
+  digest(): string | null {
+    return this.isEmpty ? null : (this.sum >>> 0).toString(16).padStart(8, '0');
+  }
+
+  /** 16 hex digits, the bits with most of the votes; a tie is 0. `null` without votes. Uses the votes up. */
+  counted(): string | null {
+    return this.isEmpty ? null : hexOfLanes(this.countLane(1024), this.countLane(0));
+  }
+
+  /** The 32 bits decided by the four histograms from `offset`. */
+  private countLane(offset: number): number {
+    const { sums, total } = this;
+    let lane = 0;
+    for (let byte = 0; byte < 4; byte++) {
+      const start = offset + 256 * byte;
+      // The upper half of a histogram are the values with the top bit set; folded onto the lower, the next bit is on
+      // top.
+      for (let bit = 7; bit >= 0; bit--) {
+        const half = 1 << bit;
+        let ones = 0;
+        for (let value = start; value < start + half; value++) {
+          const set = sums[value + half]!;
+          ones += set;
+          sums[value]! += set;
+        }
+        if (2 * ones > total) lane |= 1 << (8 * byte + bit);
+      }
+    }
+    return lane;
+  }
+}
 
 /** One kind of text of a page with the weight of its shingles. */
 export interface TextDimension {

@@ -1,6 +1,55 @@
 // domain/page/published/: blocks and main content by the published rule (patent CN101645082A).
+import { type BlockTable, MAIN_BLOCK, TOPIC_BLOCK } from '../block-table.ts';
+import { cleanText } from '../metadata/statements.ts';
 import type { PageNode } from '../page-node.ts';
-import { tagClassOf } from './tag-classes.ts';
+
+/**
+ * The five classes of tags by which a page is cut into blocks (CN101645082A, module 210; the lists of the patent's
+ * figure are lost, these follow the meaning of the tags in HTML, layout tables of its time included).
+ */
+type TagClass = 'title' | 'block' | 'level' | 'ignore' | 'other';
+
+/** The table itself; whatever is in no list is `other`. */
+export const TAG_CLASSES: Readonly<Record<Exclude<TagClass, 'other'>, readonly string[]>> = Object.freeze({
+  title: 'title h1 h2 h3 h4 h5 h6'.split(' '),
+  block:
+    'address article aside blockquote body center details div dl fieldset figure footer form header main nav ol pre section table td th ul'.split(
+      ' ',
+    ),
+  level: 'br caption dd dt hr li p tbody tfoot thead tr'.split(' '),
+  ignore: 'script style noscript iframe object embed link meta template svg'.split(' '),
+});
+
+const CLASS_OF: ReadonlyMap<string, TagClass> = new Map(
+  Object.entries(TAG_CLASSES).flatMap(([tagClass, names]) => names.map((name) => [name, tagClass as TagClass])),
+);
+
+/** @param name of the element, lower case */
+export const tagClassOf = (name: string): TagClass => CLASS_OF.get(name) ?? 'other';
+
+/** Share of a block's text inside links above which it is a list of links on the theme of the page. */
+export const TOPIC_ANCHORS = 0.7;
+const MAX_TOPICS = 50;
+const MAX_TOPIC_CHARS = 200;
+
+/**
+ * Anchors on the theme of a page (CN101645082A): texts of links in content blocks that are more than 0.7 link text,
+ * each once.
+ */
+export function topicAnchors(blocks: BlockTable): string[] {
+  const found = new Set<string>();
+  let topics = 0;
+  for (let at = 0; at < blocks.count && found.size < MAX_TOPICS; at++) {
+    const type = blocks.types[at];
+    const isTopic = type === TOPIC_BLOCK;
+    if (!isTopic && (type !== MAIN_BLOCK || blocks.anchorChars[at]! <= TOPIC_ANCHORS * blocks.chars[at]!)) continue;
+    for (const line of (isTopic ? blocks.anchorTexts[topics++]! : blocks.textOf(at)).split('\n')) {
+      const text = cleanText(line, MAX_TOPIC_CHARS);
+      if (text !== '' && found.size < MAX_TOPICS) found.add(text);
+    }
+  }
+  return [...found];
+}
 
 /** Thresholds; a block is pooled when it passes one of the two. */
 export interface BlockThresholds {
@@ -37,7 +86,7 @@ export interface StatedFacts {
   readonly time: string | null;
 }
 
-export interface PageSegments {
+interface PageSegments {
   /** In post-order: inner blocks come first. */
   readonly segments: readonly PageSegment[];
   readonly stated: StatedFacts;

@@ -1,6 +1,7 @@
+// domain/page/tape/: a page as arrays of numbers over its bytes, which all stages read.
+
 import { isElement, type PageNode } from '../page-node.ts';
-import { attributeNumber } from './attribute-names.ts';
-import { knownTag } from './tag-names.ts';
+import { attributeNumber, knownTag } from './name-table.ts';
 import { SECTION, type Tape, VISIBLE, WIDE } from './tape.ts';
 
 /**

@@ -1,5 +1,12 @@
 import { utf8Slice } from './slices.ts';
 
+/** A longer copy of some numbers; new ones of the least length where `length` is 0. */
+export function resized(before: Int32Array, length: number, least: number): Int32Array<ArrayBuffer> {
+  const numbers = new Int32Array(Math.max(length, least));
+  if (length > 0) numbers.set(before);
+  return numbers;
+}
+
 /** Texts kept for the pages to come, those of many pages of a few sites, and the most bytes of them. */
 const KEPT_TEXTS = 20_000;
 const KEPT_BYTES = 1 << 21;

@@ -1,8 +1,6 @@
-import { ATTRIBUTE, type AttributeName, LAST_INTERNED } from './attribute-names.ts';
-import { InternedTexts } from './interned-texts.ts';
-import { resized } from './resized.ts';
+import { InternedTexts, resized } from './interned-texts.ts';
+import { ATTRIBUTE, type AttributeName, KNOWN_TAGS, LAST_INTERNED, TAG_NAMES } from './name-table.ts';
 import { utf8Slice } from './slices.ts';
-import { KNOWN_TAGS, TAG_NAMES } from './tag-names.ts';
 
 /** Kinds of entries; numbers from 0 on are tags, the start of an element. A text. */
 export const TEXT = -1;

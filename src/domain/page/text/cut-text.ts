@@ -1,3 +1,5 @@
+// domain/page/text/: words, languages and lengths of text.
+
 /** The first `length` UTF-16 units of a text, one less where that would split a surrogate pair. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -1,6 +1,45 @@
-import { createCharacterBlocks, SEPARATOR, SPACED, UNSPACED } from './character-classes.ts';
-import { codePointAt, lengthFromLead, putCodePoint } from './utf8.ts';
-import { Utf8Text } from './utf8-text.ts';
+import { codePointAt, lengthFromLead, putCodePoint, Utf8Text } from './utf8.ts';
+
+/** Classes of code points for the word scanner. */
+const SEPARATOR = 0;
+/** Letter, mark or digit of a script that puts spaces between words. */
+const SPACED = 1;
+/** The same of a script that does not; a dictionary must cut it into words. */
+const UNSPACED = 2;
+
+interface CharacterBlock {
+  /** Class per code point. */
+  readonly classes: Uint8Array;
+  /** The code point in lower case. */
+  readonly lower: Uint32Array;
+}
+
+// Variation selectors are marks too, but they stand after symbols.
+const WORD_CHARACTER = /(?!\p{VS})[\p{L}\p{Mn}\p{Mc}\p{N}]/u;
+const UNSPACED_SCRIPT = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
+
+/**
+ * Classes and lower case, as Unicode has them, of the 256 code points from `block * 256`; made on first use and kept.
+ */
+function createCharacterBlocks(): (block: number) => CharacterBlock {
+  const blocks: (CharacterBlock | undefined)[] = [];
+  return (block) => {
+    blocks[block] ??= characterBlock(block);
+    return blocks[block]!;
+  };
+}
+
+function characterBlock(block: number): CharacterBlock {
+  const classes = new Uint8Array(256);
+  const lower = new Uint32Array(256);
+  for (let index = 0; index < 256; index++) {
+    const character = String.fromCodePoint(block * 256 + index);
+    if (WORD_CHARACTER.test(character)) classes[index] = UNSPACED_SCRIPT.test(character) ? UNSPACED : SPACED;
+    // Some become two (a dotted capital I); the first is the letter, the rest marks.
+    lower[index] = character.toLowerCase().codePointAt(0)!;
+  }
+  return { classes, lower };
+}
 
 /** Takes the words of a text as they are found, in lower case. */
 export interface WordSink {
@@ -194,3 +233,22 @@ export function lowerCaseOfAsciiWords(): Uint8Array {
 }
 
 const ASCII_WORDS = lowerCaseOfAsciiWords();
+
+/** Words of a text in order, lower case; stop words left out where a set of them is given. */
+export type WordCutter = (text: string, stopWords?: ReadonlySet<string>) => string[];
+
+/** {@link createWordScanner} with strings for words, for comparing and showing them. */
+export function createWordCutter(scanner: WordScanner = createWordScanner()): WordCutter {
+  const decoder = new TextDecoder();
+  return (text, stopWords) => {
+    const { bytes, ends, count } = scanner.scan(text);
+    const words: string[] = [];
+    for (let i = 0, from = 0; i < count; i++) {
+      const to = ends[i] as number;
+      const word = decoder.decode(bytes.subarray(from, to));
+      from = to;
+      if (stopWords?.has(word) !== true) words.push(word);
+    }
+    return words;
+  };
+}

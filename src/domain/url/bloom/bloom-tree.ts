@@ -1,7 +1,6 @@
 import { CrawlError } from '../../errors.ts';
 import { copyDigest, DIGEST_WORDS, distinctDigests } from '../hash/url-digest.ts';
-import { BloomLeaf, type LeafPlace, placeText } from './bloom-leaf.ts';
-import { type BloomPlan, bloomCapacity } from './bloom-sizing.ts';
+import { BloomLeaf, type BloomPlan, bloomCapacity, type LeafPlace, placeText } from './bloom-leaf.ts';
 
 /** Each layer below the first needs a digit of the hash; more layers than these do not occur. */
 const MOST_DEPTH = 32;

@@ -39,7 +39,7 @@ export function matchesUrl(pattern: HostPattern, url: string): boolean {
 }
 
 /** Whether a pattern is for all URLs of a host. */
-export function matchesHost(pattern: HostPattern, host: string): boolean {
+function matchesHost(pattern: HostPattern, host: string): boolean {
   if (pattern.kind === 'host') return pattern.host === host;
   if (pattern.kind === 'prefix') return false;
   const { domain, port } = pattern;
@@ -55,4 +55,20 @@ export function coversPattern(first: HostPattern, second: HostPattern): boolean 
   if (second.kind === 'prefix') return matchesUrl(first, second.prefix);
   if (second.kind === 'host') return matchesHost(first, second.host);
   return first.kind === 'domain' && matchesHost(first, `${second.domain}${second.port}`);
+}
+
+/** A list of settings in which the first entry whose pattern matches decides. */
+export interface FirstMatch<Entry> {
+  forUrl(url: string): Entry | undefined;
+  /** The first entry that is for a host as a whole: what its URLs share, such as the delay, is asked of it. */
+  forHost(host: string): Entry | undefined;
+}
+
+export function createFirstMatch<Entry>(
+  entries: readonly { readonly pattern: HostPattern; readonly entry: Entry }[],
+): FirstMatch<Entry> {
+  return {
+    forUrl: (url) => entries.find(({ pattern }) => matchesUrl(pattern, url))?.entry,
+    forHost: (host) => entries.find(({ pattern }) => matchesHost(pattern, host))?.entry,
+  };
 }

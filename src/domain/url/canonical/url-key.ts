@@ -1,5 +1,19 @@
 import { memoized } from '../../memoized.ts';
 
+/** `org` of `www.example.org:8080`; an address, which has no labels, is its own. */
+export function topLevelDomain(host: string): string {
+  const name = host.replace(/:\d+$/, '');
+  const label = name.slice(name.lastIndexOf('.') + 1);
+  return /^\d*$|\]$/.test(label) ? name : label;
+}
+
+/**
+ * Where a URL is met, as the scopes of Nutch's normalisers: as a seed, as a known URL about to be selected, as the
+ * target of a redirect, as a link of a page or a sitemap, or elsewhere.
+ */
+export const URL_SCOPES = ['default', 'inject', 'generate', 'fetcher', 'outlink'] as const;
+export type UrlScope = (typeof URL_SCOPES)[number];
+
 /**
  * The key under which a URL is stored: the host reversed, so that the hosts of a domain lie together in key order.
  *

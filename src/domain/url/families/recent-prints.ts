@@ -1,5 +1,5 @@
 import { setBits } from '../../page/near/hamming.ts';
-import { readSketch, SKETCH_WORDS, wordsOverlap } from '../../page/near/text-sketch.ts';
+import { readSketch, SKETCH_WORDS, wordsOverlap } from '../../page/near/page-dimensions.ts';
 
 /** Prints remembered of a family. */
 const KEPT = 32;

@@ -1,6 +1,6 @@
 import { LcsPattern, nearestPattern } from './lcs.ts';
+import { templateOf } from './noise-families.ts';
 import { FAMILY_OPTIONS, pathAndQuery } from './url-families.ts';
-import { templateOf } from './visited-families.ts';
 
 /** A family of URLs as it is kept, to be compared with links that are found later. */
 export interface StoredFamily {

@@ -1,3 +1,5 @@
+// domain/url/hash/: digests of URLs, and the partition of a host.
+
 const C1 = 0xcc9e2d51;
 const C2 = 0x1b873593;
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 // operations/cluster/partitions/: a crawl of several partitions, each of which one worker at a time holds.
 import type { ReceivedRow } from '../../../ports/partitions/forwarding.ts';
-import { NO_SKIP_SINK } from '../../../steps/counters/skip-notes.ts';
+import { NO_SKIP_SINK } from '../../../steps/counters/outcome-counts.ts';
 import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
 import { applyForwarded } from '../../../steps/update/links/apply-forwarded.ts';
 import type { CrawlDeps } from '../../deps.ts';

@@ -1,10 +1,8 @@
-import { parseReading } from '../../../domain/crawl/discovery/sitemap-reading.ts';
+import { parseReading } from '../../../domain/crawl/discovery/sitemap-hint.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import type { CrawlDbCounters, StateCounts } from '../../../ports/crawl-db.ts';
-import { SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
-import type { Spread } from '../../../ports/record-indexes.ts';
+import { type CrawlDbCounters, SITEMAP_LINKS_KEY, type Spread, type StateCounts } from '../../../ports/crawl-db.ts';
 import { LEVEL_KEY, mergedLevel, shareOfLevel } from '../../../steps/facts/expected-changes.ts';
-import { WRITTEN_KEY } from '../../../steps/facts/written-at.ts';
+import { WRITTEN_KEY } from '../../../steps/facts/touched-urls.ts';
 import { SEED_HOSTS_KEY } from '../../../steps/inject.ts';
 import { FAMILIES_PRINT_KEY } from '../../../steps/update/link-families.ts';
 import { READ_KEY } from '../../loop/sitemaps.ts';

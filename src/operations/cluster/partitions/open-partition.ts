@@ -4,7 +4,7 @@ import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { SegmentStore } from '../../../ports/segment-store.ts';
-import { hostTurnFacts, openHostTurns } from '../../../steps/facts/host-turns.ts';
+import { hostTurnFacts, openHostTurns } from '../../../steps/facts/host-rest.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { takeOverRests } from '../../loop/host-rests.ts';

@@ -1,7 +1,6 @@
 import type { Order } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import type { RetryQuery } from '../../../steps/retry.ts';
-import type { TouchQuery } from '../../../steps/touch.ts';
+import type { RetryQuery, TouchQuery } from '../../../steps/bring-forward.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { revisitOperations } from '../../loop/revisit-operations.ts';
 

@@ -1,4 +1,4 @@
-import { mergeSorted } from '../../../adapters/files/sorting/merge-sorted.ts';
+import { mergeSorted } from '../../../adapters/files/sorting/external-sort.ts';
 import { domainOf } from '../../../adapters/system/domain-of.ts';
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
@@ -8,6 +8,7 @@ import type { DomainFamilies } from '../../../domain/url/families/stored-familie
 import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import type {
+  ChangingQuery,
   CrawlDb,
   CrawlDbCounters,
   DueEntry,
@@ -15,13 +16,14 @@ import type {
   DueQuery,
   HostRow,
   Lease,
+  ReadMeter,
   ScanQuery,
   SegmentRow,
+  Spread,
   StoredLinks,
 } from '../../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
-import type { ChangingQuery, ReadMeter, Spread } from '../../../ports/record-indexes.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
 import {
   byDomain,

@@ -1,6 +1,5 @@
-import { mergeSorted } from '../../../adapters/files/sorting/merge-sorted.ts';
-import { type FeedEnds, NO_FEED } from '../../../domain/crawl/change/change-feed.ts';
-import { vectorOf } from '../../../domain/crawl/change/feed-cursor.ts';
+import { mergeSorted } from '../../../adapters/files/sorting/external-sort.ts';
+import { type FeedEnds, NO_FEED, vectorOf } from '../../../domain/crawl/change/change-feed.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import type { CrawlDb } from '../../../ports/crawl-db.ts';

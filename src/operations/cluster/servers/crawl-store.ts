@@ -2,7 +2,7 @@
 import { openPostgresStore } from '../../../adapters/postgres/shared-store.ts';
 import type { Config } from '../../../config/schema.ts';
 import { withoutCredentials } from '../../../config/store-url.ts';
-import { MovedError } from '../../../domain/lease-errors.ts';
+import { MovedError } from '../../../domain/errors.ts';
 import { isAway, type ServerStore, type SharedStore } from '../../../ports/cluster/shared-store.ts';
 import { changeShared, readShared } from '../shared-text.ts';
 import {

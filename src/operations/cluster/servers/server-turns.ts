@@ -1,4 +1,4 @@
-import { MovedError } from '../../../domain/lease-errors.ts';
+import { MovedError } from '../../../domain/errors.ts';
 import { isAway } from '../../../ports/cluster/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../../../ports/cluster/turns.ts';
 import { FIRST_SERVER } from './server-map.ts';

@@ -1,7 +1,7 @@
 // steps/fetch/sitemaps/: sitemaps and feeds that name pages and their dates.
-import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-reading.ts';
+import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-hint.ts';
 import { conditionalHeaders, validatorsOf } from '../../../domain/crawl/headers/ladder.ts';
-import { TurnTooLate } from '../../../domain/crawl/revisit/turn-too-late.ts';
+import { TurnTooLate } from '../../../domain/crawl/revisit/next-visit.ts';
 import { CrawlError, isUnreached } from '../../../domain/errors.ts';
 import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
@@ -12,7 +12,7 @@ import type { HostLanes } from '../../../ports/host-lanes.ts';
 import type { Robots } from '../../../ports/robots.ts';
 import { noteRest, restReason } from '../../facts/host-rest.ts';
 import { askRobots, denialBy, restAsked, verdictInTurn } from '../robots-turn.ts';
-import { restAskedFor } from '../status-outcome.ts';
+import { restAskedFor } from '../visit-result.ts';
 
 /** A sitemap as the parser reads it. */
 export interface ReadSitemap {

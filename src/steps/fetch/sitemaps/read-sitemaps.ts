@@ -1,12 +1,16 @@
 import type { OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import { areDatesUseless, hintTrust, withHint } from '../../../domain/crawl/discovery/sitemap-hint.ts';
-import type { FileValidators } from '../../../domain/crawl/discovery/sitemap-reading.ts';
+import {
+  areDatesUseless,
+  type FileValidators,
+  hintTrust,
+  withHint,
+} from '../../../domain/crawl/discovery/sitemap-hint.ts';
 import { boundsFor, type SettlePolicy } from '../../../domain/crawl/revisit/next-visit.ts';
 import { newDatum } from '../../../domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { type CrawlDb, type CrawlDbPut, NO_HOST_FACTS, SITEMAP_LINKS_KEY } from '../../../ports/crawl-db.ts';
-import type { SeenUrls } from '../../../ports/seen-urls.ts';
+import type { SeenUrls } from '../../../ports/seen-filter.ts';
 import { restReason } from '../../facts/host-rest.ts';
 import type { UrlAdmission } from '../../update/admission.ts';
 import { forwardingPart, type LinkForwarding } from '../../update/links/link-forwarding.ts';

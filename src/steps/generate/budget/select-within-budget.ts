@@ -1,7 +1,8 @@
+// steps/generate/budget/: selection within a budget of fetches.
+
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import { murmur3 } from '../../../domain/url/hash/murmur3.ts';
-import type { CrawlDb, DueEntry } from '../../../ports/crawl-db.ts';
-import type { ReadMeter } from '../../../ports/record-indexes.ts';
+import type { CrawlDb, DueEntry, ReadMeter } from '../../../ports/crawl-db.ts';
 import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';
 import {
   type Candidate,
@@ -9,13 +10,114 @@ import {
   type Caps,
   hostCapOf,
   NO_CAP_REJECTIONS,
+  PlaceCounts,
   placesOf,
   Selection,
 } from '../fetch-list.ts';
-import { CapCounter } from './cap-counter.ts';
-import { shareOut } from './share-out.ts';
 
-export interface BudgetDeps {
+/**
+ * Counts the candidates compared of each host and domain. Where these have caps, further candidates of one that has had
+ * enough would change nothing, and must not use up the comparisons that others need.
+ */
+class CapCounter {
+  /** Candidates counted; of each host and domain no more than enough. */
+  counted = 0;
+  readonly #caps: Caps;
+  readonly #perPlace: number;
+  readonly #domainOf: (host: string) => string;
+  readonly #perHost = new Map<string, number>();
+  readonly #perDomain = new Map<string, number>();
+
+  /** @param perPlace candidates that are enough for each place that the cap of a host or domain allows */
+  constructor(caps: Caps, perPlace: number, domainOf: (host: string) => string) {
+    this.#caps = caps;
+    this.#perPlace = perPlace;
+    this.#domainOf = domainOf;
+  }
+
+  hasEnoughOf(host: string): boolean {
+    const { maxPerDomain } = this.#caps;
+    return (
+      (this.#perHost.get(host) ?? 0) >= this.#perPlace * placesOf(this.#caps, host) ||
+      (maxPerDomain > 0 && (this.#perDomain.get(this.#domainOf(host)) ?? 0) >= this.#perPlace * maxPerDomain)
+    );
+  }
+
+  count(host: string): void {
+    if (this.hasEnoughOf(host)) return;
+    this.counted++;
+    const { maxPerDomain } = this.#caps;
+    if (Number.isFinite(placesOf(this.#caps, host))) this.#perHost.set(host, (this.#perHost.get(host) ?? 0) + 1);
+    if (maxPerDomain > 0) {
+      const domain = this.#domainOf(host);
+      this.#perDomain.set(domain, (this.#perDomain.get(domain) ?? 0) + 1);
+    }
+  }
+}
+
+/** Candidates of both kinds, each list best first. */
+interface BudgetLists {
+  readonly newUrls: readonly Candidate[];
+  readonly known: readonly Candidate[];
+}
+
+interface BudgetShares {
+  readonly budget: number;
+  /** Places that belong to new URLs. */
+  readonly ofNew: number;
+  readonly caps: Caps;
+  /** Registrable domain of a host. */
+  readonly domainOf: (host: string) => string;
+}
+
+/**
+ * Fills the budget from both lists under the caps of the whole round: new URLs up to their places, known pages up to
+ * the rest, then whatever is left of either. Reports each candidate that finds no place.
+ */
+function shareOut(
+  { newUrls, known }: BudgetLists,
+  { budget, ofNew, caps, domainOf }: BudgetShares,
+  onReject: (candidate: Candidate, cap: keyof CapCounts) => void,
+): Candidate[] {
+  const places = new Places(new PlaceCounts(caps, domainOf), budget, onReject);
+  const [fromNew, fromKnown] = [newUrls.values(), known.values()];
+  places.fill(fromNew, ofNew);
+  places.fill(fromKnown, budget);
+  places.fill(fromNew, budget);
+  places.fill(fromKnown, budget);
+  for (const candidate of [...fromNew, ...fromKnown]) onReject(candidate, 'topN');
+  return places.taken;
+}
+
+/** The places of a round, filled one after the other. */
+class Places {
+  readonly taken: Candidate[] = [];
+  readonly #counts: PlaceCounts;
+  readonly #budget: number;
+  readonly #onReject: (candidate: Candidate, cap: keyof CapCounts) => void;
+
+  constructor(counts: PlaceCounts, budget: number, onReject: (candidate: Candidate, cap: keyof CapCounts) => void) {
+    this.#counts = counts;
+    this.#budget = budget;
+    this.#onReject = onReject;
+  }
+
+  /** Takes the next candidates, at most `upTo` and as long as there are places; those over a cap are reported. */
+  fill(candidates: Iterator<Candidate>, upTo: number): void {
+    const end = Math.min(this.#budget, this.taken.length + upTo);
+    while (this.taken.length < end) {
+      const next = candidates.next();
+      if (next.done) return;
+      const cap = this.#counts.capOver(next.value.host);
+      if (cap === null) {
+        this.#counts.add(next.value.host);
+        this.taken.push(next.value);
+      } else this.#onReject(next.value, cap);
+    }
+  }
+}
+
+interface BudgetDeps {
   readonly db: Pick<CrawlDb, 'due'>;
   /** Registrable domain of a host. */
   readonly domainOf: (host: string) => string;
@@ -31,7 +133,7 @@ export interface BudgetDeps {
   readonly meter?: ReadMeter;
 }
 
-export interface BudgetRound {
+interface BudgetRound {
   readonly now: number;
   /** URLs due until then count as due, ms since the epoch. */
   readonly until: number;
@@ -44,7 +146,7 @@ export interface BudgetRound {
   readonly touched: readonly DueEntry[];
 }
 
-export interface BudgetSelection {
+interface BudgetSelection {
   readonly chosen: Candidate[];
   readonly due: number;
   /** Of those that are due. */

@@ -1,8 +1,8 @@
 // steps/update/like-urls/: families of like URLs of a host, and links that wait for a share.
 import { Lru } from '../../../domain/lru.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import { urlSegments } from '../../../domain/url/families/url-features.ts';
-import { MANY_LINKS, type OwnLinks } from '../../../domain/url/families/visit-worth.ts';
+import { MANY_LINKS, type OwnLinks } from '../../../domain/url/families/noise-families.ts';
+import { urlSegments } from '../../../domain/url/families/url-families.ts';
 import type { CrawlDb, CrawlDbBatch } from '../../../ports/crawl-db.ts';
 import { type FamilySharing, HostBook, kinOf } from './host-book.ts';
 

@@ -1,4 +1,4 @@
-import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/redirect-chain.ts';
+import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/link-rules.ts';
 import { decodeMarks, encodeMarks, type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { DAY_MS, isWithinLast } from '../../../domain/time.ts';

@@ -1,8 +1,8 @@
 // steps/update/links/: URLs found: which enter, wait, are refused, or belong to another partition.
 
 import type { ForwardedLink, OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import { countRejection } from '../../../domain/crawl/discovery/rejections.ts';
-import { SEED_LAYERS_KEY, seedLayersOf } from '../../../domain/crawl/discovery/seed-layers.ts';
+import { countRejection } from '../../../domain/crawl/discovery/link-rules.ts';
+import { SEED_LAYERS_KEY, seedLayersOf } from '../../../domain/crawl/discovery/seed.ts';
 import { type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
 import { type CrawlDatum, newDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Outlink } from '../../../ports/segment-store.ts';

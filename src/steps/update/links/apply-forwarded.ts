@@ -3,7 +3,7 @@ import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut } from '../../../ports/crawl-db.ts';
 import type { ReceivedRow } from '../../../ports/partitions/forwarding.ts';
-import { writtenAt } from '../../facts/written-at.ts';
+import { writtenAt } from '../../facts/touched-urls.ts';
 import { type Found, type LinkCounts, type LinkDeps, type LinkOptions, meet } from '../found-links.ts';
 import { additions, foundOf, NO_ADDITIONS } from './additions.ts';
 import { followShorterWays } from './follow-shorter-ways.ts';

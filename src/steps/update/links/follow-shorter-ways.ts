@@ -1,6 +1,6 @@
 import { LINKED_ELSEWHERE_KEY } from '../../../domain/crawl/discovery/forwarded-link.ts';
-import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/redirect-chain.ts';
-import { SEED_LAYERS_KEY } from '../../../domain/crawl/discovery/seed-layers.ts';
+import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/link-rules.ts';
+import { SEED_LAYERS_KEY } from '../../../domain/crawl/discovery/seed.ts';
 import { NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { Clock } from '../../../ports/clock.ts';

@@ -1,4 +1,4 @@
-import { seedLayersOf } from '../../../domain/crawl/discovery/seed-layers.ts';
+import { seedLayersOf } from '../../../domain/crawl/discovery/seed.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import type { CrawlDb } from '../../../ports/crawl-db.ts';

@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_BELIEF, needMs, rateOfInterval } from '../../../../src/domain/crawl/change/change-belief.ts';
-import { dueDecision } from '../../../../src/domain/crawl/hazard/due-decision.ts';
+import {
+  dueDecision,
+  gapBetweenLooks,
+  groupsToLookAt,
+  lateAfterMs,
+  nextLookAt,
+  timeToWorth,
+  visitWorth,
+} from '../../../../src/domain/crawl/hazard/due-decision.ts';
 import { NO_CLOCK } from '../../../../src/domain/crawl/hazard/host-clock.ts';
 import { NO_LEVEL } from '../../../../src/domain/crawl/hazard/level.ts';
-import { gapBetweenLooks, groupsToLookAt, nextLookAt } from '../../../../src/domain/crawl/hazard/sentinels.ts';
-import { lateAfterMs, timeToWorth, visitWorth } from '../../../../src/domain/crawl/hazard/visit-worth.ts';
 import { DAY_MS, HOUR_MS } from '../../../../src/domain/time.ts';
 
 const day = (n: number): number => n * DAY_MS;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { folderOf, GROUPS, groupOf } from '../../../../src/domain/crawl/hazard/expectation.ts';
 import {
   EPOCH_MS,
   type Epoch,
@@ -13,7 +14,6 @@ import {
   speedOf,
   visitsLately,
 } from '../../../../src/domain/crawl/hazard/host-clock.ts';
-import { folderOf, GROUPS, groupOf } from '../../../../src/domain/crawl/hazard/page-group.ts';
 import { DAY_MS } from '../../../../src/domain/time.ts';
 
 const day = (n: number): number => n * DAY_MS;

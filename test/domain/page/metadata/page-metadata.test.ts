@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { authorNames } from '../../../../src/domain/page/metadata/author-names.ts';
-import { cleanText } from '../../../../src/domain/page/metadata/clean-text.ts';
 import { readJsonLd } from '../../../../src/domain/page/metadata/json-ld.ts';
 import { declaredLanguage } from '../../../../src/domain/page/metadata/page-language.ts';
-import { type PageMetadata, pageMetadata } from '../../../../src/domain/page/metadata/page-metadata.ts';
-import { type StatedField, Statements } from '../../../../src/domain/page/metadata/statements.ts';
+import { authorNames, type PageMetadata, pageMetadata } from '../../../../src/domain/page/metadata/page-metadata.ts';
+import { cleanText, type StatedField, Statements } from '../../../../src/domain/page/metadata/statements.ts';
 import { writtenTime } from '../../../../src/domain/page/text/written-time.ts';
 
 type Said = readonly [field: StatedField, source: string, value: string];

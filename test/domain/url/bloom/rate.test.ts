@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../../src/adapters/memory/seen-filter.ts';
-import { planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
+import { planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../../src/domain/url/hash/url-digest.ts';
 import { numbered } from './md5-digests.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bloomCapacity, planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
+import { bloomCapacity, planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
 
 const expectedRate = (bits: number, hashes: number, urls: number): number =>
   (1 - Math.exp((-hashes * urls) / bits)) ** hashes;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DigestList } from '../../../../src/domain/url/hash/digest-list.ts';
-import { digestUrls, distinctDigests } from '../../../../src/domain/url/hash/url-digest.ts';
+import { DigestList, digestUrls, distinctDigests } from '../../../../src/domain/url/hash/url-digest.ts';
 
 const hex = (text: string): string =>
   [...digestUrls([text])].map((word) => word.toString(16).padStart(8, '0')).join('');

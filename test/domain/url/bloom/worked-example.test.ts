@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemorySeenFilter } from '../../../../src/adapters/memory/seen-filter.ts';
-import { BloomLeaf } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
-import { planBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
+import { BloomLeaf, planBloom } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
 import { BloomTree, type TreeShape } from '../../../../src/domain/url/bloom/bloom-tree.ts';
 import { md5Digests, numbered } from './md5-digests.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGotProtocol } from '../../../../src/adapters/http/exchange/got-protocol.ts';
 import type { HttpProtocolOptions } from '../../../../src/adapters/http/exchange/protocol-options.ts';
 import { createUndiciProtocol } from '../../../../src/adapters/http/exchange/undici-protocol.ts';
-import { type ProxyServer, parseProxy } from '../../../../src/adapters/http/guard/proxy-server.ts';
+import { type ProxyServer, parseProxy } from '../../../../src/adapters/http/guard/proxied-socket.ts';
 import type { FetchProtocol } from '../../../../src/ports/fetch-protocol.ts';
 import { answersContract } from '../../../contracts/fetch-protocol-answers.contract.ts';
 import type { CreateProtocol, SkippedQuestions } from '../../../contracts/fetch-protocol-exam.ts';

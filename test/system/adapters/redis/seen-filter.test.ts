@@ -3,7 +3,7 @@ import { createMemorySeenFilter } from '../../../../src/adapters/memory/seen-fil
 import { connectRedis } from '../../../../src/adapters/redis/connect.ts';
 import { SWITCH } from '../../../../src/adapters/redis/scripts.ts';
 import { RedisSeenFilter } from '../../../../src/adapters/redis/seen-filter.ts';
-import { type BloomPlan, planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
+import { type BloomPlan, planBloom, planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../../src/domain/url/hash/url-digest.ts';
 import { type LoadPackage, loadPackage } from '../../../../src/packages/load-package.ts';
 import { seenFilterContract } from '../../../contracts/seen-filter.contract.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../../src/adapters/leveldb/crawl-db.ts';
-import { planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-sizing.ts';
+import { planGrowingBloom } from '../../../../src/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../../src/domain/url/hash/url-digest.ts';
 import { SILENT, temporaryDir } from '../../../adapters/leveldb/temporary-db.ts';
 

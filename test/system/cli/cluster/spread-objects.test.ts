@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/adapters/postgres/database.ts';
-import { parseCursor } from '../../../../src/domain/crawl/change/feed-cursor.ts';
+import { parseCursor } from '../../../../src/domain/crawl/change/change-feed.ts';
 import { all } from '../../../contracts/segment-records.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';

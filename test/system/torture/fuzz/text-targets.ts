@@ -1,12 +1,19 @@
 import { deepStrictEqual } from 'node:assert';
 import { parseLinkHeader } from '../../../../plugins/parse-html/link-header.ts';
 import { contentCodings } from '../../../../src/adapters/http/exchange/content-coding.ts';
-import { robotsLines } from '../../../../src/adapters/http/robots/robots-lines.ts';
-import { comparablePath, comparablePattern } from '../../../../src/adapters/http/robots/robots-path.ts';
-import { parseRobots } from '../../../../src/adapters/http/robots/robots-reader.ts';
+import {
+  comparablePath,
+  comparablePattern,
+  parseRobots,
+  robotsLines,
+} from '../../../../src/adapters/http/robots/robots-reader.ts';
 import { readYamlSettings, type Setting } from '../../../../src/config/yaml-settings.ts';
-import { joinedFields } from '../../../../src/domain/crawl/headers/header-fields.ts';
-import { MAX_RETRY_AFTER_MS, parseHttpDate, parseRetryAfter } from '../../../../src/domain/crawl/headers/http-date.ts';
+import {
+  joinedFields,
+  MAX_RETRY_AFTER_MS,
+  parseHttpDate,
+  parseRetryAfter,
+} from '../../../../src/domain/crawl/headers/header-fields.ts';
 import { conditionalHeaders, validatorsOf } from '../../../../src/domain/crawl/headers/ladder.ts';
 import { newDatum } from '../../../../src/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../../src/domain/errors.ts';

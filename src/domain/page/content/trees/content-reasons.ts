@@ -1,9 +1,8 @@
 import type { Tape } from '../../tape/tape.ts';
-import { ContextReader } from '../block-context.ts';
+import { ContextReader, FEATURES } from '../block-context.ts';
 import { blockFeatures } from '../block-features.ts';
-import { FEATURES } from '../feature-columns.ts';
-import { hiddenElements } from '../hidden-elements.ts';
 import { createMainContent } from '../main-content.ts';
+import { hiddenElements } from '../noscript.ts';
 import { isReported, pageBlocks } from '../page-blocks.ts';
 import { pageShape } from '../page-shape.ts';
 import { type BoostedTrees, contentTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';
