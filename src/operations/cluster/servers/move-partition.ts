@@ -1,6 +1,5 @@
 import { rowRange } from '../../../adapters/rows/codecs/keys.ts';
-import { CrawlError } from '../../../domain/errors.ts';
-import { MovedError } from '../../../domain/lease-errors.ts';
+import { CrawlError, MovedError } from '../../../domain/errors.ts';
 import { isAway, type MovedTo, type ServerStore } from '../../../ports/cluster/shared-store.ts';
 import { type OnWork, UNOBSERVED } from '../../../ports/work-progress.ts';
 import { WriteLease } from '../write-lease.ts';
