@@ -34,7 +34,7 @@ const COMPARED_MS = 60_000;
 export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { config, log, clock: own = systemClock, random = Math.random, baseDir = process.cwd(), env } = options;
   const dir = resolve(options.dir);
-  const { name, leaseMs, partitions, partitionsAtOnce } = config.cluster;
+  const { name, leaseMs, partitions, partitionBy, partitionsAtOnce } = config.cluster;
   if (config.cluster.store === '') throw noServer();
   const store = await openCrawlStore(config.cluster);
   await makeStateFolder(dir);
@@ -43,12 +43,12 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   // The program would not end while it is connected.
   wired.catch(() => store.close());
   const { close, segments: _, ...wiring } = await wired;
-  const place: SpreadPlace = { store, dir, name, partitions, segments: segmentsPlace(config) };
+  const place: SpreadPlace = { store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) };
   let turns: Turns | null = null;
   let comparing: NodeJS.Timeout | undefined;
   return {
     async work(work = {}) {
-      const begun = { ...place, partitions: await requireSpread(place) };
+      const begun = { ...place, ...(await requireSpread(place)) };
       if (begun.partitions === 1) await beginAlone({ config, dir, log, access: 'write', signal: work.signal });
       await warnOfDanger(place, log);
       await clock.compare();

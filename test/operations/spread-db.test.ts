@@ -6,7 +6,7 @@ import { cursorText, parseCursor } from '../../src/domain/crawl/change/change-fe
 import { LINKED_ELSEWHERE_KEY } from '../../src/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../src/domain/url/hash/partition.ts';
+import { type PartitionBy, partitionAmong } from '../../src/domain/url/hash/partition.ts';
 import { nextChanges } from '../../src/operations/changes/change-reader.ts';
 import { changeViews, feedView } from '../../src/operations/changes/changes.ts';
 import { asOneCrawlDb } from '../../src/operations/cluster/partitions/as-one-crawl-db.ts';
@@ -21,13 +21,22 @@ import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
 const NOW = 1_800_000_000_000;
 const PARTITIONS = 4;
 const HOSTS = ['a.example', 'www.a.example', 'b.example:8080', 'c.test', 'd.org', 'e.net', '192.0.2.7', 'f.co.uk'];
-const placeOf = (url: string): number => partitionAmong(domainOf(hostOf(url)), PARTITIONS);
+const placing =
+  (by: PartitionBy) =>
+  (url: string): number =>
+    partitionAmong(by === 'host' ? hostOf(url) : domainOf(hostOf(url)), PARTITIONS);
+const placeOf = placing('domain');
 
 const lastOf = (seen: ReadonlyMap<string, number>, partition: number): number =>
   seen.get(String(partition).padStart(3, '0')) ?? 0;
 
 /** Partitions that hold what is theirs, and one crawl db that holds all; some partitions may be unknown. */
-async function bothOf(data: readonly CrawlDatum[], more: (own: readonly string[]) => CrawlDbBatch = () => ({})) {
+async function bothOf(
+  data: readonly CrawlDatum[],
+  more: (own: readonly string[]) => CrawlDbBatch = () => ({}),
+  by: PartitionBy = 'domain',
+) {
+  const placeOf = placing(by);
   const dbs = new Map<number, CrawlDb>();
   for (const datum of data) if (!dbs.has(placeOf(datum.url))) dbs.set(placeOf(datum.url), createMemoryCrawlDb());
   const whole = createMemoryCrawlDb();
@@ -42,7 +51,7 @@ async function bothOf(data: readonly CrawlDatum[], more: (own: readonly string[]
       data.filter(({ url }) => placeOf(url) === partition),
     );
   }
-  return { dbs, whole, spread: new SpreadCrawlDb(dbs, PARTITIONS) };
+  return { dbs, whole, spread: new SpreadCrawlDb(dbs, PARTITIONS, by) };
 }
 
 const anyRecord = fc
@@ -63,6 +72,8 @@ const anyRecord = fc
   });
 const anyRecords = fc.uniqueArray(anyRecord, { selector: ({ url }) => url, maxLength: 40 });
 
+const anyKind = fc.constantFrom<PartitionBy[]>('domain', 'host');
+
 const linksAndFacts = (own: readonly string[]): CrawlDbBatch => ({
   links: own.map((url) => ({ url, targets: [`${url}/x`] })),
   hostFacts: [...new Set(own.map(hostOf))].map((host) => ({ host, facts: { ...NO_HOST_FACTS, audits: 2 } })),
@@ -71,8 +82,8 @@ const linksAndFacts = (own: readonly string[]): CrawlDbBatch => ({
 describe('the partitions of a spread crawl as one crawl db', () => {
   it('answer every question as one crawl db with all of their records does', async () => {
     await fc.assert(
-      fc.asyncProperty(anyRecords, fc.integer({ min: 0, max: 12 }), async (data, limit) => {
-        const { whole, spread } = await bothOf(data, linksAndFacts);
+      fc.asyncProperty(anyRecords, fc.integer({ min: 0, max: 12 }), anyKind, async (data, limit, by) => {
+        const { whole, spread } = await bothOf(data, linksAndFacts, by);
         const [asked, expected] = await Promise.all(
           [spread.with({ feedEnds: async () => whole.feedEnds() }), whole].map(contentOf),
         );
@@ -173,7 +184,8 @@ describe('the partitions of a spread crawl as one crawl db', () => {
 
   it('answer from their tables of signatures as one crawl db does', async () => {
     const near = (distance: number, url: string) => ({ url, distance, textChars: 900, isDuplicate: false });
-    const table = (scope: 'host' | 'all', pages: ReturnType<typeof near>[], complete = true): FingerprintTables => ({
+    type Scope = FingerprintTables['scope'];
+    const table = (scope: Scope, pages: ReturnType<typeof near>[], complete = true): FingerprintTables => ({
       scope,
       minChars: 100,
       near: async (asked) => asked.map(() => ({ pages, complete })),
@@ -184,7 +196,7 @@ describe('the partitions of a spread crawl as one crawl db', () => {
     const question = { url: 'https://c.test/', distance: 3, signature: '0', signatureName: 'x', textChars: 900 };
     const own = placeOf(question.url);
     const other = (own + 1) % PARTITIONS;
-    const of = (scope: 'host' | 'all', complete = true): FingerprintTables | null =>
+    const of = (scope: Scope, complete = true, by: PartitionBy = 'domain'): FingerprintTables | null =>
       new SpreadCrawlDb(
         new Map(
           [own, other].map((place, i) => {
@@ -194,8 +206,16 @@ describe('the partitions of a spread crawl as one crawl db', () => {
           }),
         ),
         PARTITIONS,
+        by,
       ).fingerprints;
     expect(await of('host')?.near([question as never])).toMatchObject([{ pages: [{ distance: 2 }], complete: true }]);
+    for (const [scope, by, pages] of [
+      ['host', 'host', 1],
+      ['domain', 'domain', 1],
+      ['domain', 'host', 2],
+    ] as const) {
+      expect((await of(scope, true, by)?.near([question as never]))?.[0]?.pages).toHaveLength(pages);
+    }
     const everywhere = await of('all', false)?.near([question as never]);
     expect(everywhere).toMatchObject([{ pages: [{ distance: 1 }, { distance: 2 }], complete: false }]);
     expect(await listOf(of('all')!.duplicatesOf(question.url, 1))).toHaveLength(1);

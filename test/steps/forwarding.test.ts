@@ -30,13 +30,13 @@ const options = {
   additions: true,
   initialIntervalMs: 1_000,
 } as const;
-const domainOf = (host: string): string => host;
+const siteOf = (host: string): string => host;
 const homeOf = (url: string): number => partitionAmong(new URL(url).host, PARTITIONS);
 
 /** @param partition `null`: a crawl of one */
 function crawlOf(partition: number | null, db: CrawlDb = createMemoryCrawlDb()) {
   const recent = new DepthCache(8);
-  const place = { partitions: PARTITIONS, domainOf, rows: db.forwarding, recent };
+  const place = { partitions: PARTITIONS, siteOf, rows: db.forwarding, recent };
   const forwarding = partition === null ? null : new LinkForwarding({ ...place, partition });
   const links: LinkDeps = {
     seen: createMemorySeenUrls({ hasMany: (urls) => db.hasMany(urls) }),
@@ -48,7 +48,7 @@ function crawlOf(partition: number | null, db: CrawlDb = createMemoryCrawlDb()) 
     seedHosts: new Set(),
     variants: new QueryVariants(db, 0),
     admission: new UrlAdmission(db, [], null, forwarding),
-    families: new LinkFamilies({ db, domainOf, treatment: 'demote' }),
+    families: new LinkFamilies({ db, domainOf: siteOf, treatment: 'demote' }),
     skips: NO_SKIP_SINK,
   };
   return { db, links: { ...links, filteredBy: {}, demotedBy: {} }, clock };

@@ -83,7 +83,7 @@ function chainOf({ limit, layers }: World): UrlChain {
 function processOn(of: World, db: CrawlDb, partition: number) {
   const place = { partition, partitions: of.partitions, rows: db.forwarding, recent: new DepthCache(4) };
   const forwarding =
-    of.partitions === 1 ? null : new LinkForwarding({ ...place, domainOf: (host) => host.replace(/^h/, '') });
+    of.partitions === 1 ? null : new LinkForwarding({ ...place, siteOf: (host) => host.replace(/^h/, '') });
   const links: LinkDeps = {
     seen: createMemorySeenUrls({ hasMany: (urls) => db.hasMany(urls) }),
     urls: chainOf(of),

@@ -1,7 +1,7 @@
 // config/sections/: the keys of the configuration, with type, default, unit and text.
 /** Section of the configuration: a crawl by several processes. */
 import { z } from 'zod';
-import { duration, integer, text, texts } from '../fields.ts';
+import { choice, duration, integer, text, texts } from '../fields.ts';
 import { SERVER_URL, STORE_URL } from '../store-url.ts';
 
 export const cluster = z.strictObject({
@@ -42,8 +42,15 @@ export const cluster = z.strictObject({
     unit: 'partitions',
     prose:
       'Partitions of the crawl of "incrawl work", a power of two, fixed when the crawl begins. Each has a crawl db, ' +
-      'rounds and segments of its own, and one worker at a time; a registrable domain lies in one of them. 0: as many ' +
-      'as the crawl has, 16 for a new one. 1: one crawl db, and so one worker at a time.',
+      'rounds and segments of its own, and one worker at a time (see cluster.partitionBy). 0: as many as the crawl has, ' +
+      '16 for a new one. 1: one crawl db, and so one worker at a time.',
+  }),
+  partitionBy: choice(['domain', 'host'], {
+    default: 'domain',
+    prose:
+      'What lies in one partition as a whole, fixed when the crawl begins. domain: a registrable domain, so that ' +
+      'duplicates and link families are found in all of it. host: a host, so that a domain of many hosts is crawled by ' +
+      'several workers; each host has its pauses as before.',
   }),
   partitionsAtOnce: integer({
     default: 16,

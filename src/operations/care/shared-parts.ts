@@ -28,8 +28,9 @@ export async function withSharedParts<Value>(
   const holds: PartitionHold[] = [];
   try {
     const asked = { store, dir, name, segments: segmentsPlace(config) };
-    const partitions = await requireSpread({ ...asked, partitions: readClusterMark(dir)?.partitions ?? 1 });
-    const stores = sharedPartitions({ ...asked, partitions }, leaseMs);
+    const spread = await requireSpread({ ...asked, partitions: readClusterMark(dir)?.partitions ?? 1 });
+    const { partitions } = spread;
+    const stores = sharedPartitions({ ...asked, ...spread }, leaseMs);
     const parts = Array.from({ length: partitions }, (_, partition): CaredPart => {
       const own = { ...options, dir: stores.dirOf(partition) };
       return {

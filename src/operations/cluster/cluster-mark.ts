@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { senderOf } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { PartitionBy } from '../../domain/url/hash/partition.ts';
 
 /**
  * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
@@ -57,14 +58,21 @@ const FOLDER = 'cluster-folder';
 
 /**
  * A new id for a crawl db. It says where the segments are: in the directory, or at a place in an object store, to which
- * any number of directories may belong.
+ * any number of directories may belong; and what its partitions hold as a whole, so that all machines agree.
  */
-export function newCrawlDbId(dir: string, place = ''): string {
-  if (place !== '') return `${randomUUID()}.${placeDigest(place)}`;
+export function newCrawlDbId(dir: string, place = '', by: PartitionBy = 'domain'): string {
+  const kind = by === 'host' ? BY_HOST : '';
+  if (place !== '') return `${randomUUID()}.${placeDigest(place)}${kind}`;
   const file = join(dir, FOLDER);
   if (!existsSync(file)) writeOnce(file, `${randomUUID()}\n`);
-  return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}`;
+  return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}${kind}`;
 }
+
+/** The third part of an id; ids of crawls by domain have two, as all once had. */
+const BY_HOST = '.host';
+
+/** What partitions hold as a whole, by the id of their crawl. */
+export const partitionByOf = (id: string): PartitionBy => (id.endsWith(BY_HOST) ? 'host' : 'domain');
 
 const STORED = 's3-';
 const placeDigest = (place: string): string =>

@@ -46,7 +46,7 @@ export async function openStore(
 }
 
 /** Where a crawl db stands in a crawl of several partitions. */
-export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'recent'>;
+export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'siteOf' | 'recent'>;
 
 /**
  * The store of an open crawl db; closes it where that fails.
@@ -60,7 +60,7 @@ export async function storeOn(
 ): Promise<Store> {
   try {
     const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
-    const forwarding = place === undefined ? null : new LinkForwarding({ ...place, domainOf, rows: db.forwarding });
+    const forwarding = place === undefined ? null : new LinkForwarding({ ...place, rows: db.forwarding });
     if (!isWhole) await recover(db, segments, log);
     const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
     const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);

@@ -47,20 +47,21 @@ export async function importSpread(
   try {
     mkdirSync(dir, { recursive: true });
     const asked = { store, dir, name, segments: segmentsPlace(config), isImporting: true };
-    const partitions = await requireSpread({ ...asked, partitions: config.cluster.partitions });
-    const stores = sharedPartitions({ ...asked, partitions }, leaseMs);
+    const { partitions, partitionBy } = config.cluster;
+    const spread = await requireSpread({ ...asked, partitions, partitionBy });
+    const stores = sharedPartitions({ ...asked, ...spread }, leaseMs);
     const near = nearPlan(config);
     const opened = async (partition: number): Promise<RowsCrawlDb> => {
       const { rows } = holds[partition] as PartitionHold;
       return openCrawlDbOn(rows, { name: `partition ${senderOf(partition)}`, log, ...(near && { near }) });
     };
-    for (let partition = 0; partition < partitions; partition++) {
+    for (let partition = 0; partition < spread.partitions; partition++) {
       holds.push(await stores.hold(partition, new AbortController().signal));
     }
     const [first] = holds;
     const isCutShort = first !== undefined && (await isHalfImported(first.rows));
     // The first one last: as long as it is unfinished, all are.
-    for (let partition = partitions - 1; partition >= 0; partition--) {
+    for (let partition = spread.partitions - 1; partition >= 0; partition--) {
       const db = await opened(partition);
       dbs.unshift(db);
       await (holds[partition] as PartitionHold).begun();
@@ -74,7 +75,7 @@ export async function importSpread(
       if (++skipped <= NAMED) log.warn(`line ${line}: ${url} is skipped: ${reason}`);
     };
     const read = readAnyDump(lines, { now: clock.now(), onSkipped });
-    const summary = await importPartitioned(dbs, read, onWork);
+    const summary = await importPartitioned(dbs, read, { by: spread.by, onWork });
     return { ...summary, skipped };
   } finally {
     for (const db of dbs) await db.close().catch(() => {});

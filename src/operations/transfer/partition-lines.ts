@@ -1,13 +1,13 @@
-import { domainOf } from '../../adapters/system/domain-of.ts';
 import { LINKED_ELSEWHERE_KEY } from '../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { HotUrls } from '../../domain/url/cache/weighted-urls.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../domain/url/hash/partition.ts';
+import type { PartitionBy } from '../../domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { counted } from '../../steps/work-meter.ts';
 import { shareOfFact } from '../cluster/partitions/merged-facts.ts';
+import { placing } from '../cluster/partitions/partition-dir.ts';
 import { ImportSink, type TransferSummary } from './db-transfer.ts';
 import type { DumpCounts, DumpLine } from './dump-lines.ts';
 
@@ -27,13 +27,13 @@ const CHUNK = 500;
 export async function importPartitioned(
   dbs: readonly CrawlDb[],
   lines: AsyncIterable<DumpLine>,
-  onWork?: OnWork,
+  { by = 'domain', onWork }: { readonly by?: PartitionBy; readonly onWork?: OnWork | undefined } = {},
 ): Promise<TransferSummary> {
   for (const db of dbs) {
     if ((await db.counters()).urls === 0) continue;
     throw new CrawlError('usage-invalid', 'the crawl is not empty: import into a new one, with another cluster.name');
   }
-  const placeOf = (host: string): number => partitionAmong(domainOf(host), dbs.length);
+  const placeOf = placing(by, dbs.length);
   await dbs[0]?.write({ isImporting: true }, { durable: true });
   const sinks = dbs.map((db) => new ImportSink(db, 'whole'));
   const elsewhere = new LinkedElsewhere(dbs, placeOf);
@@ -63,8 +63,11 @@ export async function importPartitioned(
       const seq = (lastChange[place] ?? 0) + 1;
       lastChange[place] = seq;
       await sinks[place]?.add({ change: { ...line.change, seq } });
-    } else if ('families' in line) await sinks[placeOf(line.families.domain)]?.add(line);
-    else if ('waiting' in line) await sinks[placeOf(hostOf(line.waiting.url))]?.add(line);
+    } else if ('families' in line) {
+      // Hosts of the domain may lie in any.
+      const own = by === 'host' ? sinks : [sinks[placeOf(line.families.domain)]];
+      for (const sink of own) await sink?.add(line);
+    } else if ('waiting' in line) await sinks[placeOf(hostOf(line.waiting.url))]?.add(line);
     else if ('meta' in line) {
       for (const [place, sink] of sinks.entries()) {
         const value = shareOfFact(line.meta.name, line.meta.value, place, dbs.length, placeOf);

@@ -50,13 +50,16 @@ export class SimulatedWorld {
   readonly #start: number;
   readonly #hops: number;
 
-  /** @param hops length of the chains of pages that nothing but the page before, mostly of another host, links to */
-  constructor(seed: number, isSteady: boolean, start: number, hops = 0) {
+  /**
+   * @param hops length of the chains of pages that nothing but the page before, mostly of another host, links to
+   * @param domain of all hosts; with `example` each is a registrable domain of its own
+   */
+  constructor(seed: number, isSteady: boolean, start: number, hops = 0, domain = 'example') {
     this.#seed = seed;
     this.#start = start;
     this.#hops = hops;
     const count = 2 + Math.floor(chance(seed, 'hosts') * 5);
-    this.hosts = Array.from({ length: count }, (_, i) => this.#newHost(`h${i}.example`, isSteady));
+    this.hosts = Array.from({ length: count }, (_, i) => this.#newHost(`h${i}.${domain}`, isSteady));
   }
 
   get seeds(): readonly string[] {

@@ -2,11 +2,11 @@ import { seeded } from '../../../bench/seeded.ts';
 import { createMemoryRobotsStore } from '../../../src/adapters/memory/robots-store.ts';
 import { verifyRows } from '../../../src/adapters/rows/care/verify-rows.ts';
 import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';
-import { domainOf } from '../../../src/adapters/system/domain-of.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { hostOf } from '../../../src/domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../../src/domain/url/hash/partition.ts';
+import type { PartitionBy } from '../../../src/domain/url/hash/partition.ts';
+import { placing } from '../../../src/operations/cluster/partitions/partition-dir.ts';
 import type { CrawlDb } from '../../../src/ports/crawl-db.ts';
 import { chance, choice } from '../crawl/chance.ts';
 import { SimulatedDisk } from '../crawl/disk.ts';
@@ -86,7 +86,7 @@ async function inWorld<Value>(seed: number, crawl: (place: Place) => Promise<Val
   const random = seeded(seed);
   const clock = new VirtualClock(START);
   const fate = new Fate(() => clock.now());
-  const world = new SimulatedWorld(seed, true, START, HOPS);
+  const world = new SimulatedWorld(seed, true, START, HOPS, byOf(seed) === 'host' ? 'one.example' : 'example');
   const config = configOf(seed);
   const politeness = new PolitenessWatch(config.fetch);
   const network = new SimulatedNetwork({ world, clock, fate, politeness });
@@ -111,7 +111,8 @@ async function crawlSpread(
 ): Promise<SimulatedSpread & Outcome & { trace: readonly string[] }> {
   const { config, clock, fate, random, world, network, politeness } = place;
   const partitions = choice([2, 4, 8, 16], seed, 'partitions');
-  const stores = new SimulatedStores(partitions, clock, random);
+  const by = byOf(seed);
+  const stores = new SimulatedStores(partitions, by, clock, random);
   const turns = new SimulatedTurns(clock, stores, () => random() < 0.02);
   const shared: SharedWorld = {
     config,
@@ -165,8 +166,7 @@ async function crawlSpread(
       faults.push(...(await leftOvers(db)).map((left) => `partition ${partition}: ${left}`));
       forwarded += (await db.forwarding.marks()).lastSent;
       for (const [url, page] of await pagesOf(db, world)) {
-        if (partitionAmong(domainOf(hostOf(url)), partitions) !== partition)
-          faults.push(`${url} is in partition ${partition}`);
+        if (placing(by, partitions)(hostOf(url)) !== partition) faults.push(`${url} is in partition ${partition}`);
         pages.set(url, page);
       }
     }
@@ -222,6 +222,9 @@ function failure(seed: number, faults: readonly string[], trace: readonly string
   return new SpreadFailure([`seed ${seed}`, ...faults, '  last events:', ...events].join('\n'));
 }
 
+/** By host, all hosts of the world are of one domain. */
+const byOf = (seed: number): PartitionBy => choice(['domain', 'host'] as const, seed, 'what lies in one partition');
+
 function configOf(seed: number): Config {
   const pick = <Value>(name: string, ...values: readonly Value[]): string => `${name}=${choice(values, seed, name)}`;
   return defaultConfig([
@@ -237,6 +240,8 @@ function configOf(seed: number): Config {
     pick('seen.filter', 'memory', 'memory', 'off'),
     'seen.leafBits=8192',
     'seen.expectedUrls=100',
+    // What lies in several partitions is not compared.
+    ...(byOf(seed) === 'host' ? ['dedup.scope=host'] : []),
     ...['schedule.name=fixed', 'schedule.interval=365d', 'schedule.maxInterval=365d', 'fetch.soft404=false'],
     ...(chance(seed, 'sitemaps') < 0.3 ? ['sitemaps.mode=discover'] : ['sitemaps.mode=off']),
   ]);

@@ -1,6 +1,7 @@
 import { inboxWrites } from '../../../src/adapters/rows/forwarding/forwarding-rows.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';
-import { partitionDir } from '../../../src/operations/cluster/partitions/partition-dir.ts';
+import type { PartitionBy } from '../../../src/domain/url/hash/partition.ts';
+import { partitionDir, placing } from '../../../src/operations/cluster/partitions/partition-dir.ts';
 import type { PartitionHold, PartitionStores } from '../../../src/operations/cluster/partitions/partition-stores.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/ports/ordered-rows.ts';
 import { Fate } from '../crawl/fate.ts';
@@ -19,6 +20,7 @@ export const LEASE_MS = 4_000;
 
 /** A server with the rows of all partitions. It never dies; workers do, within a batch or beside it. */
 export class SimulatedStores {
+  readonly #by: PartitionBy;
   readonly #clock: VirtualClock;
   readonly #random: () => number;
   readonly #rows: readonly SimulatedRows[];
@@ -26,7 +28,8 @@ export class SimulatedStores {
   readonly #shared = new Map<string, string>();
   takeOvers = 0;
 
-  constructor(partitions: number, clock: VirtualClock, random: () => number) {
+  constructor(partitions: number, by: PartitionBy, clock: VirtualClock, random: () => number) {
+    this.#by = by;
     this.#clock = clock;
     this.#random = random;
     const fate = new Fate(() => clock.now());
@@ -47,6 +50,8 @@ export class SimulatedStores {
   of(life: WorkerLife): PartitionStores {
     return {
       partitions: this.#rows.length,
+      by: this.#by,
+      placeOf: placing(this.#by, this.#rows.length),
       dirOf: (partition) => partitionDir(STATE_DIR, partition),
       hold: (partition) => this.#hold(partition, life),
       look: (partition) => this.#gated(partition, life, () => refuse('db-locked')),

@@ -60,7 +60,7 @@ describe.skipIf(NO_POSTGRES !== null)(
         const { close, ...wiring } = await wire({ config, dir, baseDir: '.', log, clock, random: Math.random });
         const store = await openCrawlStore({ store: server.url, servers: [], name, leaseMs: LEASE_MS });
         const own = { ...place, store };
-        const stores = sharedPartitions({ ...own, partitions: await requireSpread(own) }, LEASE_MS);
+        const stores = sharedPartitions({ ...own, ...(await requireSpread(own)) }, LEASE_MS);
         const memory = {
           holder: `process ${i}`,
           recent: new DepthCache(8),

@@ -69,7 +69,7 @@ describe.skipIf(NO_POSTGRES !== null)(
       const name = `turns-${names++}`;
       const store = await openCrawlStore({ store: server.url, servers: [], name, leaseMs: 10_000 });
       const place = { store, dir, name, partitions: 2, segments: '' } as const;
-      const shared = sharedPartitions({ ...place, partitions: await requireSpread(place) }, 10_000);
+      const shared = sharedPartitions({ ...place, ...(await requireSpread(place)) }, 10_000);
       let holds = 0;
       const stores: PartitionStores = {
         ...shared,

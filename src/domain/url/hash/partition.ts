@@ -10,12 +10,15 @@ export function partitionOf(key: string): number {
   return murmur3(key) & (PARTITIONS - 1);
 }
 
+/** What lies in one partition of a crawl as a whole: a registrable domain, or a host (`host[:port]`). */
+export type PartitionBy = 'domain' | 'host';
+
 /**
- * Partition of a registrable domain in a crawl of so many, a power of two up to {@link PARTITIONS}: with half as many,
- * two become one.
+ * Partition of a registrable domain or host in a crawl of so many, a power of two up to {@link PARTITIONS}: with half
+ * as many, two become one.
  */
-export function partitionAmong(domain: string, partitions: number): number {
-  return partitionOf(domain) & (partitions - 1);
+export function partitionAmong(site: string, partitions: number): number {
+  return partitionOf(site) & (partitions - 1);
 }
 
 /**

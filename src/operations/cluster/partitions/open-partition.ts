@@ -1,8 +1,6 @@
 import { openCrawlDbOn } from '../../../adapters/rows/open-crawl-db.ts';
-import { domainOf } from '../../../adapters/system/domain-of.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
-import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { SegmentStore } from '../../../ports/segment-store.ts';
 import { hostTurnFacts, openHostTurns } from '../../../steps/facts/host-rest.ts';
 import { nearPlan } from '../../dedup/dedup-settings.ts';
@@ -11,6 +9,7 @@ import { takeOverRests } from '../../loop/host-rests.ts';
 import { storeOn } from '../../state/open-store.ts';
 import { type CacheOf, configuredFilter } from '../../state/seen-urls.ts';
 import { heldLanes, heldProtocol } from './held-lanes.ts';
+import { siteOf } from './partition-dir.ts';
 import type { PartitionStores } from './partition-stores.ts';
 
 /** A partition as a crawl of its own, while this process holds it. */
@@ -65,7 +64,7 @@ export async function openPartition(
     const dir = stores.dirOf(partition);
     const ended = new AbortController();
     const lost = AbortSignal.any([hold.lost, ended.signal]);
-    const isOwn = (host: string): boolean => partitionAmong(domainOf(host), stores.partitions) === partition;
+    const isOwn = (host: string): boolean => stores.placeOf(host) === partition;
     const rest = { until: Number.NEGATIVE_INFINITY };
     const onLost = (): void => ended.abort();
     const lanes = heldLanes(wiring.web.lanes, { isOwn, hold, clock, rest, onLost });
@@ -80,7 +79,7 @@ export async function openPartition(
     const memory = memoryOf(partition);
     const { holder, recent, cacheOf } = memory;
     const isSpread = stores.partitions > 1;
-    const place = { partition, partitions: stores.partitions, recent };
+    const place = { partition, partitions: stores.partitions, siteOf: siteOf(stores.by), recent };
     const isCrashed = ((await db.meta(HELD_KEY)) ?? '') !== '';
     const isLastHolder = (await db.meta(LAST_HOLDER_KEY)) === holder;
     const isWhole = memory.endedWell && isLastHolder && !isCrashed;

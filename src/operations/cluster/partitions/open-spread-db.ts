@@ -15,7 +15,13 @@ import { openStoreOf, requireSharedDb } from '../open-shared-db.ts';
 import { asOneCrawlDb } from './as-one-crawl-db.ts';
 import { partitionDir } from './partition-dir.ts';
 import type { PartitionStores } from './partition-stores.ts';
-import { partitionName, partitionNames, requireSpread, sharedPartitions } from './shared-partitions.ts';
+import {
+  partitionName,
+  partitionNames,
+  requireSpread,
+  type SpreadShape,
+  sharedPartitions,
+} from './shared-partitions.ts';
 import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
 
 export interface SpreadDbOptions {
@@ -50,14 +56,14 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
   const turns = store.turns(partitionNames(place), leaseMs);
   const closeStore = (): Promise<void> => turns.close().finally(() => store.close());
   try {
-    await requireSpread(place);
+    const spread = await requireSpread(place);
     const rowsOf = async (partition: number): Promise<OrderedRows> => {
       const own = partitionName(name, partition);
       await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own });
       return store.rows(own, null);
     };
     const near = withIndexes ? nearPlan(config) : null;
-    const db = await spreadDbOn(rowsOf, partitions, log, near);
+    const db = await spreadDbOn(rowsOf, spread, log, near);
     const partOn = (part: CrawlDb, number: number): PartOfCrawl => ({
       db: part,
       dir: partitionDir(dir, number),
@@ -65,7 +71,7 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
     });
     return Object.assign(db.with({ close: () => db.close().finally(closeStore) }), {
       trial: db.with({ write: async () => {} }),
-      stores: sharedPartitions(place, leaseMs),
+      stores: sharedPartitions({ ...place, ...spread }, leaseMs),
       turns,
       partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
       parts: [...db.all].map(([partition, part]) => partOn(part, partition)),
@@ -85,7 +91,7 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
 /** As {@link openSpreadDb}, on rows of any storage, which are closed with it. */
 export async function spreadDbOn(
   rowsOf: (partition: number) => Promise<OrderedRows>,
-  partitions: number,
+  { partitions, by }: SpreadShape,
   log: Log,
   near: ReturnType<typeof nearPlan> = null,
 ): Promise<SpreadCrawlDb> {
@@ -100,7 +106,7 @@ export async function spreadDbOn(
         open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log, ...(near && { near }) }));
       }
     }
-    return new SpreadCrawlDb(open, partitions);
+    return new SpreadCrawlDb(open, partitions, by);
   } catch (error) {
     for (const db of open.values()) await db.close();
     throw error;
@@ -110,12 +116,12 @@ export async function spreadDbOn(
 /** Begins a crawl of `cluster.partitions` partitions in a state directory. Rejects as `requireSpread` does. */
 export async function beginSpread(options: { readonly config: Config; readonly dir: string }): Promise<void> {
   const { config } = options;
-  const { name, partitions } = config.cluster;
+  const { name, partitions, partitionBy } = config.cluster;
   const dir = resolve(options.dir);
   const store = await openStoreOf(config, dir);
   try {
     await makeStateFolder(dir);
-    await requireSpread({ store, dir, name, partitions, segments: segmentsPlace(config) });
+    await requireSpread({ store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) });
   } finally {
     await store.close();
   }

@@ -3,8 +3,8 @@ import { domainOf } from '../../../adapters/system/domain-of.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../../domain/url/hash/partition.ts';
-import { readClusterMark } from '../cluster-mark.ts';
+import { type PartitionBy, partitionAmong } from '../../../domain/url/hash/partition.ts';
+import { partitionByOf, readClusterMark } from '../cluster-mark.ts';
 
 /** Folder of a partition in the state directory of the crawl. */
 export const partitionDir = (dir: string, partition: number): string => join(dir, 'partitions', senderOf(partition));
@@ -17,8 +17,17 @@ export function partDirs(dir: string): readonly string[] {
 
 /** Where the segments with a page are: the state directory, or in a spread crawl the folder of its partition. */
 export function folderOfPage(dir: string, url: string): string {
-  const partitions = readClusterMark(dir)?.partitions;
+  const mark = readClusterMark(dir);
   const canonical = canonicalUrl(url);
-  if (partitions === undefined || 'error' in canonical) return dir;
-  return partitionDir(dir, partitionAmong(domainOf(hostOf(canonical.url)), partitions));
+  if (mark?.partitions === undefined || 'error' in canonical) return dir;
+  return partitionDir(dir, placing(partitionByOf(mark.id), mark.partitions)(hostOf(canonical.url)));
+}
+
+/** What of a host (`host[:port]`) lies in one partition as a whole. */
+export const siteOf = (by: PartitionBy): ((host: string) => string) => (by === 'host' ? (host) => host : domainOf);
+
+/** The partition of a host, in a crawl of so many. */
+export function placing(by: PartitionBy, partitions: number): (host: string) => number {
+  const site = siteOf(by);
+  return (host) => partitionAmong(site(host), partitions);
 }

@@ -1,3 +1,4 @@
+import type { PartitionBy } from '../../../domain/url/hash/partition.ts';
 import type { OrderedRows } from '../../../ports/ordered-rows.ts';
 import type { InboxOfOther } from '../../../ports/partitions/forwarding.ts';
 
@@ -5,6 +6,10 @@ import type { InboxOfOther } from '../../../ports/partitions/forwarding.ts';
 export interface PartitionStores {
   /** A power of two, fixed when the crawl begins. */
   readonly partitions: number;
+  /** What lies in one partition as a whole. */
+  readonly by: PartitionBy;
+  /** The partition of a host (`host[:port]`). */
+  placeOf(host: string): number;
   /** Folder of a partition; that of the crawl where it has only one. */
   dirOf(partition: number): string;
   /**

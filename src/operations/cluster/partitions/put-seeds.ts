@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { domainOf } from '../../../adapters/system/domain-of.ts';
 import { type InboxItem, PARCEL_SIZE } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { parseSeedLine } from '../../../domain/crawl/discovery/seed.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { SeedSource } from '../../../steps/inject.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { requireContact } from '../../loop/contact-requirement.ts';
@@ -13,7 +11,7 @@ import type { PartitionStores } from './partition-stores.ts';
 const PAGE = 5_000;
 
 export interface PutSeedsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web'> {
-  readonly stores: Pick<PartitionStores, 'partitions' | 'inboxOf'>;
+  readonly stores: Pick<PartitionStores, 'partitions' | 'placeOf' | 'inboxOf'>;
 }
 
 export interface SentSeeds {
@@ -74,7 +72,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
       requireContact(config.agent.contact, [host], web.isOwnHost);
       if (!known.has(host)) hosts.push(host);
       known.add(host);
-      const partition = partitionAmong(domainOf(host), stores.partitions);
+      const partition = stores.placeOf(host);
       const seeds = page.get(partition) ?? [];
       seeds.push(text);
       page.set(partition, seeds);

@@ -18,7 +18,7 @@ export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' |
   /** Its partitions. */
   readonly whole: Pick<AskedDb, 'parts'>;
   partitionOf(host: string): number;
-  readonly stores: Pick<PartitionStores, 'partitions' | 'inboxOf'>;
+  readonly stores: Pick<PartitionStores, 'partitions' | 'placeOf' | 'inboxOf'>;
   readonly turns: Pick<Turns, 'want'>;
   /** Nothing is sent. */
   readonly isDry: boolean;

@@ -4,20 +4,29 @@ import { inboxWrites } from '../../../adapters/rows/forwarding/forwarding-rows.t
 import { isHalfImported } from '../../../adapters/rows/writing/half-import.ts';
 import { senderOf } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../../domain/errors.ts';
-import { PARTITIONS } from '../../../domain/url/hash/partition.ts';
-import { isOfAnotherFolder, newCrawlDbId, readClusterMark, writeClusterMark } from '../cluster-mark.ts';
+import { PARTITIONS, type PartitionBy } from '../../../domain/url/hash/partition.ts';
+import { isOfAnotherFolder, newCrawlDbId, partitionByOf, readClusterMark, writeClusterMark } from '../cluster-mark.ts';
 import { requireSharedDb, type SharedPlace } from '../open-shared-db.ts';
 import type { CrawlStore } from '../servers/crawl-store.ts';
 import { changeShared } from '../shared-text.ts';
 import { WriteLease } from '../write-lease.ts';
-import { partitionDir } from './partition-dir.ts';
+import { partitionDir, placing } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
+
+/** What is fixed when a crawl begins. */
+export interface SpreadShape {
+  readonly partitions: number;
+  /** What lies in one partition as a whole. */
+  readonly by: PartitionBy;
+}
 
 /** The state directory of the whole crawl and its store. */
 export interface SpreadPlace extends SharedPlace {
   readonly store: CrawlStore;
   /** `cluster.partitions`; 0: as many as the crawl has. */
   readonly partitions: number;
+  /** `cluster.partitionBy`, for a crawl that begins. Default: domain. */
+  readonly partitionBy?: PartitionBy;
   /** Place of the segments in an object store; empty: the directory. */
   readonly segments: string;
   /** Set by an import, which begins anew where one was cut short; anything else is refused then. */
@@ -39,10 +48,10 @@ export const partitionNames = ({ name, partitions }: Pick<SpreadPlace, 'name' | 
 
 /**
  * Checks that the state directory and the store belong together, and begins the crawl where neither has it: one of a
- * single partition by its first writer. Resolves with the number of partitions. Rejects with `config-invalid`.
+ * single partition by its first writer. Rejects with `config-invalid`.
  */
-export async function requireSpread(place: SpreadPlace): Promise<number> {
-  const { store, dir, name, partitions: asked, segments } = place;
+export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
+  const { store, dir, name, partitions: asked, partitionBy, segments } = place;
   if (asked > PARTITIONS || (asked > 0 && !Number.isInteger(Math.log2(asked)))) {
     throw new CrawlError('config-invalid', `cluster.partitions is ${asked}; expected 1, 2, 4, .. ${PARTITIONS}, or 0`);
   }
@@ -59,11 +68,11 @@ export async function requireSpread(place: SpreadPlace): Promise<number> {
   }
   if (partitions === 1) {
     await requireSharedDb(place);
-    return partitions;
+    return { partitions, by: 'domain' };
   }
   // Before the id, by which others take the crawl for one that has begun.
   if (mark === null && (await store.id(name)) === null) await store.spread(partitions);
-  const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments) : '');
+  const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
   // A directory with a mark may have been copied; where its segments are is then still as its id says.
   const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
   if (isElsewhere && segments !== '') {
@@ -85,8 +94,13 @@ export async function requireSpread(place: SpreadPlace): Promise<number> {
   const product = store.product;
   if (mark === null && id !== null && !writeClusterMark(dir, { id, name, product, partitions }))
     return requireSpread(place);
+  const by = partitionByOf(id ?? '');
+  if (partitionBy === 'host' && by === 'domain') {
+    const what = `the partitions of the crawl "${name}" hold whole registrable domains, since it began so`;
+    throw new CrawlError('config-invalid', `${what}: cluster.partitionBy must be domain, or nothing`);
+  }
   await requireImported({ ...place, partitions }, 0);
-  return partitions;
+  return { partitions, by };
 }
 
 /**
@@ -105,14 +119,16 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
 }
 
 /** The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl. */
-export function sharedPartitions(place: SpreadPlace, leaseMs: number): PartitionStores {
-  const { store, partitions } = place;
+export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: number): PartitionStores {
+  const { store, partitions, by } = place;
   const placeOf = (partition: number): SpreadPlace =>
     partitions === 1
       ? place
       : { ...place, name: partitionName(place.name, partition), dir: partitionDir(place.dir, partition) };
   return {
     partitions,
+    by,
+    placeOf: placing(by, partitions),
     dirOf: (partition) => placeOf(partition).dir,
     async hold(partition, signal): Promise<PartitionHold> {
       const own = placeOf(partition);

@@ -1,11 +1,10 @@
 import { mergeSorted } from '../../../adapters/files/sorting/external-sort.ts';
-import { domainOf } from '../../../adapters/system/domain-of.ts';
 import type { FeedEnds } from '../../../domain/crawl/change/change-feed.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../domain/errors.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { DomainFamilies } from '../../../domain/url/families/stored-families.ts';
-import { partitionAmong } from '../../../domain/url/hash/partition.ts';
+import type { PartitionBy } from '../../../domain/url/hash/partition.ts';
 import type { ChangeQuery } from '../../../ports/change-feed.ts';
 import type {
   ChangingQuery,
@@ -24,7 +23,9 @@ import type {
 } from '../../../ports/crawl-db.ts';
 import type { FingerprintTables } from '../../../ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../../ports/partitions/forwarding.ts';
+import { joinedByDomain, joinedFamilies } from './joined-families.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
+import { placing } from './partition-dir.ts';
 import {
   byDomain,
   byDueTime,
@@ -63,14 +64,18 @@ export class SpreadCrawlDb implements CrawlDb {
   readonly seenFilter = null;
   readonly #dbs: ReadonlyMap<number, AskedTables>;
   readonly #partitions: number;
+  readonly #by: PartitionBy;
+  readonly #placeOf: (host: string) => number;
 
-  constructor(dbs: ReadonlyMap<number, AskedTables>, partitions: number) {
+  constructor(dbs: ReadonlyMap<number, AskedTables>, partitions: number, by: PartitionBy = 'domain') {
     this.#dbs = dbs;
     this.#partitions = partitions;
+    this.#by = by;
+    this.#placeOf = placing(by, partitions);
     const tables = [...dbs].flatMap(([partition, { fingerprints }]): [number, FingerprintTables][] =>
       fingerprints == null ? [] : [[partition, fingerprints]],
     );
-    this.fingerprints = spreadTables(new Map(tables), (host) => this.partitionOf(host));
+    this.fingerprints = spreadTables(new Map(tables), by, this.#placeOf);
   }
 
   /** The crawl dbs of the partitions in which something was written. */
@@ -80,12 +85,12 @@ export class SpreadCrawlDb implements CrawlDb {
 
   /** The partition of a politeness key (`host[:port]`), or of its registrable domain. */
   partitionOf(host: string): number {
-    return partitionAmong(domainOf(host), this.#partitions);
+    return this.#placeOf(host);
   }
 
   /** The same partitions, some of whose questions are answered otherwise. */
   with(answers: Partial<CrawlDb>): SpreadCrawlDb {
-    return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions), answers);
+    return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions, this.#by), answers);
   }
 
   /** With the facts of one partition, such as those of its rounds. */
@@ -166,12 +171,15 @@ export class SpreadCrawlDb implements CrawlDb {
     return this.#merged((db) => db.scanLinks(), byUrl);
   }
 
-  linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]> {
-    return this.#each(domains, itself, (db, own) => db.linkFamilies(own));
+  async linkFamilies(domains: readonly string[]): Promise<(DomainFamilies | undefined)[]> {
+    if (this.#by === 'domain') return this.#each(domains, itself, (db, own) => db.linkFamilies(own));
+    const found = await Promise.all(this.#all().map((db) => db.linkFamilies(domains)));
+    return domains.map((_, i) => joinedFamilies(found.flatMap((each) => each[i] ?? [])));
   }
 
-  /** Families may have been given to all partitions: those of its own domains count. */
+  /** Families may have been given to all partitions: those of its own domains count, or where it has none, all. */
   scanLinkFamilies(): AsyncGenerator<DomainFamilies, void, undefined> {
+    if (this.#by === 'host') return joinedByDomain(this.#merged((db) => db.scanLinkFamilies(), byDomain));
     const ownFamilies = async function* (this: SpreadCrawlDb, db: CrawlDb, partition: number) {
       for await (const families of db.scanLinkFamilies()) {
         if (this.partitionOf(families.domain) === partition) yield families;

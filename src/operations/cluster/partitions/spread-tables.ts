@@ -1,13 +1,16 @@
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
+import type { PartitionBy } from '../../../domain/url/hash/partition.ts';
 import type { FingerprintTables, NearAnswer } from '../../../ports/fingerprint-tables.ts';
 
 /**
- * The tables of signatures of all partitions as one: pages of one host or domain are in its partition, which alone is
- * asked; in the scope `all` every partition is.
+ * The tables of signatures of all partitions as one. Where the pages of the scope are in one partition, as those of a
+ * host always are, that alone is asked, else every one.
+ * @param by what lies in one partition as a whole
  * @param partitionOf the partition of a host
  */
 export function spreadTables(
   tables: ReadonlyMap<number, FingerprintTables>,
+  by: PartitionBy,
   partitionOf: (host: string) => number,
 ): FingerprintTables | null {
   const [any] = tables.values();
@@ -15,7 +18,11 @@ export function spreadTables(
   const { scope, minChars } = any;
   const of = (url: string): readonly FingerprintTables[] => {
     const own = tables.get(partitionOf(hostOf(url)));
-    return scope === 'all' ? [...tables.values()] : own === undefined ? [] : [own];
+    return scope === 'all' || (scope === 'domain' && by === 'host')
+      ? [...tables.values()]
+      : own === undefined
+        ? []
+        : [own];
   };
   return {
     scope,

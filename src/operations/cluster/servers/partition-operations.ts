@@ -124,7 +124,7 @@ async function withPartitions<Value>(
   const store = await openStoreOf(config, folder);
   try {
     const place = { store, dir: folder, name: config.cluster.name, segments: segmentsPlace(config) };
-    return await use(store, await requireSpread({ ...place, partitions }));
+    return await use(store, (await requireSpread({ ...place, partitions })).partitions);
   } finally {
     await store.close();
   }

@@ -9,7 +9,8 @@ export interface LinkForwardingDeps {
   /** The partition whose crawl db is open, and how many the crawl has. */
   readonly partition: number;
   readonly partitions: number;
-  readonly domainOf: (host: string) => string;
+  /** What of a host lies in one partition as a whole: its registrable domain, or the host. */
+  readonly siteOf: (host: string) => string;
   /** Outbox and inbox of this crawl db. */
   readonly rows: Forwarding;
   /** URLs that were forwarded lately, with their depths: links of a navigation are on every page. */
@@ -34,7 +35,7 @@ export class LinkForwarding {
     const host = hostOf(url);
     let partition = this.#hosts.get(host);
     if (partition === undefined) {
-      partition = partitionAmong(this.#deps.domainOf(host), this.#deps.partitions);
+      partition = partitionAmong(this.#deps.siteOf(host), this.#deps.partitions);
       this.#hosts.set(host, partition);
     }
     return partition;

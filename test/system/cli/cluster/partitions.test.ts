@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/adapters/postgres/database.ts';
 import type { PgPoolClient } from '../../../../src/adapters/postgres/pg.ts';
+import { readClusterMark } from '../../../../src/operations/cluster/cluster-mark.ts';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
@@ -174,6 +175,21 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
     },
     60_000,
   );
+
+  it('hold hosts, where the crawl began so, for machines that do not name it; and domains else', async () => {
+    const dir = join(workDir(), 'hosts');
+    const where = spreadAt(dir, place.url, 'hosts');
+    const byHost = ['-D', 'cluster.partitionBy=host'];
+    await prepare(['inject', place.seeds(), ...where, ...byHost, '-D', `cluster.servers=[${second.url}]`]);
+    await prepare(['work', ...where, ...NETWORK]);
+    expect(await pagesOf(where)).toHaveLength(URLS);
+    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(readClusterMark(dir)?.id).toMatch(/\.host$/);
+    const domains = spreadAt(join(workDir(), 'domains'), place.url, 'domains');
+    await prepare(['inject', place.seeds(), ...domains]);
+    const refused = await run(['work', ...domains, ...byHost, ...NETWORK]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('cluster.partitionBy must be domain')]);
+  }, 240_000);
 
   it('refuses a directory without partitions, and a server with another crawl of the name', async () => {
     const own = join(workDir(), 'none');
