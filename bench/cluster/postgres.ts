@@ -1,16 +1,14 @@
-/** A crawl db in PostgreSQL: bytes a URL on disk, CPU of this process and of the server, and generate by size. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Database } from '../../src/adapters/postgres/database.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler/open-crawler.ts';
-import { newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { openSharedDb } from '../../src/operations/cluster/open-shared-db.ts';
+import { cpuUs } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { silent, withFolder } from '../harness/places.ts';
 import { cpuOf, statOf } from './server-cpu.ts';
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);
 const CHUNK = 1_000;
 const URLS_OF_A_HOST = 2_000;
@@ -24,68 +22,80 @@ const LARGE = 1_000_000;
 const scattered = (n: number, hosts: number): number => n % hosts;
 const inRuns = (n: number, hosts: number): number => (Math.floor(n / RUN) * 7_919) % hosts;
 
-/** @param url of a server on this machine, whose CPU is read from /proc */
-export async function benchPostgres(say: (text: string) => void, url: string, sizes: readonly number[]): Promise<void> {
-  const db = new Database(url);
+const OPTIONS = { store: 'postgres://127.0.0.1/bench', sizes: [1_000_000, 10_000_000] };
+
+/**
+ * A crawl db in PostgreSQL: bytes a URL on disk, CPU of this process and of the server, and generate by size. The server
+ * is on this machine, its CPU is read from /proc.
+ */
+export const postgres = measurement('cluster', OPTIONS, async ({ question }, { store, sizes }) => {
+  const db = new Database(store);
   const ask = async (text: string): Promise<readonly unknown[]> => (await db.query({ text })).rows[0] ?? [];
   const server = Number(statOf(Number((await ask('SELECT pg_backend_pid()'))[0]))[1]);
+  const note = question('A crawl db in PostgreSQL');
   for (const urls of sizes) {
-    for (const [order, hostOf] of Object.entries(urls > LARGE ? { scattered } : { scattered, inRuns })) {
-      const name = `bench-${order}-${urls}-${Date.now()}`;
-      const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-postgres-'));
-      const config = defaultConfig([`cluster.store=${url}`, `cluster.name=${name}`]);
+    for (const [order, hostOf] of Object.entries(
+      urls > LARGE ? { scattered } : { scattered, 'in runs of a host': inRuns },
+    )) {
+      const way = `${urls.toLocaleString('en')} ${order}`;
       const measured = async (what: string, count: number, work: () => Promise<unknown>): Promise<void> => {
-        const [before, start, startedAt] = [cpuOf(server), process.cpuUsage(), performance.now()];
-        await work();
-        const { user, system } = process.cpuUsage(start);
-        const us = `${((user + system) / count).toFixed(1)} + ${((cpuOf(server) - before) / count).toFixed(1)} us`;
-        const seconds = (performance.now() - startedAt) / 1_000;
-        const rate = `${Math.round(count / seconds)} a second`;
-        say(`${urls} URLs, ${order}: ${what}: ${us} (this process + the server), ${rate}, ${seconds.toFixed(2)} s`);
+        const [before, startedAt] = [cpuOf(server), performance.now()];
+        const us = await cpuUs(work);
+        note(`CPU of the worker, ${what}, ${way}`, us / count, 'us');
+        note(`CPU of the server, ${what}, ${way}`, (cpuOf(server) - before) / count, 'us');
+        note(`time, ${what}, ${way}`, (performance.now() - startedAt) / 1_000, 's');
       };
-      const hosts = Math.ceil(urls / URLS_OF_A_HOST);
-      const isDue = (n: number): boolean => n % Math.floor(urls / (DUE * ROUNDS)) === 0;
-      const datumOf = (n: number) => {
-        const address = `https://www.site${hostOf(n, hosts)}.example/section/${n % 13}/article-${n}.html`;
-        const datum = newDatum({ url: address, now: NOW - DAY_MS, intervalMs: 30 * DAY_MS });
-        return isDue(n) ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY_MS };
-      };
-      const crawlDb = await openSharedDb({ config, dir, log: silent, access: 'write' });
-      await measured('a new URL', urls, async () => {
-        for (let first = 0; first < urls; first += CHUNK) {
-          const length = Math.min(CHUNK, urls - first);
-          await crawlDb.write({
-            puts: Array.from({ length }, (_, i) => ({ datum: datumOf(first + i), previous: null })),
+      await withFolder(async (dir) => {
+        const name = `bench-${process.pid}-${Date.now()}`;
+        const config = defaultConfig([`cluster.store=${store}`, `cluster.name=${name}`]);
+        const crawlDb = await openSharedDb({ config, dir, log: silent, access: 'write' });
+        await measured('a new URL', urls, async () => {
+          for (let first = 0; first < urls; first += CHUNK) {
+            const length = Math.min(CHUNK, urls - first);
+            const puts = Array.from({ length }, (_, i) => ({
+              datum: datumOf(first + i, urls, hostOf),
+              previous: null,
+            }));
+            await crawlDb.write({ puts });
+          }
+        });
+        await crawlDb.close();
+        const [part] = await ask(`SELECT part FROM incrawl.names WHERE name = '${name}'`);
+        const table = `incrawl.rows_${part}`;
+        const takeBytes = async (when: string): Promise<void> => {
+          const [bytes] = await ask(`SELECT pg_table_size('${table}') + pg_indexes_size('${table}')`);
+          note(`bytes of an unfetched URL${when}, heap, index and filter, ${way}`, Number(bytes) / urls, 'B', '<= 400');
+        };
+        await takeBytes('');
+        const crawler = await openCrawler({
+          config,
+          dir,
+          log: silent,
+          clock: { now: () => NOW, sleep: async () => {} },
+        });
+        for (let round = 1; round <= ROUNDS; round++) {
+          await measured(`generate of ${DUE}, round ${round}, a URL`, DUE, async () => {
+            const { selected } = await crawler.generate({ topN: DUE });
+            if (selected !== DUE) throw new Error(`generate selected ${selected} URLs where ${DUE} were due`);
           });
         }
+        await crawler.close();
+        await db.query({ text: `REINDEX TABLE ${table}` });
+        await takeBytes(' after REINDEX');
+        await ask(`DROP TABLE ${table}`);
+        await ask(`DELETE FROM incrawl.names WHERE part = ${part}`);
+        await ask(`DELETE FROM incrawl.leases WHERE part = ${part}`);
       });
-      await crawlDb.close();
-      const [part] = await ask(`SELECT part FROM incrawl.names WHERE name = '${name}'`);
-      const table = `incrawl.rows_${part}`;
-      const sayBytes = async (when: string): Promise<void> => {
-        const sizes = await ask(`SELECT pg_table_size('${table}'), pg_indexes_size('${table}')`);
-        const [heap, index] = sizes.map((size) => Math.round(Number(size) / urls));
-        say(`${urls} URLs, ${order}${when}: bytes a URL: ${heap} heap, ${index} index`);
-      };
-      await sayBytes('');
-      const clock = { now: () => NOW, sleep: async () => {} };
-      const crawler = await openCrawler({ config, dir, log: silent, clock });
-      for (let round = 0; round < ROUNDS; round++) {
-        await measured(`generate, one of ${DUE} due`, DUE, async () => {
-          const { selected } = await crawler.generate({ topN: DUE });
-          if (selected !== DUE) throw new Error(`generate selected ${selected} URLs where ${DUE} were due`);
-        });
-      }
-      await crawler.close();
-      await db.query({ text: `REINDEX TABLE ${table}` });
-      await sayBytes(', index made anew');
-      const { maxRSS } = process.resourceUsage();
-      say(`${urls} URLs, ${order}: peak memory of this process: ${Math.round(maxRSS / 1_024)} MB`);
-      await ask(`DROP TABLE ${table}`);
-      await ask(`DELETE FROM incrawl.names WHERE part = ${part}`);
-      await ask(`DELETE FROM incrawl.leases WHERE part = ${part}`);
-      rmSync(dir, { recursive: true, force: true });
     }
   }
   await db.close();
+});
+
+/** One in so many is due that the rounds of generate have enough. */
+function datumOf(n: number, urls: number, hostOf: typeof scattered): CrawlDatum {
+  const host = hostOf(n, Math.ceil(urls / URLS_OF_A_HOST));
+  const url = `https://www.site${host}.example/section/${n % 13}/article-${n}.html`;
+  const datum = newDatum({ url, now: NOW - DAY_MS, intervalMs: 30 * DAY_MS });
+  const isDue = n % Math.floor(urls / (DUE * ROUNDS)) === 0;
+  return isDue ? datum : { ...datum, nextFetchAt: NOW + 30 * DAY_MS };
 }

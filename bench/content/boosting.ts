@@ -8,7 +8,7 @@ import {
   TREE_LEAVES,
   TREE_SPLITS,
 } from '../../src/domain/page/content/trees/content-model.ts';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
 import { BINS, type BinnedColumns, binnedColumns } from './binning.ts';
 
 export interface Samples {

@@ -1,6 +1,6 @@
 /**
- * Labelled pages for main content: a folder with `pages.jsonl.gz` (file, url, type, lang, contentType, text) and
- * `html/<file>.gz`.
+ * Labelled pages: a folder with `pages.jsonl.gz` (a line of JSON each: file, url, type, lang, contentType, text, title,
+ * authors, date; most may be missing) and `html/<file>.gz`.
  */
 import { readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -11,9 +11,45 @@ import type { PageNode } from '../../src/domain/page/page-node.ts';
 import { Tape } from '../../src/domain/page/tape/tape.ts';
 import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
 import { domOfTape } from '../../src/plugin-host/parsing/tape-dom.ts';
+import { UsageError } from '../harness/measurement.ts';
+import { PAGE_LIMITS } from '../harness/parser.ts';
+import { dataAt } from '../harness/places.ts';
+
+/** What a person, or the page's own data, says of it. */
+export interface Labels {
+  readonly file: string;
+  readonly url?: string;
+  readonly type?: string;
+  readonly lang?: string;
+  readonly contentType?: string;
+  /** Reference text of the main content. */
+  readonly text?: string;
+  readonly title?: string;
+  readonly authors?: readonly string[];
+  readonly date?: string;
+  /** Name of its folder. */
+  readonly set: string;
+  readonly body: Buffer;
+}
+
+/** @param folders of the option `--pages` */
+export function labelsIn(folders: readonly string[]): Labels[] {
+  if (folders.length === 0)
+    throw new UsageError('--pages FOLDER is needed: labelled pages (bench/content/labelled-pages.ts)');
+  return folders.flatMap((folder) =>
+    gunzipSync(readFileSync(dataAt(join(folder, 'pages.jsonl.gz'), '--pages', 'a folder of labelled pages')))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const row = JSON.parse(line) as Labels;
+        const body = gunzipSync(readFileSync(join(folder, 'html', `${row.file}.gz`)));
+        return { ...row, set: basename(resolve(folder)), body };
+      }),
+  );
+}
 
 export interface LabelledPage {
-  /** Name of its folder. */
   readonly set: string;
   readonly file: string;
   /** What its set is divided into: languages where these are known, else types. */
@@ -25,33 +61,14 @@ export interface LabelledPage {
   readonly gold: string;
 }
 
-interface Row {
-  readonly file: string;
-  readonly url?: string;
-  readonly type?: string;
-  readonly lang?: string;
-  readonly contentType?: string;
-  readonly text?: string;
-}
+/** Those of which the main content is labelled. */
+export const labelledPages = (folders: readonly string[]): LabelledPage[] =>
+  labelsIn(folders).flatMap(({ set, file, url, type, lang, contentType, text, body }) => {
+    if (text === undefined) return [];
+    const content = decodeBody(body, { contentType: contentType ?? null, kind: 'html' }).text;
+    return [{ set, file, part: lang ?? type ?? '', site: getDomain(url ?? '') ?? file, content, gold: text }];
+  });
 
-export function labelledPages(folders: readonly string[]): LabelledPage[] {
-  return folders.flatMap((folder) =>
-    gunzipSync(readFileSync(join(folder, 'pages.jsonl.gz')))
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Row)
-      .flatMap(({ file, url, type, lang, contentType, text }) => {
-        if (text === undefined) return [];
-        const body = gunzipSync(readFileSync(join(folder, 'html', `${file}.gz`)));
-        const content = decodeBody(body, { contentType: contentType ?? null, kind: 'html' }).text;
-        const site = getDomain(url ?? '') ?? file;
-        return [{ set: basename(resolve(folder)), file, part: lang ?? type ?? '', site, content, gold: text }];
-      }),
-  );
-}
-
-export const PAGE_LIMITS = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
 const scanner = new MarkupScanner();
 const tape = new Tape();
 

@@ -1,35 +1,10 @@
-/**
- * `node dist/bench/content/metadata.js --pages FOLDER [--show FIELD] [--every N]`: metadata of labelled pages. Of each
- * field that the labels have: pages where it is exact, missing and wrong. A title is exact with the same characters,
- * white space apart; `title~` leaves case and the shape of quotes and dashes aside. Authors are exact as a set, a time
- * by its day in UTC. `headline` is the title against the first line of the reference text, where no title is labelled.
- */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { HtmlReader } from '../../plugins/parse-html/parse-html.ts';
 import type { ParseResult } from '../../src/plugin-host/api/plugin-api.ts';
 import { LivePage } from '../../src/plugin-host/parsing/live-page.ts';
-import { PAGE_LIMITS } from './labelled-pages.ts';
-
-interface Labels {
-  readonly file: string;
-  readonly url: string;
-  readonly contentType?: string;
-  readonly title?: string;
-  readonly authors?: readonly string[];
-  readonly date?: string;
-  readonly text?: string;
-}
-
-const { values } = parseArgs({
-  options: {
-    pages: { type: 'string', default: '' },
-    show: { type: 'string', default: '' },
-    every: { type: 'string', default: '1' },
-  },
-});
+import { percent } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { PAGE_LIMITS, pageOf } from '../harness/parser.ts';
+import { type Labels, labelsIn } from './labelled-pages.ts';
 
 const folded = (text: string): string =>
   text
@@ -72,43 +47,38 @@ function comparisons(labels: Labels, result: ParseResult): Comparison[] {
   return found;
 }
 
-const reader = new HtmlReader({
-  ...PAGE_LIMITS,
-  maxLinks: 10_000,
-  maxText: 1_000_000,
-  agent: 'incrawl',
-  now: Date.now,
-});
-const counts = new Map<string, { exact: number; missing: number; wrong: number }>();
-let shown = 0;
-const rows = gunzipSync(readFileSync(join(values.pages, 'pages.jsonl.gz')));
-for (const line of rows.toString().trim().split('\n')) {
-  const labels = JSON.parse(line) as Labels;
-  const page = new LivePage({
-    index: 0,
-    url: labels.url || 'http://localhost/',
-    contentType: labels.contentType ?? 'text/html',
-    headers: {},
-    body: gunzipSync(readFileSync(join(values.pages, 'html', `${labels.file}.gz`))),
-    metadata: {},
-  });
-  reader.read(page);
-  for (const [field, wanted, got] of comparisons(labels, page.result)) {
-    const count = counts.get(field) ?? { exact: 0, missing: 0, wrong: 0 };
-    counts.set(field, count);
-    if (got === wanted) count.exact++;
-    else if (got === null) count.missing++;
-    else count.wrong++;
-    if (field !== values.show || got === wanted || shown++ % Number(values.every) !== 0) continue;
-    process.stdout.write(`${labels.file} ${labels.url}\n  labelled ${wanted}\n  found    ${got ?? '-'}\n`);
-    process.stdout.write(`  sources  ${JSON.stringify(page.result.sources)}\n`);
+const OPTIONS = { pages: [] as string[], show: '', every: 1 };
+
+/**
+ * Metadata of labelled pages: of each field that the labels have, pages where it is exact, missing and wrong. A title is
+ * exact with the same characters, white space apart; `title~` leaves case and the shape of quotes and dashes aside.
+ * Authors are exact as a set, a time by its day in UTC. `headline` is the title against the first line of the reference
+ * text, where no title is labelled. `--show FIELD` names every N-th page where it is not exact.
+ */
+export const metadata = measurement('content', OPTIONS, ({ say, table, question }, { pages, show, every }) => {
+  const limits = { ...PAGE_LIMITS, maxLinks: 10_000, maxText: 1_000_000 };
+  const reader = new HtmlReader({ ...limits, agent: 'incrawl', now: Date.now });
+  const counts = new Map<string, { exact: number; missing: number; wrong: number }>();
+  let shown = 0;
+  for (const labels of labelsIn(pages)) {
+    const { file, url, contentType, body } = labels;
+    const page = new LivePage(pageOf(body, 0, url || 'http://localhost/', contentType ?? 'text/html'));
+    reader.read(page);
+    for (const [field, wanted, got] of comparisons(labels, page.result)) {
+      const count = counts.get(field) ?? { exact: 0, missing: 0, wrong: 0 };
+      counts.set(field, count);
+      count[got === wanted ? 'exact' : got === null ? 'missing' : 'wrong']++;
+      if (field !== show || got === wanted || shown++ % every !== 0) continue;
+      say(`${file} ${url}\n  labelled ${wanted}\n  found    ${got ?? '-'}`);
+      say(`  sources  ${JSON.stringify(page.result.sources)}`);
+    }
+    page.release();
   }
-  page.release();
-}
-for (const [field, { exact, missing, wrong }] of counts) {
-  const pages = exact + missing + wrong;
-  const share = (count: number): string => `${((100 * count) / pages).toFixed(1).padStart(5)} %`;
-  process.stdout.write(
-    `${field.padEnd(10)} ${String(pages).padStart(5)} pages  exact ${share(exact)}  missing ${share(missing)}  wrong ${share(wrong)}\n`,
-  );
-}
+  const note = question('Metadata');
+  const rows = [...counts].map(([field, { exact, missing, wrong }]) => {
+    const all = exact + missing + wrong;
+    note(`${field} exact, ${all} pages`, percent(exact, all), '%');
+    return [field, String(all), ...[exact, missing, wrong].map((count) => `${percent(count, all).toFixed(1)} %`)];
+  });
+  table(['field', 'pages', 'exact', 'missing', 'wrong'], rows);
+});

@@ -1,16 +1,3 @@
-/**
- * `node dist/bench/content/noise-links.js [--pages FOLDER]`: precision and recall of noise links on the benchmark's and
- * the demo's site; with FOLDER also on labelled real pages (see labelled-pages.ts). Those label texts, not links: an
- * anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when the reference
- * text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted. The lines
- * `agreed` count only anchors whose block says the same (block-labels.ts): the words of a menu may occur in a text, and
- * those of a card stand in the reference with others between. `halved` are pages that lose half or more of at least
- * three content links. Last come the templates of the labelled pages, and how many their pages would make noise.
- */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { load } from 'cheerio';
 import { defaultConfig } from '../../src/config/load.ts';
 import { parsingOptions, readPluginList } from '../../src/crawler/parsing-options.ts';
@@ -24,21 +11,13 @@ import type { Page } from '../../src/plugin-host/api/plugin-api.ts';
 import { loadParsing } from '../../src/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/plugin-host/parsing/parse-page.ts';
 import type { ParsedRecord } from '../../src/ports/segment-store.ts';
-import { startSite } from '../crawl/site-process.ts';
+import { somePages } from '../crawl/site-process.ts';
+import { percent } from '../harness/cost.ts';
+import { measurement, type Note } from '../harness/measurement.ts';
+import { pageOf } from '../harness/parser.ts';
+import { silent } from '../harness/places.ts';
 import { blockLabels } from './block-labels.ts';
-
-const { values } = parseArgs({ options: { pages: { type: 'string' } } });
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
-
-/** A labelled page; of a few the URL is not known. */
-interface Row {
-  readonly file: string;
-  readonly url?: string;
-  readonly type: string;
-  readonly text?: string;
-}
+import { labelsIn } from './labelled-pages.ts';
 
 interface Judged {
   readonly isNoise: boolean;
@@ -56,28 +35,20 @@ const NOISE_LABEL = 0.2;
 const LEAST_LINKS = 3;
 
 const outlines = new OutlineReader();
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const config = defaultConfig([]);
-const parsing = new Map<string, Awaited<ReturnType<typeof loadParsing>>>();
-for (const mode of ['improved', 'published']) {
+
+type RecordOf = (url: string, html: string, look?: (page: Page) => void) => Promise<ParsedRecord>;
+
+/** Parses as shipped, with noise links by a mode. */
+async function parserOf(mode: string): Promise<RecordOf> {
+  const config = defaultConfig([]);
   const list = await readPluginList(config, process.cwd());
   const entries = list.entries.map((entry) =>
     entry.use === 'parsefilter-noise-links' ? { ...entry, options: { mode } } : entry,
   );
-  parsing.set(mode, await loadParsing(parsingOptions(config, { ...list, entries }, process.cwd()), silent));
-}
-
-async function recordOf(mode: string, url: string, html: string, look?: (page: Page) => void): Promise<ParsedRecord> {
-  const page = {
-    index: 0,
-    url,
-    contentType: 'text/html; charset=utf-8',
-    headers: {},
-    body: Buffer.from(html),
-    metadata: {},
-  };
-  const { plugins, signature, limits } = parsing.get(mode)!;
-  return (await parseLive(page, plugins, signature, limits, undefined, look)).record;
+  const options = parsingOptions(config, { ...list, entries }, process.cwd());
+  const { plugins, signature, limits } = await loadParsing(options, silent);
+  return async (url, html, look) =>
+    (await parseLive(pageOf(Buffer.from(html), 0, url), plugins, signature, limits, undefined, look)).record;
 }
 
 const linksOf = ({ outlinks }: ParsedRecord) => outlinks.filter(({ rel }) => rel === 'link');
@@ -97,15 +68,14 @@ async function judgedTemplates(pages: readonly ParsedRecord[]): Promise<{ judged
   return { judged, empty: empty.size };
 }
 
-function report(name: string, judged: readonly Judged[]): void {
+function take(note: Note, name: string, judged: readonly Judged[], hasAim = false): void {
   const noise = judged.filter(({ isNoise }) => isNoise);
   const content = judged.filter(({ isNoise }) => !isNoise);
   const found = noise.filter(({ marked }) => marked).length;
   const lost = content.filter(({ marked }) => marked).length;
-  const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
-  say(
-    `${name.padEnd(34)} ${String(noise.length).padStart(6)} noise, ${String(content.length).padStart(6)} content: recall ${percent(found, noise.length)}, precision ${percent(found, found + lost)}, content lost ${percent(lost, content.length)}`,
-  );
+  note(`found, ${name}`, percent(found, Math.max(1, noise.length)), '%', hasAim ? '>= 80' : undefined);
+  note(`precision, ${name}`, percent(found, Math.max(1, found + lost)), '%');
+  note(`content links lost, ${name}`, percent(lost, Math.max(1, content.length)), '%', hasAim ? '<= 1.5' : undefined);
 }
 
 /** The greatest label of the blocks with a text in the anchors of each URL. */
@@ -149,7 +119,7 @@ function halvedPages(judged: readonly Judged[]): number {
 }
 
 /** Judges made pages: links within `article` are content, all others noise. */
-async function judgeSite(mode: string, pages: readonly { url: string; html: string }[]): Promise<Judged[]> {
+async function judgeSite(recordOf: RecordOf, pages: readonly { url: string; html: string }[]): Promise<Judged[]> {
   const judged: Judged[] = [];
   for (const { url, html } of pages) {
     const $ = load(html);
@@ -158,7 +128,7 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
         .map((_, a) => new URL($(a).attr('href') ?? '', url).href)
         .get(),
     );
-    for (const link of linksOf(await recordOf(mode, url, html))) {
+    for (const link of linksOf(await recordOf(url, html))) {
       // A crawl does not follow a page's link to itself.
       if (link.url === url) continue;
       judged.push({
@@ -173,72 +143,67 @@ async function judgeSite(mode: string, pages: readonly { url: string; html: stri
   return judged;
 }
 
-const site = await startSite({ pages: 200, hosts: 5, make: 'small', encoding: 'identity' });
-const benchPages = await Promise.all(
-  Array.from({ length: 60 }, async (_, i) => {
-    const url = `${site.origins[i % site.origins.length]}/page/${i}.html`;
-    return { url, html: await (await fetch(url)).text() };
-  }),
-);
-site.close();
+/** Sites that are made: the one of the benchmark, and that of the demo. */
+async function madeSites(): Promise<Record<string, { url: string; html: string }[]>> {
+  const pages = await somePages({ pages: 200, hosts: 5, make: 'small', encoding: 'identity' }, 60);
+  const demo = new DemoSite(1, 0);
+  return {
+    'site of the benchmark': pages.map(({ url, body }) => ({ url, html: String(body) })),
+    'site of the demo': LIVES.map(({ path }) => ({
+      url: `https://demo.example${path}`,
+      html: demo.answer(path, {}, 0).body,
+    })),
+  };
+}
 
-const demo = new DemoSite(1, 0);
-const demoPages = LIVES.map(({ path }) => ({
-  url: `https://demo.example${path}`,
-  html: demo.answer(path, {}, 0).body,
-}));
+const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
-for (const mode of parsing.keys()) {
-  report(`bench site, ${mode}`, await judgeSite(mode, benchPages));
-  report(`demo, ${mode}`, await judgeSite(mode, demoPages));
-  if (values.pages === undefined) continue;
+/** The links of labelled pages, and the records of these. */
+async function judgeLabelled(recordOf: RecordOf, folders: readonly string[]) {
   const judged: Judged[] = [];
   const records: ParsedRecord[] = [];
-  const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
-  const rows = gunzipSync(readFileSync(join(values.pages, 'pages.jsonl.gz')))
-    .toString()
-    .trim()
-    .split('\n');
-  let cpuUs = 0;
-  for (const row of rows) {
-    const { file, url = '', type, text } = JSON.parse(row) as Row;
+  for (const { file, url = '', type = '', text, body } of labelsIn(folders)) {
     if (text === undefined) continue;
-    const html = gunzipSync(readFileSync(join(values.pages, 'html', `${file}.gz`))).toString();
-    const before = process.cpuUsage();
-    const record = await recordOf(mode, url, html);
-    const used = process.cpuUsage(before);
-    cpuUs += used.user + used.system;
-    records.push(record);
     let labels = new Map<string, number>();
-    const outlinks = linksOf(
-      await recordOf(mode, url, html, (page) => {
-        labels = linkLabels(page, text);
-      }),
-    );
+    const record = await recordOf(url, String(body), (page) => {
+      labels = linkLabels(page, text);
+    });
+    records.push(record);
     const reference = folded(text);
-    for (const { url: target, anchor, noise } of outlinks) {
-      const label = folded(anchor);
-      if (label.length < (wordsOf(label) > label.split(' ').length ? 6 : 12) || wordsOf(label) < 3) continue;
-      judged.push({
-        isNoise: !reference.includes(label),
-        marked: noise !== undefined,
-        type,
-        file,
-        label: labels.get(target) ?? -1,
-      });
+    for (const { url: target, anchor, noise } of linksOf(record)) {
+      const words = folded(anchor);
+      if (words.length < (wordsOf(words) > words.split(' ').length ? 6 : 12) || wordsOf(words) < 3) continue;
+      const label = labels.get(target) ?? -1;
+      judged.push({ isNoise: !reference.includes(words), marked: noise !== undefined, type, file, label });
     }
   }
-  report(`labelled pages, ${mode}`, judged);
-  for (const type of [...new Set(judged.map((each) => each.type))].sort()) {
-    report(
-      `  ${type}`,
-      judged.filter((each) => each.type === type),
-    );
-  }
-  const agreed = judged.filter(isAgreed);
-  report(`agreed, ${mode}`, agreed);
-  say(`  halved ${halvedPages(judged)}, agreed ${halvedPages(agreed)}`);
-  const templates = await judgedTemplates(records);
-  say(`  templates of ${LEAST_VISITED} pages or more ${templates.judged}, empty ${templates.empty}`);
-  say(`  whole parse ${(cpuUs / rows.length / 1_000).toFixed(2)} ms a page`);
+  return { judged, records };
 }
+
+/**
+ * Precision and recall of noise links on made sites; with `--pages FOLDER` also on labelled real pages. Those label texts,
+ * not links: an anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when
+ * the reference text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
+ * *Where blocks agree* counts only anchors whose block says the same (block-labels.ts): the words of a menu may occur in
+ * a text, and those of a card stand in the reference with others between.
+ */
+export const noiseLinks = measurement('content', { pages: [] as string[] }, async ({ question }, { pages }) => {
+  const note = question('Noise links');
+  for (const mode of ['improved', 'published']) {
+    const recordOf = await parserOf(mode);
+    const suffix = mode === 'improved' ? '' : `, mode: ${mode}`;
+    for (const [name, made] of Object.entries(await madeSites()))
+      take(note, name + suffix, await judgeSite(recordOf, made), mode === 'improved');
+    if (pages.length === 0) continue;
+    const { judged, records } = await judgeLabelled(recordOf, pages);
+    take(note, `labelled pages${suffix}`, judged, mode === 'improved');
+    for (const type of [...new Set(judged.map((each) => each.type))].sort()) {
+      const own = judged.filter((each) => each.type === type);
+      take(note, `${type}${suffix}`, own);
+    }
+    take(note, `labelled pages, where blocks agree${suffix}`, judged.filter(isAgreed), mode === 'improved');
+    note(`pages that lose half of three content links or more${suffix}`, halvedPages(judged), 'pages', '= 0');
+    const templates = await judgedTemplates(records);
+    note(`templates of labelled sets judged noise, of ${templates.judged}${suffix}`, templates.empty, '', '= 0');
+  }
+});

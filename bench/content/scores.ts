@@ -1,4 +1,5 @@
 /** Scores of found texts against reference texts, as usual for main content. */
+import type { Bench, Note } from '../harness/measurement.ts';
 
 /** A Chinese or Japanese character is a token; else a run of letters, digits and underscores is. */
 const BROAD = '[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}]';
@@ -38,7 +39,7 @@ export const scoreFrom = (precision: number, recall: number): Score => ({
   f1: precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall),
 });
 
-export const mean = (values: readonly number[]): number =>
+const mean = (values: readonly number[]): number =>
   values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
 
 interface Row {
@@ -70,14 +71,32 @@ export class ScoreTable {
     return bag;
   }
 
-  toString(): string {
+  /** Mean scores of the pages of each group, in the order of their names. */
+  groups(): { readonly group: string; readonly pages: number; readonly bag: Score; readonly grams: number }[] {
     return [...this.rows]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, { bag, precisions, recalls }]) => {
-        const of = (key: keyof Score): string => mean(bag.map((score) => score[key])).toFixed(3);
-        const grams = scoreFrom(mean(precisions), mean(recalls)).f1.toFixed(3);
-        return `${name.padEnd(28)} ${String(bag.length).padStart(5)}  bag ${of('f1')} (P ${of('precision')} R ${of('recall')})  4-gram ${grams}`;
-      })
-      .join('\n');
+      .map(([group, { bag, precisions, recalls }]) => {
+        const of = (key: keyof Score): number => mean(bag.map((score) => score[key]));
+        const own = { precision: of('precision'), recall: of('recall'), f1: of('f1') };
+        return { group, pages: bag.length, bag: own, grams: scoreFrom(mean(precisions), mean(recalls)).f1 };
+      });
+  }
+
+  /** Says the table, and takes both scores of each group under a question. */
+  report({ table, question }: Bench, title: string): Note {
+    const note = question(title);
+    const groups = this.groups();
+    table(
+      ['group', 'pages', 'bag F1', 'precision', 'recall', '4-gram F1'],
+      groups.map(({ group, pages, bag: { f1, precision, recall }, grams }) => [
+        ...[group, String(pages)],
+        ...[f1, precision, recall, grams].map((each) => each.toFixed(3)),
+      ]),
+    );
+    for (const { group, bag, grams } of groups) {
+      note(`F1 of ${group}, word bag`, bag.f1);
+      note(`F1 of ${group}, 4-gram`, grams);
+    }
+    return note;
   }
 }

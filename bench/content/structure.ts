@@ -1,38 +1,15 @@
-/**
- * `node dist/bench/content/structure.js --pages FOLDER [--pages FOLDER ..] [--against BUILD] [--every N] [--list N]`:
- * what the Markdown of documentation keeps. For each folder of HTML: headings, code blocks, terms of definition lists
- * and tables in the content of its pages (see document-parts.ts), how many of them the Markdown has, and how many pages
- * have headings of which it has none. With --against, the Markdown of another build (its folder `dist`) is judged by
- * the same rule; with --every, every N-th page; with --list, N of the pages that lose most headings are named.
- */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createMarkdown } from '../../src/domain/page/markdown/markdown.ts';
 import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
+import { percent } from '../harness/cost.ts';
+import { measurement, type Note } from '../harness/measurement.ts';
+import { dataAt } from '../harness/places.ts';
 import { type DocumentParts, PARTS, partsOfMarkdown, partsOfPage, sharedParts } from './document-parts.ts';
 import { domOf } from './labelled-pages.ts';
 
-const { values } = parseArgs({
-  options: {
-    pages: { type: 'string', multiple: true, default: [] },
-    against: { type: 'string' },
-    every: { type: 'string', default: '1' },
-    list: { type: 'string', default: '0' },
-  },
-});
 const HTML_FILE = /\.x?html?(?:\.[a-z]{2}(?:-[a-z]+)?)?$/;
-
-type Converter = ReturnType<typeof createMarkdown>;
-const builds: { readonly name: string; readonly convert: Converter }[] = [
-  { name: 'this build', convert: createMarkdown() },
-];
-if (values.against !== undefined) {
-  const file = pathToFileURL(resolve(values.against, 'src/domain/page/markdown/markdown.js')).href;
-  const other = (await import(file)) as { readonly createMarkdown: typeof createMarkdown };
-  builds.unshift({ name: 'before', convert: other.createMarkdown() });
-}
 
 /** Sums over the pages of a folder. */
 class Tally {
@@ -57,14 +34,14 @@ class Tally {
     this.losses.push({ file, lost: page.headings.length - found.headings });
   }
 
-  toString(): string {
-    const parts = PARTS.map((part) => {
+  /** Shares of each part that are kept, and pages that have lost all headings. */
+  take(note: Note, name: string): void {
+    for (const part of PARTS) {
       const total = this.total.get(part) ?? 0;
-      const percent = total === 0 ? '-' : ((100 * (this.kept.get(part) ?? 0)) / total).toFixed(1);
-      return `${part} ${percent} % of ${total}`;
-    });
-    const bare = `${this.bare} of ${this.headed} pages without any of their headings`;
-    return `${parts.join(', ')}; ${bare}; ${this.around} headings of surroundings`;
+      if (total > 0) note(`${part} kept, ${name}`, percent(this.kept.get(part) ?? 0, total), '%', '>= 97');
+    }
+    note(`pages with none of their headings, ${name}`, this.bare, 'pages', `<= ${Math.floor(this.headed / 100)}`);
+    note(`headings of surroundings, ${name}`, this.around, 'headings');
   }
 
   worst(count: number): string[] {
@@ -75,27 +52,46 @@ class Tally {
   }
 }
 
-for (const folder of values.pages) {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => HTML_FILE.test(file))
-    .sort()
-    .filter((_, i) => i % Number(values.every) === 0);
-  const tallies = builds.map(() => new Tally());
-  for (const file of files) {
-    const dom = domOf({
-      content: decodeBody(readFileSync(join(folder, file)), { contentType: null, kind: 'html' }).text,
-    });
-    const parts = partsOfPage(dom);
-    for (const [i, { convert }] of builds.entries())
-      tallies[i]!.add(
-        file,
-        parts,
-        convert(dom, (href) => href),
-      );
-  }
-  process.stdout.write(`${basename(resolve(folder))}, ${files.length} pages\n`);
-  for (const [i, { name }] of builds.entries()) {
-    process.stdout.write(`  ${name.padEnd(10)} ${tallies[i]}\n`);
-    for (const line of tallies[i]!.worst(Number(values.list))) process.stdout.write(`${line}\n`);
-  }
+/** Those of this build, and of another one (its folder `dist`). */
+async function convertersOf(against: string): Promise<ReadonlyMap<string, ReturnType<typeof createMarkdown>>> {
+  const own = new Map([['', createMarkdown()]]);
+  if (against === '') return own;
+  const file = pathToFileURL(resolve(against, 'src/domain/page/markdown/markdown.js')).href;
+  const other = (await import(file)) as { readonly createMarkdown: typeof createMarkdown };
+  return own.set('before', other.createMarkdown());
 }
+
+const OPTIONS = { pages: [] as string[], against: '', every: 1, list: 0 };
+
+/**
+ * What the Markdown of documentation keeps. For each folder of HTML: headings, code blocks, terms of definition lists and
+ * tables in the content of its pages (see document-parts.ts), how many of them the Markdown has, and how many pages have
+ * headings of which it has none. `--against` judges the Markdown of another build by the same rule; `--every` takes every
+ * N-th page; `--list` names those that lose most headings.
+ */
+export const structure = measurement('content', OPTIONS, async ({ say, question }, { pages, against, every, list }) => {
+  const converters = await convertersOf(against);
+  for (const folder of pages) {
+    const files = readdirSync(dataAt(folder, '--pages', 'a folder of HTML'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => HTML_FILE.test(file))
+      .sort()
+      .filter((_, i) => i % every === 0);
+    const tallies = new Map([...converters.keys()].map((build) => [build, new Tally()]));
+    for (const file of files) {
+      const content = decodeBody(readFileSync(join(folder, file)), { contentType: null, kind: 'html' }).text;
+      const dom = domOf({ content });
+      const parts = partsOfPage(dom);
+      for (const [build, convert] of converters)
+        tallies.get(build)?.add(
+          file,
+          parts,
+          convert(dom, (href) => href),
+        );
+    }
+    const note = question('Structure of manuals kept in Markdown');
+    for (const [build, tally] of tallies) {
+      tally.take(note, [basename(resolve(folder)), build].filter(Boolean).join(', '));
+      for (const line of tally.worst(list)) say(line);
+    }
+  }
+});

@@ -15,8 +15,8 @@ export function sourceOfTrees({ base, features, thresholds, leaves, count }: Boo
     return `  '${splits.join(' ')} | ${values.join(' ')}',`;
   });
   return `/**
- * Decision trees of the main content, written by \`node dist/bench/content/train.js --out\` (see bench/RESULTS.md); not
- * to be edited. Learnt from made pages in five languages (made-pages.ts) and from labelled ones:
+ * Decision trees of the main content, written by \`npm run bench -- --only train --out FILE\`; not to be edited.
+ * Learnt from made pages in five languages (made-pages.ts) and from labelled ones:
  * ${pages}.
  * The numbers before the colons are columns of FEATURES in feature-columns.ts.
  */

@@ -1,8 +1,4 @@
-/**
- * One measured crawl in a process of its own: arguments are the state directory, the seed, the clock's offset in days,
- * the share of audits, the protocol plugin, plugins to leave out, and keys of the configuration. Prints JSON.
- */
-
+/** One crawl in a process of its own: the argument is a `CrawlPlan`. Prints JSON. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
@@ -10,12 +6,21 @@ import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { silent } from '../harness/places.ts';
+import type { CrawlPlan } from './measured-crawl.ts';
 
-const [dir = '', seed = '', offsetDays = '0', auditShare = '0', protocol = 'http', without = '', ...define] =
-  process.argv.slice(2);
+const plan = JSON.parse(process.argv[2] ?? '{}') as CrawlPlan;
+const {
+  dir,
+  seeds = [],
+  offsetDays = 0,
+  auditShare = 0,
+  protocol = 'http',
+  without = '',
+  instead = {},
+  define = [],
+} = plan;
 keepEngineLean();
-const offset = Number(offsetDays) * DAY_MS;
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const crawler = await openCrawler({
   config: defaultConfig([
@@ -28,36 +33,24 @@ const crawler = await openCrawler({
   dir,
   log: silent,
   clock: {
-    now: () => Date.now() + offset,
+    now: () => Date.now() + offsetDays * DAY_MS,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   },
 });
 const startedAt = performance.now();
-const seeds = seed === '' ? [] : [{ name: 'bench', lines: seed.split(',') }];
-const summary = await crawler.crawl({ seeds });
+const summary = await crawler.crawl({ seeds: seeds.length === 0 ? [] : [{ name: 'bench', lines: [...seeds] }] });
 const ms = performance.now() - startedAt;
-const stats = await crawler.stats();
 const threadsMs = cpuByThread();
 await crawler.close();
-const cpu = process.cpuUsage();
-process.stdout.write(
-  `${JSON.stringify({
-    summary,
-    stats,
-    ms,
-    cpuMs: (cpu.user + cpu.system) / 1_000,
-    peakRssMb: process.resourceUsage().maxRSS / 1_024,
-    threadsMs,
-  })}\n`,
-);
+process.stdout.write(`${JSON.stringify({ summary, ms, threadsMs })}\n`);
 
 /** Writes the default plugin list with the given protocol and without the excluded plugins. */
 function pluginsFile(): string {
   const file = join(dir, 'bench-plugins.yaml');
   const left = new Set(without.split(','));
+  const others: Readonly<Record<string, string>> = { ...instead, 'protocol-http': `protocol-${protocol}` };
   const uses = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => use).filter((use) => !left.has(use));
-  const names = uses.map((use) => (use === 'protocol-http' ? `protocol-${protocol}` : use));
-  writeFileSync(file, `plugins:\n${names.map((name) => `  - ${name}\n`).join('')}`);
+  writeFileSync(file, `plugins:\n${uses.map((use) => `  - ${others[use] ?? use}\n`).join('')}`);
   return file;
 }
 

@@ -1,7 +1,3 @@
-/** Whether the time of generate grows with the number of due URLs or with the size of the crawl db. */
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../../src/config/load.ts';
@@ -9,11 +5,15 @@ import { openCrawler } from '../../src/crawler.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import type { GenerateOptions } from '../../src/steps/generate/generate.ts';
+import { median } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { silent, withFolder } from '../harness/places.ts';
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOW = Date.UTC(2026, 5, 1);
 const DUE = 1_000;
 const ROUNDS = 7;
+/** URLs of the smallest crawl db: enough of them are due. */
+const LEAST = 10_000;
 
 type MakeDatum = (url: string, n: number, urls: number) => CrawlDatum;
 
@@ -53,9 +53,8 @@ async function fill(dir: string, urls: number, make: MakeDatum): Promise<void> {
 }
 
 /** Median time of generating 1,000 due URLs, ms; the first round, which finds cold caches, left out. */
-async function medianMs(urls: number, make: MakeDatum, options: GenerateOptions): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-generate-'));
-  try {
+const medianMs = (urls: number, make: MakeDatum, options: GenerateOptions): Promise<number> =>
+  withFolder(async (dir) => {
     await fill(dir, urls, make);
     const config = defaultConfig(['http.allowAddresses=["127.0.0.0/8"]']);
     const crawler = await openCrawler({ config, dir, log: silent, clock: { now: () => NOW, sleep: async () => {} } });
@@ -67,22 +66,21 @@ async function medianMs(urls: number, make: MakeDatum, options: GenerateOptions)
       times.push(performance.now() - startedAt);
     }
     await crawler.close();
-    return times.slice(1).sort((a, b) => a - b)[Math.floor((times.length - 1) / 2)] ?? 0;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+    return median(times.slice(1));
+  });
 
-export async function benchGenerate(
-  say: (text: string) => void,
-  verdict: (isGood: boolean, text: string) => void,
-): Promise<void> {
-  const small = await medianMs(10_000, someDue, { topN: DUE });
-  const large = await medianMs(1_000_000, someDue, { topN: DUE });
-  say(`generate        ${DUE} due URLs: ${small.toFixed(1)} ms in a db of 10 k, ${large.toFixed(1)} ms in one of 1 M`);
-  verdict(large <= 1.5 * small, `ratio ${(large / small).toFixed(2)} <= 1.5`);
-  const fewer = await medianMs(100_000, underBudget, { budget: DUE });
-  const more = await medianMs(1_000_000, underBudget, { budget: DUE });
-  say(`generate        budget of ${DUE}: ${fewer.toFixed(1)} ms in a db of 100 k, ${more.toFixed(1)} ms in one of 1 M`);
-  verdict(more <= 1.5 * fewer, `ratio ${(more / fewer).toFixed(2)} <= 1.5`);
-}
+/** Whether the time of generate grows with the number of due URLs or with the size of the crawl db. */
+export const generate = measurement('crawldb', { urls: 1_000_000 }, async ({ question }, { urls }) => {
+  const note = question('generate of 1,000 due URLs');
+  const [few, some, many] = [LEAST, urls / 10, urls].map((count) => `${count.toLocaleString('en')} URLs`);
+  const small = await medianMs(LEAST, someDue, { topN: DUE });
+  const large = await medianMs(urls, someDue, { topN: DUE });
+  note(`time, crawl db of ${few}`, small, 'ms');
+  note(`time, crawl db of ${many}`, large, 'ms');
+  note(`${many} against ${few}`, large / small, 'x', '<= 1.5');
+  const fewer = await medianMs(urls / 10, underBudget, { budget: DUE });
+  const more = await medianMs(urls, underBudget, { budget: DUE });
+  note(`time with a budget, ${some}`, fewer, 'ms');
+  note(`time with a budget, ${many}`, more, 'ms');
+  note(`with a budget, ${many} against ${some}`, more / fewer, 'x', '<= 1.5');
+});

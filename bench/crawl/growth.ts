@@ -1,79 +1,57 @@
-/** `npm run bench -- --only growth --sizes 1000,10000,.. [--svg FILE]`: cost of a page against the size of the site. */
 import { writeFileSync } from 'node:fs';
-import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
+import { axisFromZero, type Curve, linePlot, plotFile } from '../harness/line-plot.ts';
+import { measurement } from '../harness/measurement.ts';
 import { type TwoCrawls, twoCrawls } from './crawls.ts';
-import { byThread, type CrawlPlan, type MeasuredCrawl } from './measured-crawl.ts';
-import type { Site } from './site-process.ts';
+import { byThread, CRAWLING } from './measured-crawl.ts';
+import { siteOf } from './site-process.ts';
 
 interface Growth extends TwoCrawls {
   readonly pages: number;
 }
 
-/** Crawls a site of each size twice. The plot is written after each size, so that a run may be cut short. */
-export async function benchGrowth(
-  say: (text: string) => void,
-  sizes: readonly number[],
-  site: Pick<Site, 'hosts' | 'encoding'>,
-  how: Pick<CrawlPlan, 'protocol' | 'without'>,
-  svg: string | undefined,
-): Promise<void> {
+const { encoding, protocol, without } = CRAWLING;
+const OPTIONS = { sizes: [1_000, 10_000, 100_000], svg: '', encoding, protocol, without };
+
+/**
+ * How the cost of a page grows with the size of the site: each is crawled twice. The plot is written after each size, so
+ * that a run may be cut short.
+ */
+export const growth = measurement('crawls', OPTIONS, async ({ say, question }, { sizes, svg, ...how }) => {
+  const note = question('Pages of 6 KB, 24 links, compressed, by size of the site');
   const grown: Growth[] = [];
   for (const pages of sizes) {
-    const sayCrawl = (name: string, crawl: MeasuredCrawl): void =>
-      say(
-        `  ${name.padEnd(13)} ${(crawl.cpuMs / pages).toFixed(3)} ms CPU a page  ${crawl.peakRssMb.toFixed(0)} MB peak RSS  ${((1_000 * pages) / crawl.ms).toFixed(0)} pages/s${byThread(crawl)}`,
-      );
-    const crawls = await twoCrawls({ ...site, pages, make: 'light' }, how, (full, log) => {
-      const faults = log.pages === pages && log.twice === 0 ? '' : `, ${log.pages} FETCHED, ${log.twice} TWICE`;
-      say(`growth          ${pages} pages of ${(log.bodyBytes / log.pages / 1_000).toFixed(1)} KB as sent${faults}`);
-      sayCrawl('full', full);
-    });
-    grown.push({ pages, ...crawls });
-    const { full, second, secondLog, change } = crawls;
+    const crawls = await twoCrawls({ ...siteOf({ ...how, pages, real: false }), make: 'light' }, how);
+    const { full, fullLog, second, change } = crawls;
     const { modified, gone } = second.summary.totals;
-    sayCrawl('second', second);
-    say(
-      `  second/full   ${(second.cpuMs / full.cpuMs).toFixed(2)} x CPU  found ${modified} of ${change.changed} changed, ${gone} of ${change.removed} removed  ${secondLog.requests} requests  ${(secondLog.bodyBytes / change.bytes).toFixed(2)} x the bytes of the changed pages`,
-    );
-    if (svg !== undefined) writeFileSync(svg, drawing(grown));
+    const size = `${pages.toLocaleString('en')} pages`;
+    note(`pages fetched, ${size}`, fullLog.pages, 'pages', `>= ${pages}`);
+    note(`CPU a page, ${size}`, full.cpuMs / pages, 'ms');
+    note(`CPU of the second crawl against the full one, ${size}`, second.cpuMs / full.cpuMs, 'x');
+    note(`peak memory, ${size}`, full.peakMb, 'MB');
+    note(`peak memory of the second crawl, ${size}`, second.peakMb, 'MB');
+    note(`changed and removed pages found, ${size}`, modified + gone, 'pages', `>= ${change.changed + change.removed}`);
+    say(`CPU by thread, s: full ${byThread(full)}; second ${byThread(second)}`);
+    grown.push({ pages, ...crawls });
+    if (svg !== '') writeFileSync(svg, drawing(grown));
   }
-}
+});
 
 function drawing(grown: readonly Growth[]): string {
-  const curve = (label: string, colour: string, value: (growth: Growth) => number): Curve => ({
-    label,
-    colour,
-    points: grown.map((each) => [each.pages, value(each)]),
-  });
-  const cpu = [
-    curve('full crawl', '#06c', ({ full, pages }) => full.cpuMs / pages),
-    curve('second crawl, 5 % changed', '#0a7', ({ second, pages }) => second.cpuMs / pages),
-  ];
-  const memory = [
-    curve('full crawl', '#06c', ({ full }) => full.peakRssMb),
-    curve('second crawl', '#0a7', ({ second }) => second.peakRssMb),
-  ];
-  const x = { isLog: true, ticks: grown.map(({ pages }) => ({ at: pages, label: brief(pages) })) };
-  const plots = [
-    linePlot({ caption: 'CPU a page of 6 KB, ms, by number of pages', x, y: yAxis(cpu), curves: cpu }),
-    linePlot({ caption: 'Peak memory, MB, by number of pages', x, y: yAxis(memory), curves: memory }),
-  ];
-  return plotFile('Cost of a crawl by number of pages', plots);
+  const plot = (caption: string, unit: (each: Growth, crawl: Growth['full']) => number): string => {
+    const curve = (label: string, colour: string, of: 'full' | 'second'): Curve => ({
+      label,
+      colour,
+      points: grown.map((each) => [each.pages, unit(each, each[of])]),
+    });
+    const curves = [curve('full crawl', '#06c', 'full'), curve('second crawl, 5 % changed', '#0a7', 'second')];
+    const x = { isLog: true, ticks: grown.map(({ pages }) => ({ at: pages, label: brief(pages) })) };
+    return linePlot({ caption, x, y: axisFromZero(curves), curves });
+  };
+  return plotFile('Cost of a crawl by number of pages', [
+    plot('CPU a page of 6 KB, ms, by number of pages', ({ pages }, { cpuMs }) => cpuMs / pages),
+    plot('Peak memory, MB, by number of pages', (_, { peakMb }) => peakMb),
+  ]);
 }
 
 const brief = (pages: number): string =>
   pages >= 1e6 ? `${pages / 1e6} M` : pages >= 1_000 ? `${pages / 1_000} k` : String(pages);
-
-/** From zero in about five steps of 1, 2 or 5 times a power of ten. */
-function yAxis(curves: readonly Curve[]) {
-  const most = Math.max(...curves.flatMap(({ points }) => points.map(([, y]) => y)));
-  const least = most / 5;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= least) as number);
-  return {
-    ticks: Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => ({
-      at: i * step,
-      label: String(Number((i * step).toPrecision(3))),
-    })),
-  };
-}

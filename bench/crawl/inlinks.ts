@@ -1,12 +1,10 @@
-/** `npm run bench -- --only inlinks --pages 10000`: whether the pages of most links are fetched first, and its cost. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openReader } from '../../src/crawler.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
-import { seeded } from '../seeded.ts';
-import { withState } from './crawls.ts';
-import { measuredCrawl } from './measured-crawl.ts';
+import { inTurn, mean, median } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { silent } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
+import { measuredCrawl, withState } from './measured-crawl.ts';
 import { linkTargets } from './site-links.ts';
 
 const LINKS = 60;
@@ -14,53 +12,32 @@ const LINKS = 60;
 const ROUND = 500;
 const MOST_LINKED = 100;
 
-interface Measured {
-  readonly cpuMs: number;
-  /** Mean place, in the order of the fetches, of the pages of most links; 0 first. */
-  readonly meanPlace: number;
-}
-
-/** Crawls a site of one host by both scorings, in turn. */
-export async function benchInlinks(
-  say: (text: string) => void,
-  verdict: (isGood: boolean, text: string) => void,
-  { pages, rounds }: { readonly pages: number; readonly rounds: number },
-): Promise<void> {
+/** Whether the pages of most links are fetched first, and its cost: a site of one host by both scorings, in turn. */
+export const inlinks = measurement('urls', { pages: 10_000, rounds: 3 }, async ({ question }, { pages, rounds }) => {
   const most = mostLinked(pages);
-  const measured: Record<string, Measured[]> = { 'scoring-depth': [], 'scoring-links': [] };
-  for (let round = 0; round < rounds; round++) {
-    // Each goes first as often as the other.
-    const scorings = Object.keys(measured);
-    for (const scoring of round % 2 === 0 ? scorings : scorings.reverse()) {
-      measured[scoring]?.push(await crawled(scoring, pages, most));
-    }
-  }
-  const figures = Object.entries(measured).map(([scoring, runs]) => {
-    const [cpuMs, meanPlace] = [median(runs.map((run) => run.cpuMs)), median(runs.map((run) => run.meanPlace))];
-    say(
-      `${scoring}  mean place of the ${MOST_LINKED} pages of most links ${meanPlace.toFixed(0)} of ${pages}, median of ${rounds}; ${(cpuMs / pages).toFixed(3)} ms CPU a page (${runs.map((run) => (run.cpuMs / pages).toFixed(2)).join(', ')})`,
-    );
-    return { cpuMs, meanPlace };
-  });
-  const [depth, links] = figures as [Measured, Measured];
-  const sooner = depth.meanPlace / links.meanPlace;
-  verdict(sooner > 1, `pages of most links are fetched sooner: ${sooner.toFixed(2)} x`);
-  const ratio = links.cpuMs / depth.cpuMs;
-  verdict(ratio <= 1.03, `CPU ${ratio.toFixed(3)} x <= 1.03 x`);
-}
+  const site = { pages, hosts: 1, make: 'popular', encoding: 'identity' } as const;
+  const runs = await inTurn(['scoring-depth', 'scoring-links'], rounds, (scoring) =>
+    withState(site, async ({ seeds }, dir) => {
+      const instead = { 'scoring-depth': scoring };
+      const { cpuMs } = await measuredCrawl({ dir, seeds, instead, define: [`generate.topN=${ROUND}`] });
+      return { cpuMs, place: await meanPlace(dir, most) };
+    }),
+  );
+  const [depth, links] = [...runs.values()].map((own) => ({
+    cpuMs: median(own.map(({ cpuMs }) => cpuMs)),
+    place: median(own.map(({ place }) => place)),
+  })) as [{ cpuMs: number; place: number }, { cpuMs: number; place: number }];
+  const note = question(
+    `Links to a page, one host, ${pages.toLocaleString('en')} pages of ${LINKS} links, rounds of ${ROUND}, in turn, medians`,
+  );
+  const metric = `mean place of the ${MOST_LINKED} pages of most links`;
+  note(`${metric}, scoring-links`, links.place, '', `<= ${Math.round(depth.place)}`);
+  note(`${metric}, scoring-depth`, depth.place);
+  note('CPU a page, scoring-links against scoring-depth', links.cpuMs / depth.cpuMs, 'x', '<= 1.03');
+});
 
-const crawled = (scoring: string, pages: number, most: ReadonlySet<number>): Promise<Measured> =>
-  withState({ pages, hosts: 1, make: 'popular', encoding: 'identity' }, async ({ seeds }, dir) => {
-    const file = join(dir, 'inlinks-plugins.yaml');
-    const uses = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => (use === 'scoring-depth' ? scoring : use));
-    writeFileSync(file, `plugins:\n${uses.map((use) => `  - ${use}\n`).join('')}`);
-    const define = [`plugins.file=${file}`, `generate.topN=${ROUND}`];
-    const { cpuMs } = measuredCrawl({ dir, seeds, define });
-    return { cpuMs, meanPlace: await meanPlace(dir, most) };
-  });
-
+/** Mean place, in the order of the fetches, of the pages of most links; 0 first. */
 async function meanPlace(dir: string, most: ReadonlySet<number>): Promise<number> {
-  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const configured = async () => ({ config: defaultConfig([]), baseDir: dir });
   const reader = openReader({ dir, log: silent, configured });
   const fetched: { readonly page: number; readonly at: number }[] = [];
@@ -70,7 +47,7 @@ async function meanPlace(dir: string, most: ReadonlySet<number>): Promise<number
   }
   await reader.close();
   const places = fetched.sort((a, b) => a.at - b.at).flatMap(({ page }, place) => (most.has(page) ? [place] : []));
-  return places.reduce((sum, place) => sum + place, 0) / places.length;
+  return mean(places);
 }
 
 function mostLinked(pages: number): Set<number> {
@@ -81,9 +58,4 @@ function mostLinked(pages: number): Set<number> {
   }
   const order = [...inlinks.keys()].sort((a, b) => inlinks[b]! - inlinks[a]!);
   return new Set(order.slice(0, MOST_LINKED));
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
 }

@@ -1,4 +1,4 @@
-import { seeded } from '../seeded.ts';
+import { type Random, vocabularyOf, wordsOf } from '../harness/words.ts';
 
 /** Size and links of a made page. */
 export interface PageMake {
@@ -7,16 +7,8 @@ export interface PageMake {
   readonly links: number;
 }
 
-type Random = () => number;
-
-const VOCABULARY = (() => {
-  const next = seeded(42);
-  const letter = (): string => String.fromCharCode(97 + Math.floor(next() * 26));
-  return Array.from({ length: 4_000 }, () => Array.from({ length: 3 + Math.floor(next() * 8) }, letter).join(''));
-})();
-
-const word = (from: Random): string => VOCABULARY[Math.floor(from() * VOCABULARY.length)] ?? '';
-const text = (words: number, from: Random): string => Array.from({ length: words }, () => word(from)).join(' ');
+const VOCABULARY = vocabularyOf(42, 4_000, 3, 10);
+const text = (words: number, from: Random): string => wordsOf(from, VOCABULARY, words);
 
 /** Writes a page with links to `urls`. `edit` gives the words of one paragraph, so that a page can change. */
 export function madePage({ bytes, links }: PageMake, urls: readonly string[], next: Random, edit: Random): string {

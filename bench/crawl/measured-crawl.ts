@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CrawlSummary } from '../../src/crawler.ts';
+import { withFolder } from '../harness/places.ts';
+import { nodeCost } from '../harness/processes.ts';
+import { type RunningSite, type Site, startSite } from './site-process.ts';
 
 /** One crawl: `seeds` are given to the first of a state directory. */
 export interface CrawlPlan {
@@ -13,42 +15,55 @@ export interface CrawlPlan {
   readonly protocol?: string;
   /** Plugins left out, separated by commas. */
   readonly without?: string;
+  /** Plugins in place of others of the default list. */
+  readonly instead?: Readonly<Record<string, string>>;
   /** Further keys of the configuration, as `key=value`. */
   readonly define?: readonly string[];
 }
 
+/** Options of measurements that crawl the site, with their defaults. */
+export const CRAWLING = { pages: 5_000, real: false, encoding: 'mixed', protocol: 'http', without: '' };
+
 export interface MeasuredCrawl {
   readonly summary: CrawlSummary;
   readonly ms: number;
+  /** Of the whole process. */
   readonly cpuMs: number;
-  readonly peakRssMb: number;
+  readonly peakMb: number;
   /** CPU by thread, ms, the main thread first; Linux only. */
   readonly threadsMs: readonly number[];
 }
 
-/** The command of a crawl in a process of its own. */
-export function crawlCommand(plan: CrawlPlan): string[] {
-  const { dir, seeds = [], offsetDays = 0, auditShare = 0, protocol = 'http', without = '', define = [] } = plan;
-  const file = fileURLToPath(new URL('./crawl-child.js', import.meta.url));
-  const numbers = [String(offsetDays), String(auditShare)];
-  return [process.execPath, file, dir, seeds.join(','), ...numbers, protocol, without, ...define];
-}
+const CHILD = fileURLToPath(new URL('./crawl-child.js', import.meta.url));
 
-export function measuredCrawl(plan: CrawlPlan): MeasuredCrawl {
-  const [program = '', ...args] = crawlCommand(plan);
-  const child = spawnSync(program, args, {
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(child.stdout) as MeasuredCrawl;
+/** The command of a crawl in a process of its own. */
+export const crawlCommand = (plan: CrawlPlan): string[] => [process.execPath, CHILD, JSON.stringify(plan)];
+
+export async function measuredCrawl(
+  plan: CrawlPlan,
+  env: Readonly<Record<string, string>> = {},
+): Promise<MeasuredCrawl> {
+  const { stdout, cpuMs, peakMb } = await nodeCost(crawlCommand(plan).slice(1), { env });
+  return { ...(JSON.parse(stdout) as Omit<MeasuredCrawl, 'cpuMs' | 'peakMb'>), cpuMs, peakMb };
 }
 
 /** Threads with 50 ms of CPU or more; most of the others compile and collect garbage. */
 export const byThread = ({ threadsMs }: MeasuredCrawl): string =>
-  threadsMs.length === 0
-    ? ''
-    : `  (by thread, s: ${threadsMs
-        .filter((ms) => ms >= 50)
-        .map((ms) => (ms / 1_000).toFixed(2))
-        .join(' ')})`;
+  threadsMs
+    .filter((ms) => ms >= 50)
+    .map((ms) => (ms / 1_000).toFixed(2))
+    .join(' ');
+
+/** Runs a site, and has an empty state directory, as long as `use` takes. */
+export const withState = <Value>(
+  site: Site,
+  use: (running: RunningSite, dir: string) => Promise<Value>,
+): Promise<Value> =>
+  withFolder(async (dir) => {
+    const running = await startSite(site);
+    try {
+      return await use(running, dir);
+    } finally {
+      running.close();
+    }
+  });

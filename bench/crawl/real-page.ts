@@ -1,4 +1,5 @@
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
+import { lettersOf, type Random, vocabularyOf, wordsOf } from '../harness/words.ts';
 
 /**
  * Pages of the size and make of real ones. Of 1,422 labelled pages the mean is 203 KB, 1,217 elements, 2,072 attributes
@@ -10,24 +11,14 @@ export interface RealPageLinks {
   readonly urls: readonly string[];
 }
 
-type Random = () => number;
-
-const words = (random: Random, count: number): string =>
-  Array.from({ length: count }, () => VOCABULARY[Math.floor(random() * VOCABULARY.length)]).join(' ');
-
-const letters = (random: Random, count: number): string =>
-  Array.from({ length: count }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
-
-const VOCABULARY = (() => {
-  const random = seeded(43);
-  return Array.from({ length: 4_000 }, () => letters(random, 2 + Math.floor(random() * 8)));
-})();
+const VOCABULARY = vocabularyOf(43, 4_000, 2, 9);
+const words = (random: Random, count: number): string => wordsOf(random, VOCABULARY, count);
 
 /** The class lists of a site: few of them are on most of its elements. */
 const CLASSES = (() => {
   const random = seeded(44);
   const name = (): string =>
-    `${letters(random, 5)}-${letters(random, 4)}${random() < 0.4 ? `--${letters(random, 3)}` : ''}`;
+    `${lettersOf(random, 5)}-${lettersOf(random, 4)}${random() < 0.4 ? `--${lettersOf(random, 3)}` : ''}`;
   return Array.from({ length: 240 }, () => Array.from({ length: 1 + Math.floor(random() * 4) }, name).join(' '));
 })();
 
@@ -44,7 +35,7 @@ export function realPage(seed: number, { urls }: RealPageLinks, edit: Random = s
 
   const indent = (): string => `\n${'  '.repeat(depth)}`;
   const classes = (): string => ` class="${CLASSES[Math.floor(random() ** 2 * CLASSES.length)]}"`;
-  const data = (): string => ` data-${letters(random, 6)}="${letters(random, 8 + Math.floor(random() * 40))}"`;
+  const data = (): string => ` data-${lettersOf(random, 6)}="${lettersOf(random, 8 + Math.floor(random() * 40))}"`;
   const tag = (name: string, attributes: string, ...children: (() => string)[]): string => {
     depth++;
     const inside = children.map((child) => indent() + child()).join('');
@@ -60,9 +51,9 @@ export function realPage(seed: number, { urls }: RealPageLinks, edit: Random = s
     levels === 0 ? child() : tag('div', classes() + data(), () => wrapped(levels - 1, child));
 
   const icon = (): string =>
-    `<svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true"><path d="M${letters(random, 120)}z"/></svg>`;
+    `<svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true"><path d="M${lettersOf(random, 120)}z"/></svg>`;
   const image = (): string => {
-    const source = `https://images.example/${letters(random, 30)}.jpg`;
+    const source = `https://images.example/${lettersOf(random, 30)}.jpg`;
     return `<img src="${source}?w=800&amp;q=80" srcset="${source}?w=400 400w, ${source}?w=800 800w, ${source}?w=1600 1600w" alt="${words(random, 3)}" loading="lazy" width="800" height="600"${data()}>`;
   };
   const entry = (): string => tag('li', classes(), () => link(words(random, 2)));
@@ -85,18 +76,18 @@ export function realPage(seed: number, { urls }: RealPageLinks, edit: Random = s
   const paragraph = (from: Random): string =>
     `<p id="p${ids++}">${words(from, 45)} ${random() < 0.4 ? `<strong>${words(random, 2)}</strong> ` : ''}${random() < 0.5 ? link(words(random, 3)) : ''} ${words(random, 20)}.</p>`;
   const script = (): string =>
-    `<script${data()}>window.${letters(random, 5)}=${JSON.stringify({ [letters(random, 6)]: words(random, Math.round(150 + random() * 500)) })};</script>`;
+    `<script${data()}>window.${lettersOf(random, 5)}=${JSON.stringify({ [lettersOf(random, 6)]: words(random, Math.round(150 + random() * 500)) })};</script>`;
 
   const head = [
     '<meta charset="utf-8">',
     `<title>${words(random, 7)} | ${words(edit, 1)}</title>`,
-    ...Array.from({ length: 23 }, () => `<meta property="og:${letters(random, 6)}" content="${words(random, 8)}">`),
+    ...Array.from({ length: 23 }, () => `<meta property="og:${lettersOf(random, 6)}" content="${words(random, 8)}">`),
     ...Array.from(
       { length: 26 },
-      () => `<link rel="preload" as="style" href="https://static.example/${letters(random, 40)}.css"${data()}>`,
+      () => `<link rel="preload" as="style" href="https://static.example/${lettersOf(random, 40)}.css"${data()}>`,
     ),
     ...times(some(11), script).map((make) => make()),
-    `<style>${`.${letters(random, 9)}{margin:0 auto;color:#333}`.repeat(some(120))}</style>`,
+    `<style>${`.${lettersOf(random, 9)}{margin:0 auto;color:#333}`.repeat(some(120))}</style>`,
   ].join('\n  ');
   const header = (): string =>
     tag('header', classes(), () =>
@@ -111,7 +102,7 @@ export function realPage(seed: number, { urls }: RealPageLinks, edit: Random = s
           'div',
           classes(),
           () =>
-            `<label>${words(random, 1)}</label><input type="text" name="${letters(random, 6)}" placeholder="${words(random, 2)}"${classes()}${data()}>`,
+            `<label>${words(random, 1)}</label><input type="text" name="${lettersOf(random, 6)}" placeholder="${words(random, 2)}"${classes()}${data()}>`,
         ),
       ),
     );

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Encoding } from './coded-bodies.ts';
+import { UsageError } from '../harness/measurement.ts';
+import { ENCODINGS, type Encoding } from './coded-bodies.ts';
 
 /** What the benchmark's site serves. */
 export interface Site {
@@ -12,6 +13,13 @@ export interface Site {
    */
   readonly make: 'small' | 'real' | 'light' | 'popular';
   readonly encoding: Encoding;
+}
+
+/** The site that the options of a measurement ask for. */
+export function siteOf(options: { readonly pages: number; readonly real: boolean; readonly encoding: string }): Site {
+  const encoding = ENCODINGS.find((each) => each === options.encoding);
+  if (encoding === undefined) throw new UsageError(`--encoding: expected one of ${ENCODINGS.join(', ')}`);
+  return { pages: options.pages, hosts: 5, make: options.real ? 'real' : 'small', encoding };
 }
 
 /** What the site answered since the log was last taken; bodies are those of GETs. */
@@ -58,4 +66,20 @@ export async function startSite(site: Site): Promise<RunningSite> {
     change: () => control('change'),
     close: () => child.disconnect(),
   };
+}
+
+/** The first pages of the site. */
+export async function somePages(site: Site, count: number): Promise<{ readonly url: string; readonly body: Buffer }[]> {
+  const { origins, close } = await startSite(site);
+  try {
+    const urls = Array.from(
+      { length: Math.min(count, site.pages) },
+      (_, i) => `${origins[i % origins.length]}/page/${i}.html`,
+    );
+    return await Promise.all(
+      urls.map(async (url) => ({ url, body: Buffer.from(await (await fetch(url)).arrayBuffer()) })),
+    );
+  } finally {
+    close();
+  }
 }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
 import { CodedBodies, codingFor } from './coded-bodies.ts';
 import { madePage, type PageMake } from './made-page.ts';
 import { realPage } from './real-page.ts';

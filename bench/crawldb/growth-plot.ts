@@ -1,5 +1,5 @@
 /** How the cost of operations grows with the crawl db, as a plot. */
-import { type Curve, linePlot, plotFile } from '../plots/line-plot.ts';
+import { axisFromZero, type Curve, linePlot, plotFile } from '../harness/line-plot.ts';
 
 /** CPU per unit of work, us, and memory, MB. */
 export interface Cost {
@@ -41,19 +41,14 @@ export function growthPlot(measured: readonly Measured[]): string {
     (costs) => costs.map(({ mb }) => mb.toFixed(0)).join(', '),
   );
   const x = { isLog: true, ticks: measured.map(({ urls }) => ({ at: urls, label: millions(urls) })) };
-  const y = (curves: readonly Curve[], step: number, unit: string) => {
-    const most = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)));
-    const ticks = Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step);
-    return { ticks: ticks.map((at) => ({ at, label: `${at}${unit}` })) };
-  };
   return plotFile('Cost of operations by the size of the crawl db', [
     linePlot({
       caption: 'CPU a URL, page or command against the smallest crawl db, by its URLs; beside it CPU, us or ms',
       x,
-      y: y(cost, 0.5, ' x'),
+      y: axisFromZero(cost, (at) => `${at} x`),
       curves: cost,
     }),
-    linePlot({ caption: 'Peak memory but for mapped tables, MB', x, y: y(memory, 100, ''), curves: memory }),
+    linePlot({ caption: 'Peak memory but for mapped tables, MB', x, y: axisFromZero(memory), curves: memory }),
   ]);
 }
 

@@ -14,6 +14,7 @@ import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.t
 import type { CrawlDbPut, StoredLinks } from '../../src/ports/crawl-db.ts';
 import type { FetchedRecord } from '../../src/ports/segment-store.ts';
 import type { GenerateOptions } from '../../src/steps/generate/generate.ts';
+import { silent as log } from '../harness/places.ts';
 import { BLOCK, blocksInOrder, datumOf, fetchedAt, linksOf, NOW, parsedAt } from './made-crawl.ts';
 import { type Metered, startMeter } from './meter.ts';
 
@@ -42,7 +43,6 @@ export interface Done extends Metered {
   readonly note?: string;
 }
 
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => NOW + performance.now(), sleep: async () => {} };
 const task = JSON.parse(process.argv[2] ?? '{}') as Task;
 const { dir, urls } = task;

@@ -1,10 +1,9 @@
-/**
- * `npm run bench -- --only store --state FOLDER`: options of LevelDB, each against those of the crawl db in turn, on
- * the rows of a crawl db that `--only large --state FOLDER` has left.
- */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inTurn } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { dataAt } from '../harness/places.ts';
+import { nodeCost } from '../harness/processes.ts';
 import type { StoreDone, StoreStep, StoreTask } from './store-child.ts';
 
 const KB = 1_024;
@@ -23,39 +22,49 @@ const VARIANTS: Readonly<Record<string, StoreTask['options']>> = {
   'no compression': { ...BASE, compression: false },
 };
 const TURNS = 2;
+const STEPS: Readonly<Record<StoreStep, string>> = {
+  copy: 'copy',
+  read: 'read',
+  absent: 'absent key',
+  add: 'add',
+  scan: 'scan',
+};
+const CHILD = fileURLToPath(new URL('./store-child.js', import.meta.url));
 
-export function benchStore(say: (text: string) => void, state: string): void {
-  const runs = new Map<string, StoreDone[]>();
-  for (let turn = 0; turn < TURNS; turn++) {
-    for (const [name, options] of Object.entries(VARIANTS)) {
-      const done = [...(runs.get(name) ?? []), inChild(state, options)];
-      runs.set(name, done);
-      report(say, name, done);
-    }
-  }
-}
-
-/** The least CPU of the runs so far. */
-function report(say: (text: string) => void, name: string, runs: readonly StoreDone[]): void {
-  const [{ rows, diskBytes, files } = { rows: 1, diskBytes: 0, files: 0 }] = runs;
-  const least = (step: StoreStep): string =>
-    Math.min(...runs.map(({ steps }) => (1_000 * steps[step].cpuMs) / steps[step].count)).toFixed(1);
-  const most = Math.min(...runs.map(({ steps }) => Math.max(...Object.values(steps).map((step) => step.peakOwnMb))));
-  const written = Math.min(...runs.map(({ steps }) => steps.add.writtenBytes)) / KB / KB;
-  say(
-    `${name.padEnd(24)} us CPU: copy a record ${least('copy')}, read ${least('read')}, absent ${least('absent')}, ` +
-      `add ${least('add')}, scan ${least('scan')}; ${(diskBytes / rows).toFixed(0)} bytes a record, ${files} files; ` +
-      `added rows wrote ${written.toFixed(0)} MB; ${most.toFixed(0)} MB own`,
-  );
-}
-
-function inChild(state: string, options: StoreTask['options']): StoreDone {
-  const task: StoreTask = { from: join(state, 'db'), to: `${state}-store`, options };
-  const child = fileURLToPath(new URL('./store-child.js', import.meta.url));
-  const { stdout, status } = spawnSync(process.execPath, [child, JSON.stringify(task)], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
+/**
+ * Options of LevelDB, each against those of the crawl db in turn, on the rows of a crawl db that `large --state FOLDER`
+ * has left; the least of the turns.
+ */
+export const store = measurement('crawldb', { state: '' }, async ({ question }, { state }) => {
+  const folder = dataAt(state, '--state FOLDER', 'the folder that --only large --state FOLDER has left');
+  const runs = await inTurn(Object.keys(VARIANTS), TURNS, async (name) => {
+    const task: StoreTask = { from: join(folder, 'db'), to: `${folder}-store`, options: VARIANTS[name] ?? {} };
+    return JSON.parse((await nodeCost([CHILD, JSON.stringify(task)])).stdout) as StoreDone;
   });
-  if (status !== 0) throw new Error(`the copy ended with exit code ${status}`);
-  return JSON.parse(stdout) as StoreDone;
-}
+  const note = question('Options of LevelDB, two million records, tables open for two thirds, a record');
+  for (const [name, own] of runs) {
+    const least = (of: (run: StoreDone) => number): number => Math.min(...own.map(of));
+    for (const [step, metric] of Object.entries(STEPS) as [StoreStep, string][])
+      note(
+        `${metric}, ${name}`,
+        least(({ steps }) => (1_000 * steps[step].cpuMs) / steps[step].count),
+        'us',
+      );
+    note(
+      `bytes a record, ${name}`,
+      least(({ diskBytes, rows }) => diskBytes / rows),
+      'B',
+    );
+    note(
+      `files, ${name}`,
+      least(({ files }) => files),
+      'files',
+    );
+    note(`written for added rows, ${name}`, least(({ steps }) => steps.add.writtenBytes) / KB / KB, 'MB');
+    note(
+      `memory, ${name}`,
+      least(({ steps }) => Math.max(...Object.values(steps).map((step) => step.peakOwnMb))),
+      'MB',
+    );
+  }
+});

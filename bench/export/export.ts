@@ -1,21 +1,18 @@
-/** CPU a page of an export by format, and whether its memory grows with the crawl. */
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileSegmentStore } from '../../src/adapters/files/segments/segment-store.ts';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../src/domain/crawl/states/datum.ts';
 import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
-import { seeded } from '../seeded.ts';
+import { measurement } from '../harness/measurement.ts';
+import { silent, withFolder } from '../harness/places.ts';
+import { nodeCost } from '../harness/processes.ts';
+import { seeded } from '../harness/seeded.ts';
 
-const PAGES = 30_000;
 const SEGMENTS = 3;
 const AT = Date.UTC(2026, 0, 1);
-const child = fileURLToPath(new URL('./export-child.js', import.meta.url));
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const CHILD = fileURLToPath(new URL('./export-child.js', import.meta.url));
 const FORMATS = ['jsonl', 'csv', 'parquet', 'warc', 'tree/', 'markdown'] as const;
 
 /** A third of the pages are on a host of their own. */
@@ -31,14 +28,14 @@ function articleOf(random: () => number): { readonly html: string; readonly text
   return { html, text: paragraphs.join('\n') };
 }
 
-async function build(dir: string): Promise<void> {
+async function build(dir: string, pages: number): Promise<void> {
   const random = seeded(5);
-  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent });
   const segments = createFileSegmentStore({
     dir: join(dir, 'segments'),
     warc: { software: 'bench', operator: '', maxFileBytes: 1e9, gzipLevel: 6 },
   });
-  const perSegment = PAGES / SEGMENTS;
+  const perSegment = Math.floor(pages / SEGMENTS);
   for (let s = 0; s < SEGMENTS; s++) {
     const numbers = Array.from({ length: perSegment }, (_, i) => s * perSegment + i);
     const items = numbers.map((n, index) => ({
@@ -119,41 +116,34 @@ async function build(dir: string): Promise<void> {
   await db.close();
 }
 
-export async function benchExport(
-  say: (text: string) => void,
-  verdict: (isGood: boolean, text: string) => void,
-): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-export-'));
-  try {
-    await build(dir);
-    const peaks = new Map<string, number>();
+/** CPU a page of an export by format, and whether its memory grows with the crawl. */
+export const exports = measurement('exports', { pages: 30_000 }, ({ say, question }, { pages }) =>
+  withFolder(async (dir) => {
+    await build(dir, pages);
+    const note = question(`Exports of ${pages.toLocaleString('en')} pages of 7 KB`);
     for (const format of FORMATS) {
       const name = format.replace('/', '');
-      for (const host of ['small.example', '']) {
-        const place = join(dir, `out-${name}${format.endsWith('/') ? '/' : ''}`);
-        const { stdout, stderr } = spawnSync(process.execPath, [child, dir, name, place, host], { encoding: 'utf8' });
-        if (stdout === '') {
-          say(`${name.padEnd(10)}${stderr.split('\n').find((line) => line.includes('Error')) ?? 'failed'}`);
-          continue;
-        }
-        const { documents, cpuMs, peakRssMb } = JSON.parse(stdout) as {
-          documents: number;
-          cpuMs: number;
-          peakRssMb: number;
-        };
-        const cost = ((1_000 * cpuMs) / documents).toFixed(0);
+      const place = join(dir, `out-${name}${format.endsWith('/') ? '/' : ''}`);
+      const measured = async (host: string) => {
+        const { stdout, peakMb } = await nodeCost([CHILD, dir, name, place, host]);
+        return { ...(JSON.parse(stdout) as { documents: number; cpuMs: number }), peakMb };
+      };
+      try {
+        const third = await measured('small.example');
+        const { documents, cpuMs, peakMb } = await measured('');
+        note(`CPU a page, ${name}`, (1_000 * cpuMs) / documents, 'us');
+        note(`peak memory, ${name}`, peakMb, 'MB');
+        note(`memory that three times the pages take more, ${name}`, peakMb - third.peakMb, 'MB', '<= 40');
+      } catch (error) {
+        // A format may need an optional package.
         say(
-          `${name.padEnd(10)}${String(documents).padStart(6)} pages  ${cost.padStart(5)} us CPU a page  ${peakRssMb.toFixed(0)} MB peak RSS`,
+          `${name}: ${
+            String(error)
+              .split('\n')
+              .find((line) => line.includes('Error')) ?? String(error)
+          }`,
         );
-        if (host !== '') peaks.set(name, peakRssMb);
-        else
-          verdict(
-            peakRssMb - (peaks.get(name) ?? 0) <= 40,
-            `${name}: three times the pages take ${(peakRssMb - (peaks.get(name) ?? 0)).toFixed(0)} MB more, at most 40`,
-          );
       }
     }
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+  }),
+);

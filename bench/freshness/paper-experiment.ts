@@ -4,16 +4,12 @@
  * saved against a fixed schedule?
  */
 
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
-import { seeded } from '../seeded.ts';
+import { serve, silent, withFolder } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
+import { intOf, lettersOf } from '../harness/words.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -42,10 +38,7 @@ export interface PaperResult {
 /** Text of a version of a page; each version is another article. */
 function textOf(path: string, version: number): string {
   const random = seeded(version * 7_919 + path.length * 104_729 + path.charCodeAt(path.length - 1));
-  const word = (): string =>
-    Array.from({ length: 3 + Math.floor(random() * 6) }, () =>
-      String.fromCharCode(97 + Math.floor(random() * 26)),
-    ).join('');
+  const word = (): string => lettersOf(random, intOf(random, 3, 8));
   return Array.from({ length: 150 }, word).join(' ');
 }
 
@@ -74,36 +67,27 @@ export async function paperExperiment(options: {
   const history = new Map(pages.map((page, i) => [page.path, changesOf(page, days, options.seed + i)]));
   const dayOf = (): number => (now - START) / DAY_MS;
   const versionOf = (path: string): number => (history.get(path) ?? []).filter((day) => day <= dayOf()).length;
-  const server = createServer((request, response) => {
-    const path = request.url ?? '/';
-    if (!history.has(path)) {
-      response.statusCode = 404;
-      response.end();
-      return;
-    }
+  const site = await serve(({ url: path = '/' }, response) => {
+    if (!history.has(path)) return void response.writeHead(404).end();
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(`<html lang="en"><title>${path}</title><body><p>${textOf(path, versionOf(path))}</p></body></html>`);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const dir = mkdtempSync(join(tmpdir(), 'incrawl-paper-'));
-  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  const crawler = await openCrawler({
-    config: defaultConfig([
-      'fetch.delay=0',
-      'http.allowAddresses=["127.0.0.0/8"]',
-      `schedule.name=${schedule}`,
-      `schedule.interval=${options.intervalDays}d`,
-      'schedule.maxInterval=365d',
-      'updatedb.orphans=off',
-      'parse.threads=1',
-    ]),
-    dir,
-    log: silent,
-    clock: { now: () => now, sleep: async () => {} },
-  });
-  try {
+  const { origin } = site;
+  return withFolder(async (dir) => {
+    const crawler = await openCrawler({
+      config: defaultConfig([
+        'fetch.delay=0',
+        'http.allowAddresses=["127.0.0.0/8"]',
+        `schedule.name=${schedule}`,
+        `schedule.interval=${options.intervalDays}d`,
+        'schedule.maxInterval=365d',
+        'updatedb.orphans=off',
+        'parse.threads=1',
+      ]),
+      dir,
+      log: silent,
+      clock: { now: () => now, sleep: async () => {} },
+    });
     await crawler.inject([{ name: 'paper', lines: pages.map(({ path }) => origin + path) }]);
     const visited = new Map(pages.map(({ path }) => [path, { intervals: [] as number[], at: [] as number[] }]));
     for (;;) {
@@ -121,13 +105,9 @@ export async function paperExperiment(options: {
         seen.intervals.push((Date.parse(record?.nextFetchAt ?? '') - Date.parse(last.at)) / DAY_MS);
       }
     }
-    return { schedule, days, pages: pages.map((page) => account(page, history, visited)) };
-  } finally {
     await crawler.close();
-    server.closeAllConnections();
-    server.close();
-    rmSync(dir, { recursive: true, force: true });
-  }
+    return { schedule, days, pages: pages.map((page) => account(page, history, visited)) };
+  }).finally(() => site.close());
 }
 
 function account(

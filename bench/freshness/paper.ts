@@ -1,61 +1,49 @@
-/**
- * `npm run bench:paper [-- --days N] [--svg DIR]`: the experiment of the paper, by the real crawler, with three
- * schedules.
- */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { linePlot, plotFile } from '../plots/line-plot.ts';
+import { percent, sum } from '../harness/cost.ts';
+import { linePlot, plotFile } from '../harness/line-plot.ts';
+import { measurement } from '../harness/measurement.ts';
 import { type PaperPage, type PaperResult, paperExperiment, settledAt } from './paper-experiment.ts';
 
-const { values } = parseArgs({
-  options: {
-    days: { type: 'string', default: '240' },
-    seed: { type: 'string', default: '1' },
-    svg: { type: 'string' },
-  },
-});
-const days = Number(values.days);
 const PERIODS = [1, 2, 7, 14];
-const pages: PaperPage[] = [true, false].flatMap((isRegular) =>
+const PAGES: readonly PaperPage[] = [true, false].flatMap((isRegular) =>
   PERIODS.map((periodDays) => ({ path: `/${isRegular ? 'regular' : 'random'}-${periodDays}`, periodDays, isRegular })),
 );
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
+/** Schedules with their first interval, days; the last one, which stays at it, is what the others are compared with. */
+const SCHEDULES = { similarity: 4, freshness: 4, fixed: 0.5 };
 
-const results: PaperResult[] = [];
-for (const [schedule, intervalDays] of [
-  ['similarity', 4],
-  ['freshness', 4],
-  ['fixed', 0.5],
-] as const) {
-  results.push(await paperExperiment({ schedule, pages, days, seed: Number(values.seed), intervalDays }));
-}
-for (const result of results) {
-  say(`\n${result.schedule}, ${days} days`);
-  say('  page            period  interval settles at  fetches  visits that found a change, of changes');
-  for (const page of result.pages) {
-    const ratio = settledAt(page);
-    say(
-      `  ${page.path.padEnd(14)}  ${String(page.periodDays).padStart(4)} d  ${(ratio * page.periodDays).toFixed(2).padStart(7)} d = ${ratio.toFixed(2)} T  ${String(page.fetches).padStart(6)}  ${page.found} of ${page.changes}`,
+/** The experiment of the paper, by the real crawler, with three schedules. */
+export const paper = measurement('freshness', { days: 240, seed: 1, svg: '' }, async (bench, { days, seed, svg }) => {
+  const results: PaperResult[] = [];
+  for (const [schedule, intervalDays] of Object.entries(SCHEDULES))
+    results.push(await paperExperiment({ schedule, pages: PAGES, days, seed, intervalDays }));
+  const note = bench.question(`The published experiment, ${days} days, intervals in periods of change`);
+  const fetchesOf = ({ pages }: PaperResult): number => sum(pages.map(({ fetches }) => fetches));
+  const fixed = results.at(-1) as PaperResult;
+  for (const result of results.slice(0, -1)) {
+    const { schedule, pages } = result;
+    bench.say(`${schedule}, ${days} days`);
+    bench.table(
+      ['page', 'period', 'interval', 'fetches', 'found', 'changes'],
+      pages.map((page) => [
+        ...[page.path, `${page.periodDays} d`, `${settledAt(page).toFixed(2)} T`],
+        ...[page.fetches, page.found, page.changes].map(String),
+      ]),
     );
-  }
-}
-const total = (result: PaperResult): number => result.pages.reduce((sum, page) => sum + page.fetches, 0);
-const fixed = results.find(({ schedule }) => schedule === 'fixed') as PaperResult;
-say('');
-for (const result of results) {
-  if (result !== fixed)
-    say(
-      `${result.schedule}: ${total(result)} fetches where a fixed interval of half a day takes ${total(fixed)} (${((100 * total(result)) / total(fixed)).toFixed(0)} %)`,
+    for (const isRegular of [true, false]) {
+      const settled = pages.filter((page) => page.isRegular === isRegular).map(settledAt);
+      const kind = `${schedule}, ${isRegular ? 'exact' : 'random'} changes`;
+      note(`${kind}, least`, Math.min(...settled), 'T');
+      note(`${kind}, most`, Math.max(...settled), 'T');
+    }
+    note(
+      `fetches against a fixed interval of half a day, ${schedule}`,
+      percent(fetchesOf(result), fetchesOf(fixed)),
+      '%',
     );
-}
-if (values.svg !== undefined) {
-  for (const result of results) {
-    if (result !== fixed) writeFileSync(join(values.svg, `paper-${result.schedule}.svg`), drawing(result));
+    if (svg !== '') writeFileSync(join(svg, `paper-${schedule}.svg`), drawing(result));
   }
-}
+});
 
 /** Interval against visit, one line a page, on a logarithmic scale; dashed: the true periods. */
 function drawing(result: PaperResult): string {

@@ -1,5 +1,6 @@
 /** Worlds of pages with known histories of change, from a seed or from recorded traces. Days are the unit of time. */
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
+import type { Random } from '../harness/words.ts';
 
 /** A change: when, whether it matters (2 % of the word shingles or more), and which bits of the signature it turned. */
 export interface Change {
@@ -28,8 +29,6 @@ export interface World {
   readonly pages: readonly Page[];
 }
 
-export type Random = () => number;
-
 /**
  * Shares of Hamming distances 0..7+ after major and minor changes, counted on 30,000 recorded changes of terms pages.
  */
@@ -46,7 +45,7 @@ function drawn(weights: readonly number[], random: Random): number {
 }
 
 /** A mask of as many bits as drawn; 7 stands for 7 to 30. */
-export function mask(isMajor: boolean, random: Random): { low: number; high: number } {
+function mask(isMajor: boolean, random: Random): { low: number; high: number } {
   const kind = drawn(isMajor ? MAJOR_BITS : MINOR_BITS, random);
   const bits = kind < 7 ? kind : 7 + Math.floor(random() * 24);
   let low = 0;

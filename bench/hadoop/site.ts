@@ -1,8 +1,6 @@
 /** A site with near duplicates of all kinds, and links that are noise. */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { seeded } from '../seeded.ts';
+import { serve } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
 
 /** Addresses of loopback, each a host and a domain of its own. */
 const HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
@@ -12,34 +10,21 @@ const PAGES_PER_ARTICLE = 3 * VERSIONS.length;
 /** Lists are linked one from the other, so that each round finds the articles of one. */
 const LISTS = 6;
 
-export interface RunningSite {
-  readonly seeds: readonly string[];
-  close(): void;
-}
-
 /** @param pages of all hosts together, about */
-export async function startSite(pages: number): Promise<RunningSite> {
+export async function startSite(pages: number): Promise<{ readonly seeds: readonly string[]; close(): Promise<void> }> {
   const articles = Math.max(1, Math.round(pages / HOSTS.length / PAGES_PER_ARTICLE));
-  const servers: Server[] = [];
-  const seeds: string[] = [];
-  for (const host of HOSTS) {
-    const server = createServer((request, response) => {
-      const body = request.url === '/robots.txt' ? null : pageOf(request.url ?? '/', articles);
-      response.writeHead(body === null ? 404 : 200, { 'content-type': 'text/html' });
-      response.end(body ?? '');
-    });
-    server.listen(0, host);
-    await once(server, 'listening');
-    servers.push(server);
-    seeds.push(`http://${host}:${(server.address() as AddressInfo).port}/`);
-  }
+  const sites = await Promise.all(
+    HOSTS.map((host) =>
+      serve(({ url = '/' }, response) => {
+        const body = url === '/robots.txt' ? null : pageOf(url, articles);
+        response.writeHead(body === null ? 404 : 200, { 'content-type': 'text/html' }).end(body ?? '');
+      }, host),
+    ),
+  );
   return {
-    seeds,
-    close() {
-      for (const server of servers) {
-        server.closeAllConnections();
-        server.close();
-      }
+    seeds: sites.map(({ origin }) => `${origin}/`),
+    async close() {
+      for (const site of sites) await site.close();
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { History, Step } from './history.ts';
-import { isPage } from './history.ts';
+import { type History, isPage, type Step } from './history.ts';
 import type { Look } from './replay.ts';
 import type { Truth } from './truth.ts';
 import { type Found, fileOf, type Visits } from './visits.ts';

@@ -1,4 +1,4 @@
-import { type Axis, type Curve, linePlot, plotFile, type Tick } from '../plots/line-plot.ts';
+import { type Axis, axisFromZero, type Curve, linePlot, plotFile, type Tick } from '../harness/line-plot.ts';
 import type { Family } from './families.ts';
 import type { Figures } from './figures.ts';
 
@@ -19,7 +19,8 @@ export function drawing({ title, own, families }: DrawnSite): string {
   const x: Axis = { isLog: true, ticks: logTicks(all.map(({ pageRequests }) => pageRequests)) };
   const plot = (caption: string, of: (figures: Figures) => number): string =>
     linePlot({ caption, x, y: { ticks: shareTicks(all.map(of)) }, curves: curvesOf(own, families, of) });
-  const lags = { x, y: { ticks: dayTicks(all.map(lagOf)) }, curves: curvesOf(own, families, lagOf) };
+  const curves = curvesOf(own, families, lagOf);
+  const lags = { x, y: axisFromZero(curves, (at) => `${at} d`), curves };
   return plotFile(title, [
     plot(`${title}: copies without an unseen substantive change, by page requests`, freshOf),
     plot(`${title}: substantive changes seen within 7 days, by page requests`, earlyOf),
@@ -63,10 +64,4 @@ function shareTicks(shares: readonly number[]): Tick[] {
     at,
     label: `${+(100 * at).toFixed(1)} %`,
   }));
-}
-
-/** Five steps from no day to above the largest lag. */
-function dayTicks(lags: readonly (number | null)[]): Tick[] {
-  const step = Math.ceil(Math.max(1, ...lags.map((lag) => lag ?? 0)) / STEPS);
-  return Array.from({ length: STEPS + 1 }, (_, i) => ({ at: i * step, label: `${i * step} d` }));
 }

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig } from '../../src/config/load.ts';
 import { type ChangeView, type Crawler, type CrawlerOptions, openCrawler } from '../../src/crawler.ts';
-import { seeded } from '../seeded.ts';
+import { silent, withFolder } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
 import { budgetOf, type History } from './history.ts';
 import type { Variant } from './served-site.ts';
 import { type LoggedRequest, SiteServer } from './site-server.ts';
@@ -43,39 +42,37 @@ export interface Replay {
 
 /** A look every so many runs: a quarter of a year of weekly ones. */
 const LOOK_EVERY = 13;
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Runs the crawler once a step on the same state directory. */
-export async function replay(plan: ReplayPlan): Promise<Replay> {
-  const { history, variant, address } = plan;
-  const began = performance.now();
-  const base = mkdtempSync(join(tmpdir(), 'incrawl-history-'));
-  const server = new SiteServer(history, variant);
-  const runs = new Runs(plan, base);
-  try {
-    await server.listen(address, plan.port);
-    const { origin } = server;
-    const logs: LoggedRequest[][] = [];
-    const looks = new Map<number, Look>();
-    const changes: ChangeView[] = [];
-    for (const [i, step] of history.steps.entries()) {
-      const isLast = i === history.steps.length - 1;
-      server.show(step);
-      const crawler = await runs.begin(step.time);
-      const budget = plan.budget === null || i === 0 ? {} : { budget: budgetOf(plan.budget, step) };
-      await crawler.crawl({ seeds: [{ name: 'seed', lines: [origin] }], ...budget });
-      if (isLast || i % LOOK_EVERY === LOOK_EVERY - 1) looks.set(i, await lookAt(crawler, origin));
-      if (isLast) for await (const change of crawler.changes({ notedFrom: 0 })) changes.push(change);
-      await runs.end();
-      logs.push(server.takeLog());
+export const replay = (plan: ReplayPlan): Promise<Replay> =>
+  withFolder(async (base) => {
+    const { history, variant, address } = plan;
+    const began = performance.now();
+    const server = new SiteServer(history, variant);
+    const runs = new Runs(plan, base);
+    try {
+      await server.listen(address, plan.port);
+      const { origin } = server;
+      const logs: LoggedRequest[][] = [];
+      const looks = new Map<number, Look>();
+      const changes: ChangeView[] = [];
+      for (const [i, step] of history.steps.entries()) {
+        const isLast = i === history.steps.length - 1;
+        server.show(step);
+        const crawler = await runs.begin(step.time);
+        const budget = plan.budget === null || i === 0 ? {} : { budget: budgetOf(plan.budget, step) };
+        await crawler.crawl({ seeds: [{ name: 'seed', lines: [origin] }], ...budget });
+        if (isLast || i % LOOK_EVERY === LOOK_EVERY - 1) looks.set(i, await lookAt(crawler, origin));
+        if (isLast) for await (const change of crawler.changes({ notedFrom: 0 })) changes.push(change);
+        await runs.end();
+        logs.push(server.takeLog());
+      }
+      return { origin, logs, looks, changes, seconds: (performance.now() - began) / 1_000 };
+    } finally {
+      await runs.close();
+      await server.close();
     }
-    return { origin, logs, looks, changes, seconds: (performance.now() - began) / 1_000 };
-  } finally {
-    await runs.close();
-    await server.close();
-    rmSync(base, { recursive: true, force: true });
-  }
-}
+  });
 
 /** Crawlers whose clock begins at the time of each run, and goes on from there as the machine's does. */
 class Runs {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
 import type { History, Step } from './history.ts';
 import { ServedSite, type Variant } from './served-site.ts';
 import { staticAnswer } from './static-answer.ts';

@@ -1,17 +1,19 @@
-/**
- * `npm run bench -- --only copies --data FOLDER [--data FOLDER].. [--against DIST]`: how many of the pages that would
- * be marked are copies of their pages, by the Jaccard similarity of the exported texts, and how many copies are found.
- * A folder holds histories, of which each page at the first, the middle and the last step is taken, or HTML files, such
- * as the manuals of a package. All pages of a folder are of one host.
- */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { isAlikeInLength } from '../../src/domain/crawl/states/duplicate.ts';
+import { measurement } from '../harness/measurement.ts';
+import { foldedWords, jaccard, shinglesOf } from '../harness/shingles.ts';
 import { isPage } from '../histories/history.ts';
 import { packsIn, readPack } from '../histories/pack.ts';
-import { bitsBetween, createSignPage, isCopyOf, nameOf, type SignedPage, type Signing } from './page-signatures.ts';
-
-type Say = (text: string) => void;
+import {
+  bitsBetween,
+  createSignPage,
+  isCopyOf,
+  SIGNING,
+  type SignedPage,
+  signingsOf,
+  suffixOf,
+} from './page-signatures.ts';
 
 /** Pages whose texts are so much alike are copies. */
 const COPY = 0.9;
@@ -21,23 +23,6 @@ const MIN_CHARS = 200;
 interface NamedPage {
   readonly name: string;
   readonly html: string;
-}
-
-export async function benchCopies(say: Say, folders: readonly string[], signings: readonly Signing[]): Promise<void> {
-  const sites = folders.flatMap(sitesIn);
-  for (const signing of signings) {
-    const sign = await createSignPage(signing);
-    say(`${nameOf(signing)}: pages marked by their signatures (${BITS} bits) and texts`);
-    const sum = { pages: 0, marked: 0, right: 0, copies: 0, found: 0 };
-    for (const { name, pages } of sites) {
-      const signed: SignedPage[] = [];
-      for (const { html } of pages) signed.push(await sign(html));
-      const figures = judged(signed);
-      say(`  ${name.padEnd(20)} ${lineOf(figures)}`);
-      for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += figures[key];
-    }
-    say(`  ${'all'.padEnd(20)} ${lineOf(sum)}`);
-  }
 }
 
 interface Figures {
@@ -50,17 +35,35 @@ interface Figures {
   readonly found: number;
 }
 
-function lineOf({ pages, marked, right, copies, found }: Figures): string {
-  const share = (part: number, of: number): string => (of === 0 ? '-' : `${((100 * part) / of).toFixed(1)} %`);
-  return (
-    `${pages} pages: ${right} of ${marked} marked pairs are copies (${share(right, marked)}), ` +
-    `${found} of ${copies} near copies are marked (${share(found, copies)})`
-  );
-}
+/**
+ * How many of the pages that would be marked are copies of their pages, by the Jaccard similarity of the exported texts,
+ * and how many copies are found. A folder holds histories, of which each page at the first, the middle and the last step
+ * is taken, or HTML files, such as the manuals of a package. All pages of a folder are of one host.
+ */
+export const copies = measurement(
+  'duplicates',
+  { data: [] as string[], ...SIGNING },
+  async ({ question }, { data, ...by }) => {
+    const sites = data.flatMap(sitesIn);
+    const note = question(`Copies: pairs whose exported texts have a Jaccard similarity of ${COPY}`);
+    for (const signing of signingsOf(by)) {
+      const sign = await createSignPage(signing);
+      for (const { name, pages } of sites) {
+        const signed: SignedPage[] = [];
+        for (const { html } of pages) signed.push(await sign(html));
+        const { marked, right, copies, found } = judged(signed);
+        const way = `${name}${suffixOf(signing)}`;
+        note(`marked pairs that are copies, ${way}`, right, 'pairs', `>= ${marked}`);
+        note(`near copies that are marked, ${way}`, found, 'pairs');
+        note(`near copies, ${way}`, copies, 'pairs');
+      }
+    }
+  },
+);
 
 function judged(all: readonly SignedPage[]): Figures {
   const pages = all.filter(({ likeness, outcome }) => likeness !== '' && (outcome.textChars ?? 0) >= MIN_CHARS);
-  const shingles = pages.map(({ text }) => shinglesOf(text));
+  const shingles = pages.map(({ text }) => shinglesOf(foldedWords(text)));
   let [marked, right, copies, found] = [0, 0, 0, 0];
   for (const [i, page] of pages.entries()) {
     for (let j = 0; j < i; j++) {
@@ -76,17 +79,6 @@ function judged(all: readonly SignedPage[]): Figures {
     }
   }
   return { pages: pages.length, marked, right, copies, found };
-}
-
-function shinglesOf(text: string): ReadonlySet<string> {
-  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return new Set(words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`));
-}
-
-function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let both = 0;
-  for (const shingle of a) if (b.has(shingle)) both++;
-  return both / (a.size + b.size - both || 1);
 }
 
 interface Site {

@@ -1,40 +1,54 @@
-/**
- * `npm run bench -- --only dedup [--fingerprints N]`: batch grouping as `incrawl dedup` does it, a sample of its
- * results checked by comparison with every page.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createFileNearGrouping } from '../../src/adapters/files/near-grouping/near-grouping.ts';
 import { setBits } from '../../src/domain/page/near/hamming.ts';
-import { seeded } from '../seeded.ts';
+import { cpuUs } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { withFolder } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
 
 const NEAR_SHARE = 0.2;
 const SAMPLE = 200;
-const LIMIT_MS = 60_000;
-const LIMIT_MB = 2_048;
 
-type Say = (text: string) => void;
-type Verdict = (isGood: boolean, text: string) => void;
+/**
+ * Batch grouping as `incrawl dedup` does it, a fifth of the fingerprints within three bits of another, all of one scope;
+ * a sample of its results is checked by comparison with every page.
+ */
+export const dedup = measurement(
+  'duplicates',
+  { fingerprints: 10_000_000 },
+  async ({ question }, { fingerprints: count }) => {
+    const made = fingerprints(count);
+    /** Page -> number of the page that it repeats, plus one; 0: none. */
+    const reported = new Uint32Array(count);
+    const startedAt = performance.now();
+    const us = await cpuUs(() => grouped(made, reported));
+    const ms = performance.now() - startedAt;
+    const note = question(`dedup of ${count.toLocaleString('en')} pages`);
+    note('time', ms / 1_000, 's', '<= 60');
+    note('CPU', us / 1e6, 's');
+    // The fingerprints of the benchmark, 8 bytes each, are among it.
+    note('peak memory', process.resourceUsage().maxRSS / 1_024, 'MB', '<= 2048');
+    note(
+      `sampled pages that repeat what comparing with every one says, of ${SAMPLE}`,
+      right(made, reported),
+      '',
+      `>= ${SAMPLE}`,
+    );
+  },
+);
 
-/** @param count fingerprints, a fifth of them within three bits of another, all of one scope */
-export async function benchDedup(say: Say, verdict: Verdict, count: number): Promise<void> {
-  const { high, low } = fingerprints(count);
-  const hex = (word: number): string => word.toString(16).padStart(8, '0');
-  const dir = mkdtempSync(join(tmpdir(), 'incrawl-bench-'));
-  const grouping = await createFileNearGrouping({
-    dir,
-    distance: 3,
-    minOverlap: 0,
-    prefer: ['score', 'https', 'shortest', 'oldest'],
-    isBatch: false,
-  });
-  /** Page -> number of the page that it repeats, plus one; 0: none. */
-  const reported = new Uint32Array(count);
-  try {
-    const before = process.cpuUsage();
-    const start = performance.now();
-    for (let i = 0; i < count; i++) {
+type Fingerprints = ReturnType<typeof fingerprints>;
+
+const grouped = ({ high, low }: Fingerprints, reported: Uint32Array): Promise<void> =>
+  withFolder(async (dir) => {
+    const hex = (word: number): string => word.toString(16).padStart(8, '0');
+    const grouping = await createFileNearGrouping({
+      dir,
+      distance: 3,
+      minOverlap: 0,
+      prefer: ['score', 'https', 'shortest', 'oldest'],
+      isBatch: false,
+    });
+    for (let i = 0; i < high.length; i++) {
       const added = grouping.add({
         url: `https://host${100 + (i % 900)}.example/section/page-${String(i).padStart(8, '0')}.html`,
         signature: hex(high[i]!) + hex(low[i]!),
@@ -48,49 +62,25 @@ export async function benchDedup(say: Say, verdict: Verdict, count: number): Pro
       });
       if (added !== undefined) await added;
     }
-    const read = performance.now();
-    const { groups, repeats } = await grouping.group();
-    const grouped = performance.now();
-    let repeated = 0;
-    for await (const repeat of repeats) {
-      repeated++;
-      reported[repeat.number] = Number(/page-(\d+)/.exec(repeat.of)?.[1]) + 1;
-    }
-    const end = performance.now();
-    const { user, system } = process.cpuUsage(before);
-    const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-    say(
-      `${count.toLocaleString('en')} pages: ${repeated.toLocaleString('en')} repeat one of ${groups.toLocaleString('en')}`,
-    );
-    say(
-      `added and sorted ${seconds(read - start)}, grouped ${seconds(grouped - read)}, ` +
-        `reported ${seconds(end - grouped)}; ${seconds((user + system) / 1_000)} of CPU`,
-    );
-    verdict(end - start <= LIMIT_MS, `${seconds(end - start)} by the clock <= ${seconds(LIMIT_MS)}`);
-    const memory = Math.round(process.resourceUsage().maxRSS / 1_024);
-    verdict(
-      memory <= LIMIT_MB,
-      `${memory} MB at most (${Math.round((8 * count) / 2 ** 20)} MB of them the fingerprints of the benchmark) <= ${LIMIT_MB} MB`,
-    );
-  } finally {
+    const { repeats } = await grouping.group();
+    for await (const repeat of repeats) reported[repeat.number] = Number(/page-(\d+)/.exec(repeat.of)?.[1]) + 1;
     await grouping.close();
-    rmSync(dir, { recursive: true, force: true });
-  }
-  let right = 0;
+  });
+
+/** How many sampled pages repeat the nearest representative before them. */
+function right({ high, low }: Fingerprints, reported: Uint32Array): number {
+  let count = 0;
   for (let i = 0; i < SAMPLE; i++) {
-    const page = Math.floor(((i + 0.9) * count) / SAMPLE);
+    const page = Math.floor(((i + 0.9) * high.length) / SAMPLE);
     let [nearest, leader] = [4, -1];
     for (let other = 0; other < page; other++) {
       if (reported[other] !== 0) continue;
       const distance = setBits(high[other]! ^ high[page]!) + setBits(low[other]! ^ low[page]!);
       if (distance < nearest) [nearest, leader] = [distance, other];
     }
-    if (reported[page] === leader + 1) right++;
+    if (reported[page] === leader + 1) count++;
   }
-  verdict(
-    right === SAMPLE,
-    `${right} of ${SAMPLE} sampled pages repeat what comparing with every representative before them says`,
-  );
+  return count;
 }
 
 function fingerprints(count: number): { readonly high: Uint32Array; readonly low: Uint32Array } {

@@ -1,102 +1,121 @@
-/**
- * `npm run bench -- --only near-tables`: fingerprint tables in LevelDB compared with those in memory: look-ups, and
- * updates with each record.
- */
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLevelRows } from '../../src/adapters/leveldb/open-rows.ts';
 import { RowsFingerprintTables } from '../../src/adapters/rows/near/fingerprint-tables.ts';
 import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import { FingerprintTables, parseFingerprint } from '../../src/domain/page/near/fingerprint-tables.ts';
+import {
+  type Fingerprint,
+  FingerprintTables,
+  fingerprintDistance,
+  parseFingerprint,
+} from '../../src/domain/page/near/fingerprint-tables.ts';
 import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
-import { seeded } from '../seeded.ts';
+import { cpuUs, sum } from '../harness/cost.ts';
+import { measurement, type Note } from '../harness/measurement.ts';
+import { silent, withFolder } from '../harness/places.ts';
+import { seeded } from '../harness/seeded.ts';
 
-const PAGES = 1_000_000;
 const HOSTS = 1_000;
 const CHUNK = 500;
-const QUERIES = 100_000;
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** Queries that are compared with every fingerprint. */
+const CHECKED = 300;
 
-type Say = (text: string) => void;
-
-export async function benchNearTables(say: Say, verdict: (isGood: boolean, text: string) => void): Promise<void> {
-  for (const scope of ['host', 'all'] as const) await benchScope(scope, say, verdict);
-}
-
-async function benchScope(
-  scope: 'host' | 'all',
-  say: Say,
-  verdict: (isGood: boolean, text: string) => void,
-): Promise<void> {
+/** Tables of near fingerprints in memory, and in LevelDB, updated with each record. */
+export const nearTables = measurement('duplicates', { pages: 1_000_000 }, async ({ question }, { pages }) => {
   const next = seeded(5);
-  const dir = await mkdtemp(join(tmpdir(), 'incrawl-near-'));
-  const rows = await openLevelRows({ dir: join(dir, 'db'), log: silent });
-  const tables = new RowsFingerprintTables(rows, {
-    scope,
-    minChars: 200,
-    scopeOf: scope === 'host' ? hostOf : () => '',
-  });
-  const memory = new FingerprintTables();
   const hex = (): string =>
     Math.floor(next() * 2 ** 32)
       .toString(16)
       .padStart(8, '0');
-  const signatures = Array.from({ length: PAGES }, () => hex() + hex());
-  const pageOf = (i: number): CrawlDatum => ({
-    ...newDatum({ url: `https://host${i % HOSTS}.example/articles/${i}.html`, now: 0, intervalMs: 1 }),
-    state: 'fetched',
-    signature: signatures[i]!,
-    signatureName: 'simhash64/bench',
-    textChars: 5_000,
+  const signatures = Array.from({ length: pages }, () => hex() + hex());
+  const size = `${pages.toLocaleString('en')} pages`;
+  const memory = await measureMemory(question(`Near fingerprints in memory, ${size}`), signatures);
+  for (const scope of ['host', 'all'] as const)
+    await measureRows(
+      question(`Tables of fingerprints in the crawl db, ${size}, scope ${scope}`),
+      signatures,
+      scope,
+      memory,
+    );
+});
+
+async function measureMemory(note: Note, signatures: readonly string[]): Promise<FingerprintTables> {
+  const known = signatures.map(parseFingerprint);
+  const tables = new FingerprintTables();
+  for (const [id, fingerprint] of known.entries()) tables.add(fingerprint, id);
+  const queries = known.filter((_, i) => i % 5 === 0).map((fingerprint, i) => flipped(fingerprint, i % 6));
+  const us = await cpuUs(() => {
+    for (const query of queries) tables.near(query, 3);
   });
-  const written = await cpuMs(async () => {
-    for (let from = 0; from < PAGES; from += CHUNK) {
-      const batch = rows.batch();
-      const changes = Array.from({ length: CHUNK }, (_, i) => ({ before: null, after: pageOf(from + i) }));
-      await tables.stage(batch, changes);
-      await batch.write();
-    }
-  });
-  for (const [i, signature] of signatures.entries()) memory.add(parseFingerprint(signature), i);
-  const asked = Array.from({ length: QUERIES }, (_, i) => {
-    const page = (i * 37) % PAGES;
-    const signature = signatures[page]!;
-    // One bit away, so that each finds what it was made of.
-    const last = (Number.parseInt(signature.slice(15), 16) ^ (1 << (i % 4))).toString(16);
-    return {
-      url: `https://host${page % HOSTS}.example/new/${i}`,
-      signature: signature.slice(0, 15) + last,
-      signatureName: 'simhash64/bench',
-      textChars: 5_000,
-      distance: 3,
-    };
-  });
-  let found = 0;
-  const read = await cpuMs(async () => {
-    for (let from = 0; from < QUERIES; from += CHUNK) {
-      for (const { pages } of await tables.near(asked.slice(from, from + CHUNK))) found += pages.length;
-    }
-  });
-  let expected = 0;
-  const inMemory = await cpuMs(async () => {
-    for (const { signature } of asked) expected += memory.near(parseFingerprint(signature), 3).length;
-  });
-  await rows.close();
-  let bytes = 0;
-  for (const name of await readdir(join(dir, 'db'))) bytes += (await stat(join(dir, 'db', name))).size;
-  await rm(dir, { recursive: true, force: true });
-  say(
-    `scope ${scope}: ${perPage(written, PAGES)} us a page to keep in step, ${perPage(read, QUERIES)} us a look-up (${(read / inMemory).toFixed(1)} x memory, ${perPage(inMemory, QUERIES)} us), ${Math.round(bytes / PAGES)} bytes a page on disk`,
-  );
-  verdict(found >= QUERIES, `scope ${scope}: ${found} found for ${QUERIES} questions (${expected} among all hosts)`);
+  let [brute, own] = [0, 0];
+  for (const query of queries.slice(0, CHECKED)) {
+    for (const fingerprint of known) if (fingerprintDistance(fingerprint, query) <= 3) brute++;
+    own += tables.near(query, 3).length;
+  }
+  note('look-ups a second', queries.length / (us / 1e6), '/s', '>= 100000');
+  note('found, of those that comparing with every one finds', own, '', `= ${brute}`);
+  return tables;
 }
 
-const perPage = (ms: number, count: number): string => ((1_000 * ms) / count).toFixed(1);
-
-async function cpuMs(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+/** The same fingerprint with so many bits turned. */
+function flipped({ high, low }: Fingerprint, flips: number): Fingerprint {
+  let [h, l] = [high, low];
+  for (let i = 0; i < flips; i++) {
+    const bit = (11 + 13 * i) % 64;
+    if (bit < 32) l = (l ^ (1 << bit)) >>> 0;
+    else h = (h ^ (1 << (bit - 32))) >>> 0;
+  }
+  return { high: h, low: l };
 }
+
+const measureRows = (
+  note: Note,
+  signatures: readonly string[],
+  scope: 'host' | 'all',
+  memory: FingerprintTables,
+): Promise<void> =>
+  withFolder(async (dir) => {
+    const rows = await openLevelRows({ dir: join(dir, 'db'), log: silent });
+    const scopeOf = scope === 'host' ? hostOf : () => '';
+    const tables = new RowsFingerprintTables(rows, { scope, minChars: 200, scopeOf });
+    const facts = { signatureName: 'simhash64/bench', textChars: 5_000 };
+    const pageOf = (i: number): CrawlDatum => ({
+      ...newDatum({ url: `https://host${i % HOSTS}.example/articles/${i}.html`, now: 0, intervalMs: 1 }),
+      ...facts,
+      state: 'fetched',
+      signature: signatures[i]!,
+    });
+    const written = await cpuUs(async () => {
+      for (let from = 0; from < signatures.length; from += CHUNK) {
+        const batch = rows.batch();
+        const length = Math.min(CHUNK, signatures.length - from);
+        const changes = Array.from({ length }, (_, i) => ({ before: null, after: pageOf(from + i) }));
+        await tables.stage(batch, changes);
+        await batch.write();
+      }
+    });
+    const asked = Array.from({ length: signatures.length / 10 }, (_, i) => {
+      const page = (i * 37) % signatures.length;
+      const signature = signatures[page]!;
+      // One bit away, so that each finds what it was made of.
+      const last = (Number.parseInt(signature.slice(15), 16) ^ (1 << (i % 4))).toString(16);
+      const url = `https://host${page % HOSTS}.example/new/${i}`;
+      return { ...facts, url, signature: signature.slice(0, 15) + last, distance: 3 };
+    });
+    let found = 0;
+    const read = await cpuUs(async () => {
+      for (let from = 0; from < asked.length; from += CHUNK) {
+        for (const { pages } of await tables.near(asked.slice(from, from + CHUNK))) found += pages.length;
+      }
+    });
+    const inMemory = await cpuUs(() => {
+      for (const { signature } of asked) memory.near(parseFingerprint(signature), 3);
+    });
+    await rows.close();
+    const bytes = sum(readdirSync(join(dir, 'db')).map((name) => statSync(join(dir, 'db', name)).size));
+    note('a new page', written / signatures.length, 'us');
+    note('a look-up', read / asked.length, 'us');
+    note('a look-up in memory', inMemory / asked.length, 'us');
+    note('bytes a page', bytes / signatures.length, 'B');
+    note('found by look-ups', found, '', `>= ${asked.length}`);
+  });

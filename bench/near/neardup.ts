@@ -1,10 +1,7 @@
-/**
- * `npm run bench -- --only neardup [--seed N] [--articles N] [--against DIST,..] [--signature JSON]..`: accuracy of the
- * default signatures on labelled pairs of made pages, through the whole pipeline from HTML: the same article with other
- * surroundings, as another site prints it, an edit of known size, or another article in the same template. `--against`
- * measures other builds on the same pairs, `--signature` other options of `signature-simhash`.
- */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
+import { mean, percent } from '../harness/cost.ts';
+import { type Bench, measurement, type Note } from '../harness/measurement.ts';
+import { seeded } from '../harness/seeded.ts';
 import {
   areaUnderCurve,
   confusionAt,
@@ -23,46 +20,47 @@ import {
   SYNDICATED,
 } from '../neardup/pairs.ts';
 import { rotatingPages } from '../neardup/rotating.ts';
-import { seeded } from '../seeded.ts';
 import {
   bitsBetween,
   createSignPage,
   distanceBetween,
   isCopyOf,
-  nameOf,
+  SIGNING,
   type SignedPage,
-  type Signing,
   type SignPage,
+  signingsOf,
+  suffixOf,
 } from './page-signatures.ts';
-import { benchRestless } from './restless.ts';
+import { restless } from './restless.ts';
 
 /** Distance up to which pages count as the same. */
 const K = 3;
+/** Farther than any distance. */
+const APART = 65;
 
-type Say = (text: string) => void;
-type Verdict = (isGood: boolean, text: string) => void;
 /** `distance` is that of the signatures for likeness, beyond all bits for pages that are near and no copies. */
 type JudgedPair = Judged & Pick<PagePair, 'wordsEdited'> & { readonly change: number; readonly isCopy: boolean };
 
-export async function benchNeardup(
-  say: Say,
-  verdict: Verdict,
-  articles: number,
-  seed: number,
-  signings: readonly Signing[],
-): Promise<void> {
+/**
+ * Accuracy of the default signatures on labelled pairs of made pages, through the whole pipeline from HTML: the same
+ * article with other surroundings, as another site prints it, an edit of known size, or another article in the same
+ * template.
+ */
+export const neardup = measurement('duplicates', { articles: 300, seed: 9, ...SIGNING }, async (bench, options) => {
+  const { articles, seed, ...by } = options;
   const pairs = pagePairs(articles, seed);
-  for (const signing of signings) {
-    say(`${nameOf(signing)}: ${pairs.length} pairs of ${articles} pages, seed ${seed}`);
+  const note = bench.question(`Signatures of ${articles} made pages and their versions`);
+  for (const signing of signingsOf(by)) {
     const sign = await createSignPage(signing);
+    const own: Note = (metric, value, unit, aim) => note(metric + suffixOf(signing), value, unit, aim);
     const judged = await judgedPairs(pairs, sign);
-    sayKinds(say, judged);
-    reportLikeness(say, verdict, judged);
-    reportChange(say, verdict, judged, seed);
-    await benchRotating(say, sign, Math.ceil(articles / 3), seed);
-    await benchRestless(say, sign, Math.ceil(articles / 3), seed);
+    sayKinds(bench, judged);
+    takeLikeness(own, judged);
+    takeChange(own, judged, seed);
+    await rotating(own, sign, Math.ceil(articles / 3), seed);
+    await restless(own, sign, Math.ceil(articles / 3), seed);
   }
-}
+});
 
 async function judgedPairs(pairs: readonly PagePair[], sign: SignPage): Promise<JudgedPair[]> {
   const known = new Map<string, SignedPage>();
@@ -82,76 +80,61 @@ async function judgedPairs(pairs: readonly PagePair[], sign: SignPage): Promise<
   return judged;
 }
 
-/** Farther than any distance. */
-const APART = 65;
-
-const percent = (share: number, digits = 2): string => `${(100 * share).toFixed(digits)} %`;
-
-function sayKinds(say: Say, judged: readonly JudgedPair[]): void {
-  say('                                          likeness                change');
-  say('                                  pairs   copies   mean h          h = 0   mean h');
-  for (const kind of new Set(judged.map((pair) => pair.kind))) {
+function sayKinds({ table }: Bench, judged: readonly JudgedPair[]): void {
+  const rows = [...new Set(judged.map(({ kind }) => kind))].map((kind) => {
     const own = judged.filter((pair) => pair.kind === kind);
-    const mean = (of: (pair: JudgedPair) => number): string =>
-      (own.reduce((sum, pair) => sum + of(pair), 0) / own.length).toFixed(2).padStart(6);
-    const within = percent(
-      shareOf(own, ({ isCopy }) => isCopy),
-      1,
-    );
-    const still = percent(
-      shareOf(own, ({ change }) => change === 0),
-      1,
-    );
-    say(
-      `${kind.padEnd(32)} ${String(own.length).padStart(6)}  ${within.padStart(7)}  ${mean(({ distance }) => distance)}        ${still.padStart(7)}  ${mean(({ change }) => change)}`,
-    );
-  }
+    const share = (is: (pair: JudgedPair) => boolean): string => `${percent(shareOf(own, is)).toFixed(1)} %`;
+    const meanOf = (of: (pair: JudgedPair) => number): string => mean(own.map(of)).toFixed(2);
+    return [
+      ...[kind, String(own.length), share(({ isCopy }) => isCopy), meanOf(({ distance }) => distance)],
+      ...[share(({ change }) => change === 0), meanOf(({ change }) => change)],
+    ];
+  });
+  table(['kind', 'pairs', 'copies', 'mean likeness', 'change 0', 'mean change'], rows);
 }
 
-function reportLikeness(say: Say, verdict: Verdict, all: readonly JudgedPair[]): void {
+function takeLikeness(note: Note, all: readonly JudgedPair[]): void {
   const judged = all.filter(({ kind }) => kind !== SYNDICATED);
   const { f1, recall, falseShare } = confusionAt(K, judged);
-  verdict(f1 >= 0.96, `F1 at k = ${K} ${f1.toFixed(3)} >= 0.96 (found ${percent(recall)} of the same)`);
-  verdict(falseShare <= 0.005, `false pairs ${percent(falseShare)} <= 0.5 %`);
   const isNear = ({ distance }: Judged): boolean => distance <= K;
-  const of = (name: string): JudgedPair[] => all.filter(({ kind }) => kind === name);
-  const fellowShare = shareOf(of(OTHER_SAME_TEMPLATE), isNear);
-  verdict(fellowShare <= 0.004, `other articles of one template ${percent(fellowShare)} <= 0.4 %`);
-  const copies = shareOf(of(SYNDICATED), isNear);
-  verdict(copies >= 0.6, `syndicated copies found ${percent(copies, 1)} >= 60 %`);
-  const harsh = confusionAt(K, judged, SAME_BELOW);
-  say(`with nothing between same and different, F1 ${harsh.f1.toFixed(3)}, false pairs ${percent(harsh.falseShare)}`);
+  const nearOf = (name: string): number =>
+    percent(
+      shareOf(
+        all.filter(({ kind }) => kind === name),
+        isNear,
+      ),
+    );
+  note('F1 at three bits', f1, '', '>= 0.96');
+  note('found of the same', percent(recall), '%');
+  note('different pages called the same', percent(falseShare), '%', '<= 0.5');
+  note('other articles of one template called the same', nearOf(OTHER_SAME_TEMPLATE), '%', '<= 0.4');
+  note('syndicated copies found', nearOf(SYNDICATED), '%', '>= 60');
+  note('F1 with nothing between same and different', confusionAt(K, judged, SAME_BELOW).f1);
 }
 
-function reportChange(say: Say, verdict: Verdict, all: readonly JudgedPair[], seed: number): void {
+function takeChange(note: Note, all: readonly JudgedPair[], seed: number): void {
   const judged = all.filter(({ kind }) => kind !== SYNDICATED).map((pair) => ({ ...pair, distance: pair.change }));
-  const rho = rankCorrelation(judged);
-  verdict(rho >= 0.92, `rank correlation of distance with the size of the change ${rho.toFixed(3)} >= 0.92`);
   const versions = judged.filter(({ wordsEdited }) => wordsEdited > 0);
-  const ideal = (bits: number): string => rankCorrelation(idealDistances(versions, bits, seeded(seed))).toFixed(3);
-  say(
-    `among edits of one page alone ${rankCorrelation(versions).toFixed(3)}; an ideal Simhash of 64 bits ${ideal(64)}, of 128 bits ${ideal(128)}`,
-  );
   const visits = judged.filter(({ kind, wordsEdited }) => wordsEdited > 0 || FRESH_KINDS.includes(kind));
-  say(`among visits to one page, edited or not, ${rankCorrelation(visits).toFixed(3)}`);
-  const area = areaUnderCurve(visits);
-  verdict(area >= 0.955, `changes of 2 % and more stand out: area under the curve ${area.toFixed(3)} >= 0.955`);
-  const moved = shareOf(
-    versions.filter(({ wordsEdited }) => wordsEdited >= 0.02),
-    ({ distance }) => distance > 0,
-  );
-  verdict(moved >= 0.98, `edits of 2 % of the words or more move the signature: ${percent(moved, 1)} >= 98 %`);
-  const left = shareOf(
-    judged.filter(({ kind }) => FRESH_KINDS.includes(kind)),
-    ({ distance }) => distance === 0,
-  );
-  verdict(left >= 0.95, `adverts, dates, counters, navigation leave it: ${percent(left, 1)} >= 95 %`);
+  const moved = (pairs: readonly JudgedPair[]): number => percent(shareOf(pairs, ({ distance }) => distance > 0));
+  const large = versions.filter(({ wordsEdited }) => wordsEdited >= 0.02);
+  const fresh = judged.filter(({ kind }) => FRESH_KINDS.includes(kind));
+  note('rank correlation of distance with the size of the change', rankCorrelation(judged), '', '>= 0.92');
+  note('rank correlation among edits of one page', rankCorrelation(versions));
+  for (const bits of [64, 128]) {
+    const ideal = rankCorrelation(idealDistances(versions, bits, seeded(seed)));
+    note(`rank correlation among edits of one page, an ideal Simhash of ${bits} bits`, ideal);
+  }
+  note('area under the curve for changes of 2 % and more', areaUnderCurve(visits), '', '>= 0.955');
+  note('edits of 2 % of the words or more that move the signature of change', moved(large), '%', '>= 98');
+  note('one word that moves the signature of change', moved(versions.filter(({ kind }) => kind === 'one word')), '%');
+  note('adverts, dates, counters, navigation that leave it', 100 - moved(fresh), '%', '>= 95');
 }
 
 const VISITS = 9;
 
 /** Whether a block that differs at each visit is ignored, and an edit beside it still found. */
-async function benchRotating(say: Say, sign: SignPage, pages: number, seed: number): Promise<void> {
+async function rotating(note: Note, sign: SignPage, pages: number, seed: number): Promise<void> {
   let calm = 0;
   let noticed = 0;
   const all = rotatingPages(pages, VISITS, seed);
@@ -169,9 +152,10 @@ async function benchRotating(say: Say, sign: SignPage, pages: number, seed: numb
     if (isQuiet.slice(4, -1).every(Boolean)) calm++;
     if (isQuiet.at(-1) === false) noticed++;
   }
-  const of = (count: number): string => `${((100 * count) / all.length).toFixed(1)} %`;
-  say(
-    `a part that is another one at each visit counts for nothing from the fifth visit on: ${of(calm)} of ${all.length} pages`,
+  note(
+    'calm pages with a part of its own that differs at each visit, from the fifth on',
+    percent(calm, all.length),
+    '%',
   );
-  say(`an edit of 5 % beside it is noticed all the same: ${of(noticed)}`);
+  note('edits of 5 % beside it that are noticed', percent(noticed, all.length), '%');
 }

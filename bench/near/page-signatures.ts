@@ -10,6 +10,7 @@ import {
 import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
 import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
 import { textOverlap } from '../../src/domain/page/near/page-dimensions.ts';
+import { inlineParser, pageOf } from '../harness/parser.ts';
 
 export interface SignedPage {
   readonly likeness: string;
@@ -28,10 +29,21 @@ export interface Signing {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-export const nameOf = ({ build, options }: Signing): string =>
-  `${build ?? 'this build'}${Object.keys(options).length === 0 ? '' : ` ${JSON.stringify(options)}`}`;
+/** Options of measurements of signatures: `--against DIST`, another build, and `--signature JSON`, other options. */
+export const SIGNING = { against: [] as string[], signature: [] as string[] };
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** This build, the others, and this one by other options. */
+export const signingsOf = ({
+  against,
+  signature,
+}: Readonly<Record<keyof typeof SIGNING, readonly string[]>>): Signing[] => [
+  ...[null, ...against].map((build) => ({ build, options: {} })),
+  ...signature.map((options) => ({ build: null, options: JSON.parse(options) as Record<string, unknown> })),
+];
+
+/** What stands behind the name of a metric: nothing for this build as shipped. */
+export const suffixOf = ({ build, options }: Signing): string =>
+  [build === null ? '' : ', before', ...Object.entries(options).map(([key, value]) => `, ${key}: ${value}`)].join('');
 
 type Lists = typeof import('../../src/plugin-host/loading/plugin-list.ts');
 type Parsers = typeof import('../../src/plugin-host/parsing/page-parser.ts');
@@ -41,31 +53,12 @@ export async function createSignPage({ build, options }: Signing): Promise<SignP
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
   const { DEFAULT_PLUGIN_LIST } = (await load('src/plugin-host/loading/plugin-list.js')) as Lists;
   const { createInlinePageParser } = (await load('src/plugin-host/parsing/page-parser.js')) as Parsers;
-  const parser = await createInlinePageParser(
-    {
-      list: {
-        ...DEFAULT_PLUGIN_LIST,
-        entries: DEFAULT_PLUGIN_LIST.entries.map((entry) =>
-          entry.use === 'signature-simhash' ? { ...entry, options } : entry,
-        ),
-      },
-      baseDir: process.cwd(),
-      signature: 'simhash',
-      limits: { maxTextChars: 1_000_000, maxOutlinks: 10_000, storeText: true },
-      agent: 'incrawl',
-      intervals: { intervalMs: 1, minIntervalMs: 1, maxIntervalMs: 1 },
-    },
-    silent,
+  const entries = DEFAULT_PLUGIN_LIST.entries.map((entry) =>
+    entry.use === 'signature-simhash' ? { ...entry, options } : entry,
   );
+  const parser = await inlineParser({ ...DEFAULT_PLUGIN_LIST, entries }, createInlinePageParser);
   return async (html) => {
-    const { record } = await parser.live({
-      index: 0,
-      url: 'https://a.example/page',
-      metadata: {},
-      headers: {},
-      contentType: 'text/html; charset=utf-8',
-      body: new TextEncoder().encode(html),
-    });
+    const { record } = await parser.live(pageOf(Buffer.from(html)));
     const { outcome } = record;
     if (outcome.kind !== 'parsed') throw new Error(`not parsed: ${html.slice(0, 200)}`);
     return { likeness: outcome.signature ?? '', change: changeSignatureOf(outcome) ?? '', outcome, text: record.text };

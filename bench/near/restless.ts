@@ -1,8 +1,6 @@
-/**
- * Part of `npm run bench -- --only neardup`: whether a paragraph that differs at each visit is learnt to count for
- * nothing, and whether articles that change count all the same.
- */
 import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
+import { percent } from '../harness/cost.ts';
+import type { Note } from '../harness/measurement.ts';
 import { changingPages, editedPages, type PageCourse, restlessPages } from '../neardup/volatile-pages.ts';
 import { distanceBetween, type SignedPage, type SignPage } from './page-signatures.ts';
 
@@ -18,16 +16,18 @@ interface Tally {
   hiddenEdits: number;
 }
 
-export async function benchRestless(say: (text: string) => void, sign: SignPage, each: number, seed: number) {
-  const percent = (part: number, of: number): string => `${((100 * part) / of).toFixed(1)} %`;
+/**
+ * Whether a paragraph that differs at each visit is learnt to count for nothing, and whether articles that change count
+ * all the same.
+ */
+export async function restless(note: Note, sign: SignPage, each: number, seed: number): Promise<void> {
   for (const [kind, { pages, calmPages, calmVisits, stillVisits }] of await tallied(restlessPages(each, seed), sign)) {
-    const visits = `${percent(calmVisits, stillVisits)} of ${stillVisits} visits from the fifth on`;
-    say(`${kind} among paragraphs counts for nothing at ${visits}, at all of them on ${percent(calmPages, pages)}`);
+    note(`calm visits with ${kind} among paragraphs`, percent(calmVisits, stillVisits), '%');
+    note(`pages with ${kind} among paragraphs that are calm at all visits`, percent(calmPages, pages), '%');
   }
   for (const courses of [changingPages(each, seed), editedPages(each, seed)]) {
-    for (const [kind, { edits, hiddenEdits }] of await tallied(courses, sign)) {
-      say(`${kind}: taken for a part that always differs at ${percent(hiddenEdits, edits)} of ${edits} changes`);
-    }
+    for (const [kind, { edits, hiddenEdits }] of await tallied(courses, sign))
+      note(`changes taken for a part that always differs: ${kind}`, percent(hiddenEdits, edits), '%');
   }
 }
 

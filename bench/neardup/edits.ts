@@ -1,5 +1,7 @@
 /** Edits of a page's text, of exactly known size. */
-import { type Article, authorOf, intOf, type Random, type Sentence } from './prose.ts';
+import { changedShare as shareChanged } from '../harness/shingles.ts';
+import { intOf, type Random } from '../harness/words.ts';
+import { type Article, authorOf, type Sentence } from './prose.ts';
 
 export type Edit = (article: Article, random: Random) => Article;
 
@@ -97,15 +99,7 @@ export const reordered: Edit = (article, random) => {
 };
 
 /** Share of 3-word shingles that only one of both has, 0..1. */
-export function changedShare(a: Article, b: Article): number {
-  const [left, right] = [shinglesOf(wordsOf(a)), shinglesOf(wordsOf(b))];
-  let shared = 0;
-  for (const shingle of left) if (right.has(shingle)) shared++;
-  return 1 - shared / (left.size + right.size - shared);
-}
-
-const shinglesOf = (words: readonly string[]): Set<string> =>
-  new Set(words.slice(0, Math.max(1, words.length - 2)).map((_, i) => words.slice(i, i + 3).join(' ')));
+export const changedShare = (a: Article, b: Article): number => shareChanged(wordsOf(a), wordsOf(b));
 
 /**
  * Words that only one of both has, as multisets, the larger side of them by the words of the first, 0..1; a mere change

@@ -1,6 +1,7 @@
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
+import { oneOf } from '../harness/words.ts';
 import * as edits from './edits.ts';
-import { type Article, articleOf, hanLanguage, type Language, latinLanguage, oneOf } from './prose.ts';
+import { type Article, articleOf, hanLanguage, type Language, latinLanguage } from './prose.ts';
 import { type Chrome, chromeOf, pageOf, type Site, siteOf, TEMPLATES } from './site.ts';
 
 /** Two pages with their labels. */

@@ -3,7 +3,7 @@
  * again.
  */
 
-export type Random = () => number;
+import { intOf, oneOf, type Random } from '../harness/words.ts';
 
 /** Written in `words` by an author of one script; joined by {@link Language.join}. */
 export interface Article {
@@ -23,11 +23,6 @@ export interface Language {
   written(sentence: Sentence): string;
   readonly betweenSentences: string;
 }
-
-export const intOf = (random: Random, least: number, most: number): number =>
-  least + Math.floor(random() * (most - least + 1));
-export const oneOf = <Item>(random: Random, items: readonly Item[]): Item =>
-  items[Math.floor(random() * items.length)] as Item;
 
 const FUNCTION_WORDS =
   'the of and to a in is that it for was on are as with his they at be this from have or by one had not but what all were when we there can an your which their said if do will each about how up out them then she many some so these would other into has more her two like him see time could no make than first been its who now people my made over did down only way find use may water long little very after words called just where most know'.split(

@@ -1,6 +1,7 @@
 /** Two versions of a real page: its text edited by a known share, or only what stands around it. */
 import { load } from 'cheerio';
-import { intOf, oneOf, type Random } from './prose.ts';
+import { changedShare, foldedWords } from '../harness/shingles.ts';
+import { intOf, oneOf, type Random } from '../harness/words.ts';
 
 export interface Revision {
   readonly kind: string;
@@ -15,17 +16,7 @@ const LEAST_PARAGRAPH = 60;
 /** Fewer such paragraphs are no text to edit. */
 const LEAST_PARAGRAPHS = 4;
 
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 const folded = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
-function changedShare(before: readonly string[], after: readonly string[]): number {
-  const shinglesOf = (words: readonly string[]): Set<string> =>
-    new Set(words.slice(2).map((word, at) => `${words[at]} ${words[at + 1]} ${word}`));
-  const [a, b] = [shinglesOf(before), shinglesOf(after)];
-  let shared = 0;
-  for (const shingle of a) if (b.has(shingle)) shared++;
-  return a.size + b.size === 0 ? 0 : 1 - shared / (a.size + b.size - shared);
-}
 
 /**
  * Revisions of a page whose paragraphs stand in a reference text; none of a page with hardly any. `foreign` gives
@@ -42,7 +33,7 @@ export function revisionsOf(html: string, reference: string, foreign: readonly s
     });
   if (paragraphs.length < LEAST_PARAGRAPHS) return [];
   const texts = paragraphs.map((node) => folded($(node).text()));
-  const before = texts.flatMap(wordsOf);
+  const before = texts.flatMap(foldedWords);
   const sentence = (): string => oneOf(random, foreign);
 
   const edited = (kind: string, edit: (texts: string[]) => void): Revision => {
@@ -54,7 +45,7 @@ export function revisionsOf(html: string, reference: string, foreign: readonly s
     for (const [at, node] of paragraphs.entries()) {
       if (after[at] !== texts[at]) page(nodes[places.indexOf(node)]!).text(after[at]!);
     }
-    return { kind, after: page.html(), changed: changedShare(before, after.flatMap(wordsOf)), isNoise: false };
+    return { kind, after: page.html(), changed: changedShare(before, after.flatMap(foldedWords)), isNoise: false };
   };
   /** Replaces a run of words within paragraphs, about so many. */
   const rewritten = (count: number) => (after: string[]) => {

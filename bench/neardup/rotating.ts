@@ -1,7 +1,7 @@
 /**
  * Pages with a rotating block among the paragraphs (a quotation, a teaser, a prompt) that differs at each visit.
  */
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
 import { rewritten } from './edits.ts';
 import { articleOf, authorOf, latinLanguage, writtenParagraph } from './prose.ts';
 import { chromeOf, pageOf, siteOf, TEMPLATES } from './site.ts';

@@ -1,5 +1,6 @@
 /** What stands around an article: navigation, adverts, dates, related links; some of it new at each visit. */
-import { type Article, intOf, type Language, oneOf, type Random, writtenParagraph } from './prose.ts';
+import { intOf, oneOf, type Random } from '../harness/words.ts';
+import { type Article, type Language, writtenParagraph } from './prose.ts';
 
 /** Of a site, the same on all its pages. */
 export interface Site {

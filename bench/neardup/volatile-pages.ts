@@ -1,7 +1,8 @@
 /** Visits to pages with a part among like paragraphs that differs at each visit, and to articles that change. */
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
+import { intOf, oneOf, type Random } from '../harness/words.ts';
 import { oneParagraph, oneSentence, oneWord, reordered, rewritten } from './edits.ts';
-import { type Article, articleOf, authorOf, intOf, latinLanguage, oneOf, type Random, type Sentence } from './prose.ts';
+import { type Article, articleOf, authorOf, latinLanguage, type Sentence } from './prose.ts';
 import { chromeOf, pageOf, siteOf } from './site.ts';
 
 /** One visit: the page, and whether its article differs from that of the visit before. */

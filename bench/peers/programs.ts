@@ -4,11 +4,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crawlCommand } from '../crawl/measured-crawl.ts';
+import { ROOT } from '../harness/places.ts';
+import type { CrawleePlan } from './crawlee-child.ts';
 
 /** A crawler to be measured. All of them obey robots.txt and have as many requests at a time as there are hosts. */
 export interface Program {
+  /** Of incrawl: how it differs from the default. */
   readonly name: string;
-  readonly keeps: string;
+  readonly isOwn: boolean;
   /** null when it is not installed. */
   readonly version: string | null;
   readonly install: string;
@@ -18,12 +21,11 @@ export interface Program {
 
 export interface Installed {
   /** Where `@crawlee/cheerio` is installed. */
-  readonly crawleeFolder: string | undefined;
+  readonly crawlee: string;
   /** A Python that has Scrapy. */
   readonly python: string;
 }
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const LEAN = 'parsefilter-main-content,parsefilter-noise-links';
 
 /** What a command prints that matches; null when it does not run or prints nothing like it. */
@@ -32,52 +34,50 @@ function printed(command: string, args: readonly string[], pattern: RegExp): str
   return status === 0 ? (pattern.exec(`${stdout}${stderr}`)?.[1] ?? null) : null;
 }
 
-function incrawl(name: string, protocol: string, without: string): Program {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  return {
-    name,
-    keeps: without === '' ? 'crawl db, WARC, text' : 'the same, no main content, no noise links',
-    version,
-    install: '',
-    command: (dir, seeds) => crawlCommand({ dir, seeds, protocol, without }),
-  };
-}
-
-function crawleeVersion(folder: string | undefined): string | null {
-  if (folder === undefined) return null;
+/** Version of a package in a folder; null where it is not installed. */
+export function versionIn(folder: string, name: string): string | null {
   try {
-    const file = createRequire(join(folder, 'package.json')).resolve('@crawlee/cheerio/package.json');
+    const file = createRequire(join(folder, 'package.json')).resolve(`${name}/package.json`);
     return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
   } catch {
     return null;
   }
 }
 
+export const crawleeCommand = (plan: CrawleePlan): string[] => [
+  process.execPath,
+  fileURLToPath(new URL('./crawlee-child.js', import.meta.url)),
+  JSON.stringify(plan),
+];
+
+const incrawl = (name: string, protocol: string, without: string): Program => ({
+  name,
+  isOwn: true,
+  version: '',
+  install: '',
+  command: (dir, seeds) => crawlCommand({ dir, seeds, protocol, without }),
+});
+
 /** incrawl by its two transports and lean, then the others. */
-export function programs({ crawleeFolder, python }: Installed): Program[] {
+export function programs({ crawlee, python }: Installed): Program[] {
   return [
-    incrawl('incrawl, got', 'http', ''),
-    incrawl('incrawl, undici', 'undici', ''),
-    incrawl('incrawl, got, lean', 'http', LEAN),
+    incrawl('', 'http', ''),
+    incrawl('undici', 'undici', ''),
+    incrawl('without main content and noise links', 'http', LEAN),
     {
-      name: 'Crawlee (Cheerio)',
-      keeps: 'nothing',
-      version: crawleeVersion(crawleeFolder),
+      name: 'Crawlee',
+      isOwn: false,
+      version: versionIn(crawlee, '@crawlee/cheerio'),
       install: 'npm install --prefix FOLDER @crawlee/cheerio, then --crawlee FOLDER',
-      command: (_dir, seeds) => [
-        process.execPath,
-        fileURLToPath(new URL('./crawlee-child.js', import.meta.url)),
-        crawleeFolder ?? '',
-        ...seeds,
-      ],
+      command: (_dir, seeds) => crawleeCommand({ folder: crawlee, seeds, concurrency: seeds.length }),
     },
     {
       name: 'Scrapy',
-      keeps: 'nothing',
+      isOwn: false,
       version: printed(python, ['-m', 'scrapy', 'version'], /Scrapy ([\d.]+)/),
       install: 'python3 -m venv FOLDER && FOLDER/bin/pip install scrapy, then --python FOLDER/bin/python',
       command: (_dir, seeds) => [
-        ...[python, '-m', 'scrapy', 'runspider', join(root, 'bench/peers/spider.py')],
+        ...[python, '-m', 'scrapy', 'runspider', join(ROOT, 'bench/peers/spider.py')],
         ...['-a', `seeds=${seeds.join(',')}`],
         ...['-s', 'ROBOTSTXT_OBEY=True', '-s', 'DOWNLOAD_DELAY=0', '-s', 'CONCURRENT_REQUESTS_PER_DOMAIN=1'],
         ...['-s', 'LOG_LEVEL=ERROR', '-s', 'TELNETCONSOLE_ENABLED=False'],
@@ -85,7 +85,7 @@ export function programs({ crawleeFolder, python }: Installed): Program[] {
     },
     {
       name: 'wget2',
-      keeps: 'files',
+      isOwn: false,
       version: printed('wget2', ['--version'], /Wget2 ([\d.]+)/),
       install: 'apt-get install wget2',
       command: (dir, seeds) => [
@@ -96,7 +96,7 @@ export function programs({ crawleeFolder, python }: Installed): Program[] {
     },
     {
       name: 'HTTrack',
-      keeps: 'files, links rewritten',
+      isOwn: false,
       version: printed('httrack', ['--version'], /version ([\d.-]+)/i),
       install: 'apt-get install httrack',
       command: (dir, seeds) => [

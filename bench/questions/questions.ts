@@ -1,23 +1,22 @@
-/** CPU of read commands on a crawl db of a million URLs, from start to exit of the process. */
-
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openLevelCrawlDb } from '../../src/adapters/leveldb/crawl-db.ts';
 import { DB_FORMAT_VERSION } from '../../src/adapters/rows/format.ts';
 import { defaultConfig } from '../../src/config/load.ts';
 import { openCrawler } from '../../src/crawler.ts';
 import { type CrawlDatum, newDatum, type Visit } from '../../src/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
-import { seeded } from '../seeded.ts';
+import { cheapest } from '../harness/cost.ts';
+import { type Bench, measurement, type Note } from '../harness/measurement.ts';
+import { CLI, silent, withFolder } from '../harness/places.ts';
+import { type Cost, nodeCost } from '../harness/processes.ts';
+import { seeded } from '../harness/seeded.ts';
 
 const URLS = 1_000_000;
 const RUNS = 4;
-export const AIM_MS = 150;
-export const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** CPU of a question beyond Node's start. */
+export const AIM = '<= 150';
 
 /** One domain of a hundred thousand pages on five hosts, the others of a thousand pages each. */
 export function urlOf(n: number): string {
@@ -71,111 +70,63 @@ function datumOf(n: number, now: number): CrawlDatum {
 }
 
 /** State directory with the crawl db of all benchmarks of questions; built by the first run, reused by later ones. */
-export async function stateFolder(say: (text: string) => void): Promise<string> {
+export async function stateFolder({ say }: Bench): Promise<string> {
   const dir = join(tmpdir(), `incrawl-bench-questions-${DB_FORMAT_VERSION}`);
   const done = join(dir, 'built');
   if (existsSync(done)) return dir;
+  say(`building ${URLS} records in ${dir}, once`);
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  const startedAt = process.cpuUsage();
   const now = Date.now();
-  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log });
+  const db = await openLevelCrawlDb({ dir: join(dir, 'db'), log: silent });
   for (let start = 0; start < URLS; start += 1_000) {
     const puts = Array.from({ length: 1_000 }, (_, i) => ({ datum: datumOf(start + i, now), previous: null }));
     await db.write({ puts });
   }
   await db.close();
   // Makes the filter of seen URLs and the tables of signatures, which commands that write would make.
-  await (await openCrawler({ config: defaultConfig(), dir, log })).close();
-  const { user, system } = process.cpuUsage(startedAt);
-  say(`built ${URLS} records, ${((user + system) / URLS).toFixed(1)} us CPU a record`);
+  await (await openCrawler({ config: defaultConfig(), dir, log: silent })).close();
   writeFileSync(done, '');
   return dir;
 }
 
-interface Answer {
-  /** CPU of the whole process, ms. */
-  readonly cpuMs: number;
-  readonly wallMs: number;
-  /** MB. */
-  readonly peakRss: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** The least cost of several runs of a command. */
+export const ask = (...args: readonly string[]): Promise<Cost> => cheapest(RUNS, () => nodeCost([CLI, ...args]));
 
-/** A module that writes the CPU and the peak RSS of its process to stderr at exit. */
-const METER = `data:text/javascript,${encodeURIComponent(`
-  import { writeSync } from 'node:fs';
-  process.on('exit', () => {
-    const { user, system } = process.cpuUsage();
-    writeSync(2, '\\ncpu-us ' + (user + system) + ' ' + process.resourceUsage().maxRSS);
-  });`)}`;
+/** CPU of Node that does nothing, ms. */
+export const startOfNode = async (): Promise<number> => (await cheapest(RUNS, () => nodeCost(['-e', '0']))).cpuMs;
 
-export function timed(args: readonly string[]): Answer {
-  const startedAt = performance.now();
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', METER, ...args], {
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  const wallMs = performance.now() - startedAt;
-  const [text = '', used] = stderr.split('\ncpu-us ');
-  if (status !== 0 || used === undefined) throw new Error(`${args.join(' ')}: exit code ${status}\n${stderr}`);
-  const [cpu, rss] = used.split(' ').map(Number);
-  return { cpuMs: (cpu ?? 0) / 1_000, wallMs, peakRss: (rss ?? 0) / 1_024, stdout, stderr: text };
-}
-
-/** The cheapest of four runs: on a shared machine, other processes evict the CPU's caches. */
-function best(args: readonly string[]): Answer {
-  return Array.from({ length: RUNS }, () => timed(args)).reduce((a, b) => (b.cpuMs < a.cpuMs ? b : a));
-}
-
-export async function benchQuestions(
-  say: (text: string) => void,
-  verdict: (isGood: boolean, text: string) => void,
-): Promise<void> {
-  const dir = await stateFolder(say);
+export const questions = measurement('crawldb', {}, async (bench) => {
+  const dir = await stateFolder(bench);
   const some = urlOf(Math.floor(seeded(1)() * URLS));
-  const asked: readonly (readonly [what: string, args: readonly string[]])[] = [
-    ['counts per state', ['--stats']],
-    ['one URL', ['--url', some]],
-    ['the next 50 due', ['--due', '--limit', '50']],
-    ['all gone pages of a host', ['--host', 'www1.large.example', '--status', 'gone']],
+  const note = bench.question("Questions to 1 M URLs, CPU beyond Node's start");
+  const node = await startOfNode();
+  const asked: readonly (readonly [what: string, aim: string | undefined, args: readonly string[]])[] = [
+    ['counts per state', AIM, ['--stats']],
+    ['one URL', AIM, ['--url', some]],
+    ['the next 50 due', AIM, ['--due', '--limit', '50']],
+    ['all gone pages of a host', AIM, ['--host', 'www1.large.example', '--status', 'gone']],
     [
       'the 20 most changing pages of a domain',
+      AIM,
       ['--domain', 'large.example', '--top-n', '20', '--sort', 'changesPerDay'],
     ],
+    // Without an aim of their own.
+    ['failing pages of a domain', undefined, ['--where', 'domain = large.example and failures >= 3']],
+    ['URLs by domain', undefined, ['--stats', '--by', 'domain', '--limit', '20']],
+    ['all of the due index, --stats --full', undefined, ['--stats', '--full']],
+    ['a pass over the records, --where without an index', undefined, ['--where', 'title ~ "no such title"']],
   ];
-  // Without an aim of their own.
-  const others: typeof asked = [
-    ['failing pages of a domain, by an expression', ['--where', 'domain = large.example and failures >= 3']],
-    ['URLs by domain', ['--stats', '--by', 'domain', '--limit', '20']],
-    ['all of the due index', ['--stats', '--full']],
-    ['a pass over the records', ['--where', 'title ~ "no such title"']],
-  ];
-  const node = best(['-e', '0']);
-  say(`node itself: ${node.cpuMs.toFixed(0)} ms CPU, ${node.wallMs.toFixed(0)} ms`);
-  const measure = (args: readonly string[]): { cpuMs: number; text: string } => {
-    const { cpuMs, wallMs, stderr, stdout } = best([cli, 'readdb', ...args, '--dir', dir, '--explain-query']);
-    const beyond = cpuMs - node.cpuMs;
-    const lines = stdout.trimEnd().split('\n').length;
-    const took = `${beyond.toFixed(0)} ms CPU beyond node's start (${(wallMs - node.wallMs).toFixed(0)} ms by the clock)`;
-    return { cpuMs: beyond, text: `${took}; ${lines} lines; ${stderr.trim()}` };
-  };
-  for (const [what, args] of asked) {
-    const { cpuMs, text } = measure(args);
-    verdict(cpuMs <= AIM_MS, `${what}: ${text}; aim ${AIM_MS} ms`);
+  for (const [what, aim, args] of asked) {
+    const { cpuMs } = await ask('readdb', ...args, '--dir', dir);
+    note(what, cpuMs - node, 'ms', aim);
   }
-  for (const [what, args] of others) say(`      ${what}: ${measure(args).text}`);
-  benchCommands(dir, some, verdict);
-  benchInject(verdict);
-}
+  await askCommands(note, dir, some, node);
+  await measureInject(note);
+});
 
-/** Hosts of the injected seeds, which come in an order without system, as from a web archive. */
-const SEED_HOSTS = 3_000;
-const INJECT_AIM = { cpuS: 40, rssMb: 300 };
-
-/** CPU of whole processes, with the start of Node. */
-function benchCommands(dir: string, url: string, verdict: (isGood: boolean, text: string) => void): void {
+/** Whole commands, with the start of Node. */
+async function askCommands(note: Note, dir: string, url: string, node: number): Promise<void> {
   const commands: readonly (readonly [aimMs: number, args: readonly string[]])[] = [
     [500, ['readdb', '--top-n', '20']],
     [500, ['readdb', '--sample', '10']],
@@ -183,29 +134,27 @@ function benchCommands(dir: string, url: string, verdict: (isGood: boolean, text
     [2_000, ['generate', '--dry-run']],
   ];
   for (const [aimMs, args] of commands) {
-    const { cpuMs } = best([cli, ...args, '--dir', dir]);
-    verdict(cpuMs <= aimMs, `${args.join(' ')}: ${cpuMs.toFixed(0)} ms CPU <= ${aimMs} ms`);
+    const { cpuMs } = await ask(...args, '--dir', dir);
+    note(`${args.join(' ')}, whole command`, cpuMs, 'ms', `<= ${aimMs}`);
   }
-  const [record, explained] = [['readdb', '--url'], ['explain']].map(
-    (command) => best([cli, ...command, url, '--dir', dir]).cpuMs,
-  ) as [number, number];
-  verdict(explained <= 1.5 * record, `explain: ${(explained / record).toFixed(2)} x readdb --url <= 1.5 x`);
+  const record = (await ask('readdb', '--url', url, '--dir', dir)).cpuMs;
+  const explained = (await ask('explain', url, '--dir', dir)).cpuMs;
+  note('explain', explained - node, 'ms', AIM);
+  note('explain against readdb --url', explained / record, 'x', '<= 1.5');
 }
 
-function benchInject(verdict: (isGood: boolean, text: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'incrawl-bench-inject-'));
-  try {
+/** Hosts of the injected seeds, which come in an order without system, as from a web archive. */
+const SEED_HOSTS = 3_000;
+
+const measureInject = (note: Note): Promise<void> =>
+  withFolder(async (folder) => {
     const seeds = join(folder, 'seeds.txt');
     const lines = Array.from({ length: URLS }, (_, i) => {
       const n = (i * 7_919) % URLS;
       return `https://www.site${n % SEED_HOSTS}.example.com/section/${n % 97}/page-${n}.html\n`;
     });
     writeFileSync(seeds, lines.join(''));
-    const { cpuMs, peakRss } = timed([cli, 'inject', seeds, '--dir', join(folder, 'state')]);
-    const { cpuS, rssMb } = INJECT_AIM;
-    verdict(cpuMs <= cpuS * 1_000, `inject of ${URLS} seeds: ${(cpuMs / 1_000).toFixed(1)} s CPU <= ${cpuS} s`);
-    verdict(peakRss <= rssMb, `inject of ${URLS} seeds: peak RSS ${peakRss.toFixed(0)} MB <= ${rssMb} MB`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+    const { cpuMs, peakMb } = await nodeCost([CLI, 'inject', seeds, '--dir', join(folder, 'state')]);
+    note('inject of 1 M seeds in random order, 3,000 hosts', cpuMs / 1_000, 's', '<= 40');
+    note('peak memory of inject, 3,000 hosts', peakMb, 'MB', '<= 300');
+  });

@@ -2,7 +2,8 @@
  * A site with traps beside 300 ordinary pages. Every page follows from its address alone, so that the site has no end
  * and needs no memory.
  */
-import { seeded } from '../seeded.ts';
+import { seeded } from '../harness/seeded.ts';
+import { vocabularyOf } from '../harness/words.ts';
 
 export const TRAPS = ['random', 'chain', 'facets', 'calendar', 'mirror', 'sessions', 'days', 'notices'] as const;
 export type Trap = (typeof TRAPS)[number];
@@ -19,11 +20,7 @@ export interface TrapPage {
   readonly links: readonly string[];
 }
 
-const VOCABULARY = (() => {
-  const next = seeded(7);
-  const letter = (): string => String.fromCharCode(97 + Math.floor(next() * 26));
-  return Array.from({ length: 5_000 }, () => Array.from({ length: 3 + Math.floor(next() * 8) }, letter).join(''));
-})();
+const VOCABULARY = vocabularyOf(7, 5_000, 3, 10);
 
 /** FNV-1a, 32 bits: the seed of a page. */
 function hashOf(text: string): number {

@@ -1,27 +1,25 @@
-/**
- * `npm run bench -- --only url-rules`: CPU of the rules of `urlfilter-rules` over 1 million URLs, in linear time as the
- * filter runs them, against the same rules one by one in V8's backtracking engine and in RE2JS.
- */
 import { RE2JS } from 're2js';
 import { DEFAULT_RULES } from '../../plugins/urlfilter-rules/default-rules.ts';
 import { createRuleFilter } from '../../plugins/urlfilter-rules/rule-filter.ts';
 import { type Rule, readRules } from '../../plugins/urlfilter-rules/rules.ts';
-import { seeded } from '../seeded.ts';
+import { cpuUs } from '../harness/cost.ts';
+import { measurement } from '../harness/measurement.ts';
+import { seeded } from '../harness/seeded.ts';
 
-const URLS = 1_000_000;
 /** URLs of one turn; the engines take turns, so that a busy machine is slow for all of them. */
 const TURN = 50_000;
-const LINKS_A_PAGE = 60;
 const CONTEXT = { from: null, depth: 0, seedHosts: new Set<string>() };
-
-/** CPU of one URL against the shipped rules, us: a page's links cost 60 times that, of some 3,000 us a page. */
-const MAX_SHIPPED_US = 2;
 
 type Engine = (url: string) => boolean;
 
-export function benchUrlRules(say: (text: string) => void, verdict: (isGood: boolean, text: string) => void): void {
-  const urls = madeUpUrls();
+/**
+ * CPU of the rules of `urlfilter-rules`, in linear time as the filter runs them, against the same rules one by one in
+ * V8's backtracking engine and in RE2JS.
+ */
+export const urlRules = measurement('urls', { urls: 1_000_000 }, async ({ question }, { urls: count }) => {
+  const urls = madeUpUrls(count);
   const suffixes = DEFAULT_RULES.split('\n').find((line) => line.startsWith('-(?i)')) ?? '';
+  const note = question('URL rules over 1 M URLs, CPU a URL');
   for (const [name, text] of [
     ['shipped rules', DEFAULT_RULES],
     ['100 rules', hundredRules(suffixes).join('\n')],
@@ -30,43 +28,43 @@ export function benchUrlRules(say: (text: string) => void, verdict: (isGood: boo
     const { rules } = readRules(text, 'bench');
     const filter = createRuleFilter(rules, 2048);
     // A thousand rules one by one are slow enough to be known from a twentieth of the URLs.
-    const asked = rules.length < 500 ? urls : urls.slice(0, URLS / 20);
-    const engines = {
-      filter: (url: string) => filter.filter(url, CONTEXT).accept,
-      v8: oneByOne(rules, ({ text: rule }) => compileForV8(rule)),
-      re2js: oneByOne(rules, ({ text: rule }) => RE2JS.compile(rule.slice(1))),
-    };
-    const { us, accepted } = timed(engines, asked);
-    const isEqual = accepted.filter === accepted.v8 && accepted.v8 === accepted.re2js;
-    say(
-      `${name.padEnd(16)} ${asked.length.toLocaleString('en')} URLs  filter ${us.filter.toFixed(2)} us CPU a URL  ` +
-        `V8 one by one ${us.v8.toFixed(2)} us (${(us.filter / us.v8).toFixed(2)} x)  ` +
-        `RE2JS one by one ${us.re2js.toFixed(2)} us  ` +
-        `${LINKS_A_PAGE} links ${((LINKS_A_PAGE * us.filter) / 1_000).toFixed(3)} ms`,
+    const asked = rules.length < 500 ? urls : urls.slice(0, count / 20);
+    const engines: readonly (readonly [string, Engine])[] = [
+      ['', (url) => filter.filter(url, CONTEXT).accept],
+      [", one by one in V8's engine", oneByOne(rules, ({ text: rule }) => compileForV8(rule))],
+      [', one by one in RE2JS', oneByOne(rules, ({ text: rule }) => RE2JS.compile(rule.slice(1)))],
+    ];
+    const [own, v8, re2js] = await timed(
+      engines.map(([, engine]) => engine),
+      asked,
     );
-    verdict(isEqual, `${name}: all engines let in the same number of URLs, ${accepted.filter.toLocaleString('en')}`);
-    if (text === DEFAULT_RULES) {
-      verdict(us.filter <= MAX_SHIPPED_US, `${name}: ${us.filter.toFixed(2)} us a URL <= ${MAX_SHIPPED_US} us`);
-    } else {
-      verdict(us.filter <= us.v8, `${name}: ${us.filter.toFixed(2)} us a URL <= ${us.v8.toFixed(2)} us in V8`);
-    }
+    // A page's links cost 60 times the shipped rules, of some 3,000 us a page.
+    note(name, own!.us, 'us', `<= ${text === DEFAULT_RULES ? 2 : v8!.us.toFixed(2)}`);
+    note(`${name}${engines[1]![0]}`, v8!.us, 'us');
+    note(`${name}${engines[2]![0]}`, re2js!.us, 'us');
+    note(
+      `${name}: URLs that one engine lets in and another does not`,
+      Math.abs(own!.accepted - v8!.accepted) + Math.abs(own!.accepted - re2js!.accepted),
+      'URLs',
+      '= 0',
+    );
   }
-}
+});
 
-function timed<Name extends string>(engines: Record<Name, Engine>, urls: readonly string[]) {
-  const us = Object.fromEntries(Object.keys(engines).map((name) => [name, 0])) as Record<Name, number>;
-  const accepted = { ...us };
+/** CPU a URL of each engine, and how many it lets in. */
+async function timed(engines: readonly Engine[], urls: readonly string[]) {
+  const costs = engines.map(() => ({ us: 0, accepted: 0 }));
   for (let from = 0; from < urls.length; from += TURN) {
     const turn = urls.slice(from, from + TURN);
-    for (const name of Object.keys(engines) as Name[]) {
-      const engine = engines[name];
-      const before = process.cpuUsage();
-      for (const url of turn) if (engine(url)) accepted[name]++;
-      const { user, system } = process.cpuUsage(before);
-      us[name] += (user + system) / urls.length;
+    for (const [i, engine] of engines.entries()) {
+      const cost = costs[i]!;
+      const us = await cpuUs(() => {
+        for (const url of turn) if (engine(url)) cost.accepted++;
+      });
+      cost.us += us / urls.length;
     }
   }
-  return { us, accepted };
+  return costs;
 }
 
 function oneByOne(rules: readonly Rule[], compile: (rule: Rule) => { test(url: string): boolean }): Engine {
@@ -116,9 +114,9 @@ function hostRules(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `+^https?://(?:[a-z0-9-]+\\.)*site${i * 13}\\.example/`);
 }
 
-function madeUpUrls(): string[] {
+function madeUpUrls(count: number): string[] {
   const next = seeded(17);
-  const below = (count: number): number => Math.floor(next() * count);
+  const below = (most: number): number => Math.floor(next() * most);
   const word = (): string => WORDS[below(WORDS.length)]!;
   const endings = [
     ...Array.from({ length: 10 }, () => () => '.html'),
@@ -129,7 +127,7 @@ function madeUpUrls(): string[] {
     () => `?id=${below(100_000)}&lang=en`,
     () => `/${SECTIONS[below(SECTIONS.length)]}/${below(100)}`,
   ];
-  return Array.from({ length: URLS }, () => {
+  return Array.from({ length: count }, () => {
     const path = `${word()}/${word()}-${word()}-${word()}-${below(1_000_000)}`;
     return `https://www.site${below(997)}.example/${path}${endings[below(endings.length)]!()}`;
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linePlot, plotFile } from '../../bench/plots/line-plot.ts';
+import { linePlot, plotFile } from '../../bench/harness/line-plot.ts';
 
 const plot = linePlot({
   caption: 'a < b',

@@ -1,4 +1,4 @@
-import { seeded } from '../../bench/seeded.ts';
+import { seeded } from '../../bench/harness/seeded.ts';
 import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
 import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';

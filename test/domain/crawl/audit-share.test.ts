@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seeded } from '../../../bench/seeded.ts';
+import { seeded } from '../../../bench/harness/seeded.ts';
 import { type AuditRecord, auditShareOf, NO_AUDITS } from '../../../src/domain/crawl/headers/ladder.ts';
 import { createAuditChoice } from '../../../src/steps/generate/hazard-round.ts';
 

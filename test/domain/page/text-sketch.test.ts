@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seeded } from '../../../bench/seeded.ts';
+import { seeded } from '../../../bench/harness/seeded.ts';
 import { createTextSketcher, isSketch, textOverlap } from '../../../src/domain/page/near/page-dimensions.ts';
 
 const sketch = createTextSketcher();

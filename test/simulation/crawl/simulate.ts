@@ -1,4 +1,4 @@
-import { seeded } from '../../../bench/seeded.ts';
+import { seeded } from '../../../bench/harness/seeded.ts';
 import { defaultConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { CrawlError } from '../../../src/domain/errors.ts';

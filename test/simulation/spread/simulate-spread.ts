@@ -1,4 +1,4 @@
-import { seeded } from '../../../bench/seeded.ts';
+import { seeded } from '../../../bench/harness/seeded.ts';
 import { createMemoryRobotsStore } from '../../../src/adapters/memory/robots-store.ts';
 import { verifyRows } from '../../../src/adapters/rows/care/verify-rows.ts';
 import { openCrawlDbOn } from '../../../src/adapters/rows/open-crawl-db.ts';

@@ -1,4 +1,4 @@
-import { type Axis, linePlot } from '../../../../bench/plots/line-plot.ts';
+import { type Axis, linePlot } from '../../../../bench/harness/line-plot.ts';
 import type { Sample, Series } from './samples.ts';
 
 const MB = 1024 ** 2;

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { plotFile } from '../../../../bench/plots/line-plot.ts';
+import { plotFile } from '../../../../bench/harness/line-plot.ts';
 import { program, ROOT } from '../program.ts';
 import { startManyHosts } from './many-hosts.ts';
 import { type Sample, trends } from './samples.ts';

@@ -66,6 +66,18 @@ export function linePlot({ caption, x, y, curves }: LinePlot): string {
   return `<text x="20" y="20">${escaped(caption)}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;
 }
 
+/** From zero in about five steps of 1, 2 or 5 times a power of ten, for all values of the curves. */
+export function axisFromZero(
+  curves: readonly Pick<Curve, 'points'>[],
+  label = (at: number): string => String(at),
+): Axis {
+  const most = Math.max(1e-9, ...curves.flatMap(({ points }) => points.map(([, y]) => y)));
+  const power = 10 ** Math.floor(Math.log10(most / 5));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= most / 5) as number);
+  const at = Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => Number((i * step).toPrecision(3)));
+  return { ticks: at.map((each) => ({ at: each, label: label(each) })) };
+}
+
 /** The SVG of plots below each other. */
 export function plotFile(title: string, plots: readonly string[]): string {
   const height = HEIGHT * plots.length;

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { type Served, serve } from '../harness/places.ts';
 
 /** A single-page application on loopback: every page is the same shell, its text and links come as JSON. */
-export interface AppSite {
-  readonly origin: string;
-  /** Answers since the last call: bodies and 304s of shells, data and shared files; bytes of bodies. */
-  taken(): { readonly pages: number; readonly data: number; readonly shared: number; readonly bytes: number };
-  /** Gives this share of the pages, spread evenly, other text; returns how many. */
-  change(share: number): number;
-  close(): Promise<void>;
+export interface AppSite extends Served {
+  /** Answers since the last call: bodies and 304s of shells, data and shared files. */
+  taken(): number;
+  /** Gives this share of the pages, spread evenly, other text. */
+  change(share: number): void;
 }
 
 /** Text of a page, characters. */
@@ -39,47 +37,32 @@ const STYLE = 'body { font: 16px sans-serif } main { max-width: 40rem; margin: a
 
 export async function startAppSite(pages: number): Promise<AppSite> {
   const versions = new Array<number>(pages).fill(0);
-  let log = { pages: 0, data: 0, shared: 0, bytes: 0 };
+  let answers = 0;
   const send = (response: ServerResponse, condition: unknown, type: string, body: string): void => {
+    answers++;
     const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
-    if (condition === etag) return void response.writeHead(304, { etag }).end();
-    log.bytes += Buffer.byteLength(body);
-    response.writeHead(200, { 'content-type': type, etag, 'cache-control': 'no-cache' }).end(body);
+    if (condition === etag) response.writeHead(304, { etag }).end();
+    else response.writeHead(200, { 'content-type': type, etag, 'cache-control': 'no-cache' }).end(body);
   };
-  const server = createServer(({ url = '/', headers }, response) => {
+  const site = await serve(({ url = '/', headers }, response) => {
     const condition = headers['if-none-match'];
-    const number = /^\/(?:api\/)?(?:items\/(\d+))?$/.exec(url)?.[1] ?? '0';
-    const i = Number(number);
+    const i = Number(/^\/(?:api\/)?(?:items\/(\d+))?$/.exec(url)?.[1] ?? '0');
     if (url === '/robots.txt' || url === '/favicon.ico' || i >= pages) return void response.writeHead(404).end();
-    if (url === '/app.js' || url === '/app.css') {
-      log.shared++;
-      return url === '/app.js'
-        ? send(response, condition, 'text/javascript', SCRIPT)
-        : send(response, condition, 'text/css', STYLE);
-    }
-    if (url.startsWith('/api/')) {
-      log.data++;
-      return send(response, condition, 'application/json', JSON.stringify(itemOf(i, versions[i] as number, pages)));
-    }
-    log.pages++;
-    send(response, condition, 'text/html', SHELL);
+    if (url === '/app.js') return send(response, condition, 'text/javascript', SCRIPT);
+    if (url === '/app.css') return send(response, condition, 'text/css', STYLE);
+    if (!url.startsWith('/api/')) return send(response, condition, 'text/html', SHELL);
+    send(response, condition, 'application/json', JSON.stringify(itemOf(i, versions[i] as number, pages)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...site,
     taken() {
-      const before = log;
-      log = { pages: 0, data: 0, shared: 0, bytes: 0 };
+      const before = answers;
+      answers = 0;
       return before;
     },
     change(share) {
       const step = Math.round(1 / share);
       for (let i = step - 1; i < pages; i += step) versions[i] = (versions[i] as number) + 1;
-      return Math.floor(pages / step);
-    },
-    close() {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
     },
   };
 }
