@@ -1,6 +1,6 @@
 /**
- * Decision trees of the main content, written by `node dist/bench/content/train.js --out` (see bench/RESULTS.md); not
- * to be edited. Learnt from made pages in five languages (made-pages.ts) and from labelled ones:
+ * Decision trees of the main content, written by `npm run bench -- --only train --out FILE`; not to be edited.
+ * Learnt from made pages in five languages (made-pages.ts) and from labelled ones:
  * 1420 of wcxb-dev, 379 of daniel-dev, 116 of fundus-dev.
  * The numbers before the colons are columns of FEATURES in feature-columns.ts.
  */
