@@ -85,6 +85,14 @@ export function movePartitionTo(
     const wanted = 'expected the URL of a PostgreSQL, such as postgres://crawler@10.0.0.8/crawl';
     throw new CrawlError('usage-invalid', `${withoutPassword(asked.url)} names no server: ${wanted}`);
   }
+  const isKnown = [config.cluster.store, ...config.cluster.servers].includes(asked.url);
+  if (!isKnown && asked.url !== withoutCredentials(asked.url)) {
+    const how = 'leave it out here, and set it by PGPASSWORD, in ~/.pgpass or in cluster.servers of all machines';
+    throw new CrawlError(
+      'usage-invalid',
+      `${withoutPassword(asked.url)} has a password, which workers need too: ${how}`,
+    );
+  }
   return withPartitions(options, async (store, partitions) => {
     const number = /^\d{1,3}$/.test(asked.partition) ? Number(asked.partition) : partitions;
     if (number >= partitions) {

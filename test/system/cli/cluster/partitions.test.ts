@@ -162,6 +162,12 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
       2,
       'redis://a:***@127.0.0.1 names no server: expected',
     ],
+    [
+      'a password that workers would not have',
+      ['move', '001', 'postgres://a:secret@127.0.0.1/x'],
+      2,
+      'postgres://a:***@127.0.0.1/x has a password, which workers need too',
+    ],
     ['a server that does not answer', ['move', '001', 'postgres://127.0.0.1:1/x'], 1, 'PostgreSQL does not answer'],
   ] as const)(
     'refuses %s',
