@@ -85,13 +85,23 @@ const measureRows = (
       state: 'fetched',
       signature: signatures[i]!,
     });
+    let [puts, putBytes] = [0, 0];
     const written = await cpuUs(async () => {
       for (let from = 0; from < signatures.length; from += CHUNK) {
         const batch = rows.batch();
         const length = Math.min(CHUNK, signatures.length - from);
         const changes = Array.from({ length }, (_, i) => ({ before: null, after: pageOf(from + i) }));
-        await tables.stage(batch, changes);
+        const sink = {
+          put: (key: string, value: Buffer) => {
+            puts++;
+            putBytes += key.length + value.length;
+            batch.put(key, value);
+          },
+          del: (key: string) => batch.del(key),
+        };
+        const onWritten = await tables.stage(sink, changes);
         await batch.write();
+        onWritten();
       }
     });
     const asked = Array.from({ length: signatures.length / 10 }, (_, i) => {
@@ -113,6 +123,8 @@ const measureRows = (
     });
     await rows.close();
     const bytes = sum(readdirSync(join(dir, 'db')).map((name) => statSync(join(dir, 'db', name)).size));
+    note('rows put a page', puts / signatures.length, '', '<= 2');
+    note('bytes put a page', putBytes / signatures.length, 'B');
     note('a new page', written / signatures.length, 'us');
     note('a look-up', read / asked.length, 'us');
     note('a look-up in memory', inMemory / asked.length, 'us');

@@ -1,4 +1,5 @@
 import { openPostgresStore } from '../../src/adapters/postgres/shared-store.ts';
+import type { NearPlan } from '../../src/adapters/rows/near/fingerprint-tables.ts';
 import { openCrawlDbOn } from '../../src/adapters/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../src/adapters/rows/rows-crawl-db.ts';
 import { WriteLease } from '../../src/operations/cluster/write-lease.ts';
@@ -25,6 +26,10 @@ export async function openRows(url: string, name: string, leaseMs = 30_000, wait
   }
 }
 
-export async function openInStore(url: string, name: string, leaseMs?: number): Promise<RowsCrawlDb> {
-  return openCrawlDbOn(await openRows(url, name, leaseMs), { name, log: SILENT });
+export async function openInStore(
+  url: string,
+  name: string,
+  { leaseMs, near }: { readonly leaseMs?: number; readonly near?: NearPlan } = {},
+): Promise<RowsCrawlDb> {
+  return openCrawlDbOn(await openRows(url, name, leaseMs), { name, log: SILENT, ...(near && { near }) });
 }

@@ -48,7 +48,7 @@ export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): 
     log.debug('crawl db opened', { name, ...writer.counters() });
     const seen = await openSeenFilter(rows, writer, options.seenFilter ?? null, log);
     writer.newUrls = seen.watcher;
-    const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log);
+    const { tables, watcher } = await openFingerprintTables(rows, options.near ?? null, log, isReadOnly);
     writer.records = watcher;
     return new RowsCrawlDb({
       rows,

@@ -128,11 +128,11 @@ export function sharedStoreContract(product: string, url: () => string): void {
     const put = (url: string) => ({ puts: [{ datum: newDatum({ url, now: 0, intervalMs: 1_000 }), previous: null }] });
 
     it('a writer that was paused beyond its lease gets an error and changes nothing', async () => {
-      const paused = await openInStore(url(), 'fenced', 60);
+      const paused = await openInStore(url(), 'fenced', { leaseMs: 60 });
       await paused.write(put('https://a.example/'));
       // Nothing of this process runs for longer than the lease: its timer cannot keep it.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-      const other = await openInStore(url(), 'fenced', 30_000);
+      const other = await openInStore(url(), 'fenced', { leaseMs: 30_000 });
       await other.write(put('https://b.example/'));
       const before = await contentOf(other);
       await expect(paused.write(put('https://late.example/'))).rejects.toMatchObject({ code: 'lease-lost' });

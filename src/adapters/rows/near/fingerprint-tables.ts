@@ -7,51 +7,76 @@ import {
   parseFingerprint,
 } from '../../../domain/page/near/fingerprint-tables.ts';
 import { prefixRange, urlFromKey } from '../../../domain/url/canonical/url-key.ts';
-import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../../ports/fingerprint-tables.ts';
+import type { FingerprintTables, NearAnswer, NearQuestion } from '../../../ports/fingerprint-tables.ts';
 import type { Log } from '../../../ports/log.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 import { type Rows, readMany, readRange } from '../rows.ts';
 import type { RecordChange, RecordWatcher, RowSink } from '../writing/row-watchers.ts';
+import { advanceMerges } from './merge-runs.ts';
 import {
-  bucketKeys,
   digestOf,
   duplicateKey,
   duplicatesPrefix,
+  logKey,
   NEAR_FACT_KEY,
   NEAR_LAYOUT,
-  NearBucket,
-  type NearEntry,
-  scopeText,
+  RUNS_KEY,
+  scopeHash,
   urlKeyOfDuplicate,
-  urlOfDigestKey,
 } from './near-rows.ts';
+import { keyOfEntry, type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
+import type { SignatureEntry } from './signature-entries.ts';
+import { encodeLogRow, type SignatureChange, SignatureLog } from './signature-log.ts';
+import {
+  decodeRuns,
+  encodeRuns,
+  NO_RUNS,
+  planMerges,
+  RUN_SIZES,
+  type RunList,
+  type RunSizes,
+} from './signature-runs.ts';
 
 export interface NearPlan {
   readonly scope: RepeatScope;
   readonly minChars: number;
   /** Name of the host or domain of a URL; the same for all URLs where any page may repeat any other. */
   readonly scopeOf: (url: string) => string;
+  /** Default: {@link RUN_SIZES}. */
+  readonly sizes?: RunSizes;
 }
 
 /** Records per batch of a rebuild. */
-const REBUILD_WINDOW = 10_000;
+const REBUILD_WINDOW = 1_000;
+/**
+ * Entries that merges move, in one table, for each entry that is added. A million pages take some six moves in five
+ * tables: merges end long before the next of their size begin.
+ */
+const MOVED_PER_ENTRY = 80;
 
 export const nearFact = ({ scope, minChars }: NearPlan): string => `${NEAR_LAYOUT} ${scope} ${minChars}`;
+
+export interface OpenedTables {
+  readonly tables: RowsFingerprintTables | null;
+  readonly watcher: RecordWatcher | null;
+}
 
 /**
  * Opens the tables of a crawl db, and rebuilds them from the records when there are none, or they have another plan.
  * Without a plan they are not kept up to date: the first write to a record marks them as void.
+ * @param isReadOnly another process may write meanwhile: log and runs are read again for each question
  */
 export async function openFingerprintTables(
   rows: Rows,
   plan: NearPlan | null,
   log: Log,
-): Promise<{ readonly tables: RowsFingerprintTables | null; readonly watcher: RecordWatcher | null }> {
-  const [stored] = await readMany(rows, [NEAR_FACT_KEY]);
+  isReadOnly: boolean,
+): Promise<OpenedTables> {
+  const [stored, runs] = await readMany(rows, [NEAR_FACT_KEY, RUNS_KEY]);
   if (plan === null) return { tables: null, watcher: stored === undefined ? null : VOIDING };
-  const tables = new RowsFingerprintTables(rows, plan);
-  if (stored?.toString() !== nearFact(plan)) {
+  const tables = new RowsFingerprintTables(rows, plan, isReadOnly);
+  if (stored?.toString() !== nearFact(plan) || !isRunList(runs)) {
     await clearTables(rows);
     await fill(rows, tables, log);
     await rows.put(NEAR_FACT_KEY, Buffer.from(nearFact(plan)));
@@ -62,8 +87,17 @@ export async function openFingerprintTables(
 const VOIDING: RecordWatcher = {
   stage: async (sink) => {
     sink.del(NEAR_FACT_KEY);
+    return () => {};
   },
 };
+
+function isRunList(bytes: Buffer | undefined): boolean {
+  try {
+    return bytes === undefined || decodeRuns(bytes) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** Removes the tables; the next opening rebuilds them. The fact goes first: without it the rest is ignored. */
 export async function clearTables(rows: Rows): Promise<void> {
@@ -77,8 +111,9 @@ async function fill(rows: Rows, tables: RowsFingerprintTables, log: Log): Promis
   let records = 0;
   const flush = async (): Promise<void> => {
     const batch = rows.batch();
-    await tables.stage(batch, changes);
+    const onWritten = await tables.stage(batch, changes);
     await batch.write();
+    onWritten();
     records += changes.length;
     changes = [];
   };
@@ -90,14 +125,27 @@ async function fill(rows: Rows, tables: RowsFingerprintTables, log: Log): Promis
   if (records > 0) log.info('the tables of signatures were rebuilt from the records', { records });
 }
 
-/** Tables of signatures in rows of the crawl db, updated in the batches that write its records. */
+/** Log and runs as they are stored. */
+export async function readTables(rows: Rows): Promise<TablesRead> {
+  return { list: await storedRuns(rows), log: await SignatureLog.read(rows) };
+}
+
+/**
+ * Tables of signatures in rows of the crawl db, updated in the batches that write its records. New signatures go to a
+ * log, which is kept in memory; a long one becomes a run of sorted blocks, and runs are merged, piece by piece in
+ * further batches (docs/decisions/080-signatures-in-runs.md).
+ */
 export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;
   readonly #plan: NearPlan;
+  readonly #isReadOnly: boolean;
+  /** Read when first needed. */
+  #read: Promise<TablesRead> | null = null;
 
-  constructor(rows: Rows, plan: NearPlan) {
+  constructor(rows: Rows, plan: NearPlan, isReadOnly = false) {
     this.#rows = rows;
     this.#plan = plan;
+    this.#isReadOnly = isReadOnly;
   }
 
   get scope(): RepeatScope {
@@ -109,45 +157,40 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   }
 
   async near(questions: readonly NearQuestion[]): Promise<NearAnswer[]> {
-    const asked = questions.map((question) => ({
-      question,
-      fingerprint: parseFingerprint(question.signature),
-      own: digestOf(question.url),
-      keys: bucketKeys(this.#scopeText(question.url, question.signatureName), parseFingerprint(question.signature)),
-    }));
     for (const { distance } of questions) {
       if (distance > MAX_EXACT_DISTANCE) {
         throw new RangeError(`a distance of at most ${MAX_EXACT_DISTANCE} bits was expected, got ${distance}`);
       }
     }
-    const buckets = await readMany(
-      this.#rows,
-      asked.flatMap(({ keys }) => keys),
-    );
-    let next = 0;
-    const found = asked.map(({ question, fingerprint, own, keys }) => {
-      const candidates = new Map<string, { readonly entry: NearEntry; readonly distance: number }>();
-      let complete = true;
-      for (const _ of keys) {
-        const stored = buckets[next++];
-        if (stored === undefined) continue;
-        const bucket = new NearBucket(stored);
-        if (bucket.leftOut > 0) complete = false;
-        bucket.near(fingerprint, question.distance, (entry, distance) => {
-          if (isSame(entry.digest, own)) return;
-          candidates.set(urlOfDigestKey(entry.digest), { entry, distance });
-        });
-      }
-      return { candidates, complete };
+    for (;;) {
+      const read = await this.#current();
+      const answers = await this.#answers(read, questions);
+      // A merge that ended meanwhile may have removed what was still to be read.
+      if ((await this.#generation()) === read.list.generation) return answers;
+    }
+  }
+
+  async #answers(read: TablesRead, questions: readonly NearQuestion[]): Promise<NearAnswer[]> {
+    // Pages of one template ask the same.
+    const probes = new Map<string, Probe>();
+    const keys = questions.map(({ url, signature, signatureName, distance }) => {
+      const scope = scopeHash(this.#plan.scopeOf(url), signatureName);
+      const key = `${scope} ${signature} ${distance}`;
+      if (!probes.has(key)) probes.set(key, { scope, fingerprint: parseFingerprint(signature), distance });
+      return key;
     });
-    const urls = await this.#urlsOf(found.flatMap(({ candidates }) => [...candidates.keys()]));
-    return found.map(({ candidates, complete }) => {
-      const pages: NearFound[] = [];
-      for (const [key, { entry, distance }] of candidates) {
-        const url = urls.get(key);
+    const searched = await searchNear(this.#rows, read, [...probes.values()]);
+    const found = new Map<string, NearEntries>([...probes.keys()].map((key, i) => [key, searched[i]!]));
+    const digests = new Map<string, Fingerprint>();
+    for (const { entries } of searched) for (const { entry } of entries) digests.set(keyOfEntry(entry), entry.digest);
+    const urls = await urlsOf(this.#rows, read, digests);
+    return questions.map(({ url: own }, i) => {
+      const { entries, complete } = found.get(keys[i]!)!;
+      const pages = entries.flatMap(({ entry, distance }) => {
+        const url = urls.get(keyOfEntry(entry));
         const { textChars, isDuplicate } = entry;
-        if (url !== undefined) pages.push({ url, distance, textChars, isDuplicate });
-      }
+        return url === undefined || url === own ? [] : [{ url, distance, textChars, isDuplicate }];
+      });
       pages.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1));
       return { pages, complete };
     });
@@ -159,76 +202,86 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     }
   }
 
-  /** Stages the changes of a batch. */
-  async stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void> {
-    const edits: { readonly key: string; readonly edit: (bucket: NearBucket) => void }[] = [];
+  /** Stages the changes of a batch, and some of the work of merges. */
+  async stage(sink: RowSink, changes: readonly RecordChange[]): Promise<() => void> {
+    const signatures: SignatureChange[] = [];
     for (const { before, after } of changes) {
       stageDuplicate(sink, before, after);
-      // Most visits change no signature: places are computed only where they may differ.
-      if (isSignedAlike(before, after)) continue;
-      const [left, right] = [this.placeOf(before), this.placeOf(after)];
-      if (isSamePlace(left, right)) continue;
-      for (const key of left?.keys ?? []) edits.push({ key, edit: (bucket) => bucket.remove(left!.entry.digest) });
-      for (const key of right?.keys ?? []) edits.push({ key, edit: (bucket) => bucket.add(right!.entry) });
-      if (right === null) sink.del(urlOfDigestKey(left!.entry.digest));
-      else if (left === null) sink.put(urlOfDigestKey(right.entry.digest), Buffer.from(after!.url));
+      // Most visits change no signature: entries are computed only where they may differ.
+      if (!isSignedAlike(before, after)) signatures.push(...this.#signatureChanges(before, after));
     }
-    if (edits.length === 0) return;
-    const keys = [...new Set(edits.map(({ key }) => key))];
-    const stored = await readMany(this.#rows, keys);
-    const buckets = new Map(keys.map((key, i) => [key, new NearBucket(stored[i])]));
-    for (const { key, edit } of edits) edit(buckets.get(key)!);
-    for (const [key, bucket] of buckets) {
-      if (bucket.isEmpty) sink.del(key);
-      else sink.put(key, bucket.bytes);
-    }
+    if (signatures.length === 0) return () => {};
+    const { list, log } = await this.#current();
+    const number = log.last + 1;
+    const row = encodeLogRow(signatures);
+    sink.put(logKey(number), row);
+    const planned = planMerges(list, log, this.#plan.sizes ?? RUN_SIZES);
+    const budget = signatures.length * MOVED_PER_ENTRY;
+    const { list: moved, flushed } = await advanceMerges(this.#rows, sink, planned, log, budget);
+    if (moved !== list) sink.put(RUNS_KEY, encodeRuns(moved));
+    return () => {
+      const left = flushed === 0 ? log : log.after(flushed);
+      left.add(number, row);
+      this.#read = Promise.resolve({ list: moved, log: left });
+    };
   }
 
-  /** Buckets and entry of a record; `null`: it is in no bucket. */
-  placeOf(datum: CrawlDatum | null): Place | null {
+  #signatureChanges(before: CrawlDatum | null, after: CrawlDatum | null): SignatureChange[] {
+    const [left, right] = [this.entryOf(before), this.entryOf(after)];
+    if (isSameEntry(left, right)) return [];
+    const isSameSignature = left !== null && right !== null && isSamePlace(left, right);
+    const changes: SignatureChange[] = [];
+    if (left !== null && !isSameSignature) {
+      changes.push({ entry: left, isRemoval: true, ...(right === null ? { url: null } : {}) });
+    }
+    if (right !== null) changes.push({ entry: right, isRemoval: false, ...(left === null ? { url: after!.url } : {}) });
+    return changes;
+  }
+
+  /** Entry of a record; `null`: it is in no table. */
+  entryOf(datum: CrawlDatum | null): SignatureEntry | null {
     const signed = datum === null ? null : signedText(datum, this.#plan.minChars);
     if (datum === null || signed === null) return null;
-    const { signature, signatureName, textChars } = signed;
-    const fingerprint = parseFingerprint(signature);
-    const entry = { fingerprint, digest: digestOf(datum.url), textChars, isDuplicate: datum.state === 'duplicate' };
-    return { keys: bucketKeys(this.#scopeText(datum.url, signatureName), fingerprint), entry };
+    return {
+      scope: scopeHash(this.#plan.scopeOf(datum.url), signed.signatureName),
+      fingerprint: parseFingerprint(signed.signature),
+      digest: digestOf(datum.url),
+      textChars: signed.textChars,
+      isDuplicate: datum.state === 'duplicate',
+    };
   }
 
-  #scopeText(url: string, signatureName: string): string {
-    return scopeText(this.#plan.scopeOf(url), signatureName);
+  #current(): Promise<TablesRead> {
+    if (this.#isReadOnly) return readTables(this.#rows);
+    this.#read ??= readTables(this.#rows).catch((error: unknown) => {
+      this.#read = null;
+      throw error;
+    });
+    return this.#read;
   }
 
-  async #urlsOf(keys: readonly string[]): Promise<Map<string, string>> {
-    const distinct = [...new Set(keys)];
-    const stored = await readMany(this.#rows, distinct);
-    const urls = new Map<string, string>();
-    for (const [i, key] of distinct.entries()) {
-      const bytes = stored[i];
-      if (bytes !== undefined) urls.set(key, bytes.toString());
-    }
-    return urls;
+  async #generation(): Promise<number> {
+    if (!this.#isReadOnly) return (await this.#current()).list.generation;
+    return (await storedRuns(this.#rows)).generation;
   }
 }
 
-/** Buckets and entry of a page. */
-export interface Place {
-  readonly keys: readonly string[];
-  readonly entry: NearEntry;
+async function storedRuns(rows: Rows): Promise<RunList> {
+  const [bytes] = await readMany(rows, [RUNS_KEY]);
+  return bytes === undefined ? NO_RUNS : decodeRuns(bytes);
 }
 
 const isSame = (a: Fingerprint, b: Fingerprint): boolean => a.high === b.high && a.low === b.low;
 
-function isSamePlace(a: Place | null, b: Place | null): boolean {
+const isSamePlace = (a: SignatureEntry, b: SignatureEntry): boolean =>
+  a.scope === b.scope && isSame(a.fingerprint, b.fingerprint);
+
+function isSameEntry(a: SignatureEntry | null, b: SignatureEntry | null): boolean {
   if (a === null || b === null) return a === b;
-  return (
-    isSame(a.entry.fingerprint, b.entry.fingerprint) &&
-    a.entry.isDuplicate === b.entry.isDuplicate &&
-    a.entry.textChars === b.entry.textChars &&
-    a.keys[0] === b.keys[0]
-  );
+  return isSamePlace(a, b) && a.isDuplicate === b.isDuplicate && a.textChars === b.textChars;
 }
 
-/** Whether all inputs of a place are equal. */
+/** Whether all inputs of an entry are equal. */
 function isSignedAlike(before: CrawlDatum | null, after: CrawlDatum | null): boolean {
   if (before === null || after === null) return before?.signature == null && after?.signature == null;
   return (

@@ -150,7 +150,7 @@ export class BatchWriter {
       const staged = new StagedBatch(native, reads.leases);
       staged.stage(batch, reads);
       if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
-      if (staged.changes.length > 0) await this.records?.stage(native, staged.changes);
+      const onWritten = staged.changes.length > 0 ? await this.records?.stage(native, staged.changes) : undefined;
       if (batch.isImporting !== undefined) stageImporting(native, batch.isImporting);
       const touched = staged.tallies.hosts();
       const rows = await this.hostRows(touched);
@@ -173,6 +173,7 @@ export class BatchWriter {
       const feed = batch.feed === undefined ? this.#feed : await stageFeed(this.#rows, native, this.#feed, batch.feed);
       const sent = batch.forwarding === undefined ? null : await this.#stageForwarding(native, batch.forwarding);
       await this.#commit(() => native.write({ sync: durable }));
+      onWritten?.();
       const facts = await this.#facts?.catch(() => null);
       for (const [name, value] of Object.entries(batch.meta ?? {})) facts?.set(name, keptFact(value));
       this.#counters = counters;

@@ -19,5 +19,6 @@ export interface RecordChange {
 
 /** Adds rows to every batch that changes records. */
 export interface RecordWatcher {
-  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<void>;
+  /** Resolves with what is called once the batch is written; a batch that is not leaves no trace. */
+  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<() => void>;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { CrawlDb } from '../../../../src/ports/crawl-db.ts';
 import { openInStore } from '../../../adapters/open-store.ts';
 import { crawlDbContract } from '../../../contracts/crawl-db.contract.ts';
+import { fingerprintTablesContract } from '../../../contracts/fingerprint-tables.contract.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const SKIPPED = NO_POSTGRES === null ? '' : ` (skipped: ${NO_POSTGRES})`;
@@ -28,4 +29,15 @@ describe.skipIf(NO_POSTGRES !== null)(`rows in PostgreSQL${SKIPPED}`, () => {
       return open(names.get(db) as string);
     },
   });
+
+  const SIZES = { log: 1, entries: 1, urls: 1 };
+  for (const [name, sizes] of [
+    ['PostgreSQL', {}],
+    ['PostgreSQL, in runs', { sizes: SIZES }],
+  ] as const) {
+    fingerprintTablesContract(name, async (plan) => {
+      const db = await openInStore(server.url, `contract-${count++}`, { near: { ...plan, ...sizes } });
+      return { db, tables: db.fingerprints! };
+    });
+  }
 });
