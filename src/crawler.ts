@@ -19,6 +19,7 @@ export { repairState, verifyState } from './operations/care/state-care.ts';
 export type { ChangesFilter, ChangesQuery, ChangeView, FeedView } from './operations/changes/changes.ts';
 export type { ParseCheck, SitemapCheck, UrlCheck } from './operations/check/check-results.ts';
 export type { Checker, ExplainedParse, ParseInput } from './operations/check/checker.ts';
+export { openWorkers, type WorkersWatch } from './operations/cluster/open-workers.ts';
 export { folderOfPage } from './operations/cluster/partitions/partition-dir.ts';
 export {
   type MovedPartition,
@@ -27,6 +28,12 @@ export {
   partitionViews,
 } from './operations/cluster/servers/partition-operations.ts';
 export type { Worker } from './operations/cluster/work-off.ts';
+export {
+  livingOf,
+  type WatchedPartition,
+  type WorkersView,
+  type WorkerView,
+} from './operations/cluster/workers-view.ts';
 export {
   type CookieImport,
   type CookieRow,

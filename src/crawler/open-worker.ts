@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { cpuMs, systemClock } from '../adapters/system/clock.ts';
 import { CrawlError } from '../domain/errors.ts';
@@ -13,9 +14,11 @@ import {
 import { spreadWork } from '../operations/cluster/partitions/spread-work.ts';
 import { serverClock } from '../operations/cluster/server-clock.ts';
 import { openCrawlStore } from '../operations/cluster/servers/crawl-store.ts';
-import type { Worker } from '../operations/cluster/work-off.ts';
+import { faultText, isOwnFault, type Worker } from '../operations/cluster/work-off.ts';
+import { WorkerTally } from '../operations/cluster/worker-tally.ts';
 import { segmentsPlace } from '../operations/state/segments-mark.ts';
 import { makeStateFolder } from '../operations/state/state-folder.ts';
+import { elapsedOf } from '../ports/clock.ts';
 import type { Turns } from '../ports/cluster/turns.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
@@ -45,6 +48,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const { close, segments: _, ...wiring } = await wired;
   const place: SpreadPlace = { store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) };
   let turns: Turns | null = null;
+  let fault: string | undefined;
   let comparing: NodeJS.Timeout | undefined;
   return {
     async work(work = {}) {
@@ -54,10 +58,12 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await clock.compare();
       comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
       turns ??= store.turns(partitionNames(begun), leaseMs);
-      return spreadWork(
+      const stores = sharedPartitions(begun, leaseMs, turns.worker);
+      const working = spreadWork(
         {
-          partitions: { wiring, stores: sharedPartitions(begun, leaseMs), segmentsIn: keptSegments(config, log) },
+          partitions: { wiring, stores, segmentsIn: keptSegments(config, log) },
           turns,
+          tally: new WorkerTally({ host: hostname(), pid: process.pid }, () => elapsedOf(clock)),
           cpuMs,
           atOnce: partitionsAtOnce,
           turnMs: TURN_MS,
@@ -67,10 +73,14 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
         },
         work,
       );
+      return working.catch((error: unknown) => {
+        if (isOwnFault(error)) fault = faultText(error);
+        throw error;
+      });
     },
     async close() {
       clearInterval(comparing);
-      await turns?.close();
+      await turns?.close(fault);
       await store.close();
       await close();
     },

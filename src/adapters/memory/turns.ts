@@ -23,6 +23,8 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
   const heldOf = ({ partition }: TakenTurn): Held => all.get(partition) as Held;
 
   return {
+    worker: 'memory',
+    tell() {},
     async want(partitions) {
       for (const partition of new Set(partitions)) {
         const held = all.get(partition) ?? { wanted: 0, from: null, isPlayed: false, failures: 0, fault: null };

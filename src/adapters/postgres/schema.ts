@@ -13,7 +13,8 @@ const LOCK = '29672313846620268';
  * by which a writer whose connection broke learns whether it was committed. The lease is in a table of its own, so that
  * a heartbeat waits for no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null
  * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last
- * that went well. All three tables are updated in place all the time, so their pages keep space for it (heap-only
+ * that went well. For people, `resting` tells what the last turn has left, and the row of a worker how it fares. All
+ * three tables are updated in place all the time, so their pages keep space for it (heap-only
  * tuples).
  */
 const STEPS: readonly (readonly string[])[] = [
@@ -29,6 +30,11 @@ const STEPS: readonly (readonly string[])[] = [
     `CREATE TABLE incrawl.workers (
        crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL, PRIMARY KEY (crawl, worker)
      ) WITH (fillfactor = 50)`,
+  ],
+  [
+    `ALTER TABLE incrawl.workers ADD since timestamptz NOT NULL DEFAULT clock_timestamp(),
+       ADD heard timestamptz NOT NULL DEFAULT clock_timestamp(), ADD report text, ADD fault text`,
+    'ALTER TABLE incrawl.leases ADD resting text',
   ],
 ];
 
@@ -79,6 +85,12 @@ export async function schemaVersion(db: Database): Promise<number> {
     );
   }
   return version;
+}
+
+/** Whether the tables are there, in the version of this program. */
+export async function hasTables(db: Database): Promise<boolean> {
+  if (!upToDate.has(db) && (await schemaVersion(db)) === NEWEST) upToDate.add(db);
+  return upToDate.has(db);
 }
 
 /** The table of the rows of a part. */
@@ -132,11 +144,7 @@ export async function withPart<Value>(
 
 /** `null`: nothing has been stored under the name. */
 export async function partOf(db: Database, name: string): Promise<number | null> {
-  if (!upToDate.has(db)) {
-    const version = await schemaVersion(db);
-    if (version === 0) return null;
-    if (version === NEWEST) upToDate.add(db);
-  }
+  if (!(await hasTables(db)) && (await schemaVersion(db)) === 0) return null;
   const asked = { text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] };
   const { rows } = await db.query(asked).catch((error: unknown) => {
     if (!isNoTable(error)) throw error;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { LoadPackage } from '../../packages/load-package.ts';
 import type { ServerStore } from '../../ports/cluster/shared-store.ts';
 import { byteaArray } from './bytea-array.ts';
@@ -8,6 +9,7 @@ import { causeOfNoTable, IS_HERE, postgresMoves, refuseMoved } from './moves.ts'
 import { PostgresRows } from './rows.ts';
 import { ensurePart, partOf, tableOf } from './schema.ts';
 import { PostgresTurns } from './turns.ts';
+import { readWorkers } from './workers.ts';
 
 const ID = `SELECT id, holder, ${IS_HERE} FROM incrawl.names JOIN incrawl.leases USING (part) WHERE name = $1`;
 
@@ -68,7 +70,7 @@ export function openPostgresStore(url: string, load?: LoadPackage): ServerStore 
       const { rows: kept } = await added.catch((error: unknown) => causeOfNoTable(db, name, error));
       refuseMoved(name, kept[0]?.[0], kept[0]?.[1]);
     },
-    turns: (names, leaseMs) => new PostgresTurns({ db, url, names, leaseMs, load }),
+    turns: (names, leaseMs, worker = randomUUID()) => new PostgresTurns({ db, url, names, leaseMs, worker, load }),
     moves: postgresMoves(db),
     async sizeOf(name) {
       const part = await partOf(db, name);
@@ -77,6 +79,7 @@ export function openPostgresStore(url: string, load?: LoadPackage): ServerStore 
       const { rows } = await db.query({ text, values: [tableOf(part)] });
       return Number(rows[0]?.[0]);
     },
+    workers: (name) => readWorkers(db, name),
     close: () => db.close(),
   };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../packages/load-package.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type TurnResult,
   type Turns,
 } from '../../ports/cluster/turns.ts';
+import type { WorkerReport } from '../../ports/cluster/workers.ts';
 import type { Database } from './database.ts';
 import { IS_HERE, refuseMoved } from './moves.ts';
 import { openPool, type PgPool } from './pg.ts';
@@ -29,12 +29,12 @@ const TAKE = `WITH next AS MATERIALIZED (
     ORDER BY wanted LIMIT $2 FOR NO KEY UPDATE OF leases SKIP LOCKED
   ) UPDATE incrawl.leases SET wanted = clock_timestamp() + $3 * interval '1 millisecond'
   FROM next WHERE leases.part = next.part RETURNING name, asked::float8, leases.part`;
-const END = `UPDATE incrawl.leases SET failures = 0, fault = NULL, wanted = CASE
+const END = `UPDATE incrawl.leases SET failures = 0, fault = NULL, resting = $4, wanted = CASE
     WHEN asked > $2 THEN clock_timestamp()
     WHEN $3::float8 IS NULL THEN NULL
     ELSE clock_timestamp() + $3 * interval '1 millisecond' END
   WHERE part = $1 RETURNING wanted <= clock_timestamp()`;
-const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, wanted = CASE
+const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, resting = NULL, wanted = CASE
     WHEN failures + 1 >= ${TURN_ATTEMPTS} THEN NULL
     ELSE clock_timestamp() + ${TURN_BACKOFF_MS} * 2 ^ failures * interval '1 millisecond' END
   WHERE part = $1`;
@@ -45,11 +45,16 @@ const STATE = `SELECT count(wanted)::int,
     count(*) FILTER (WHERE wanted IS NULL AND fault IS NOT NULL)::int,
     (SELECT count(*)::int FROM incrawl.workers WHERE crawl = $2 AND until >= clock_timestamp())
   FROM incrawl.leases WHERE ${OF_CRAWL} AND ${IS_HERE}`;
-const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until)
-  VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-  ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until RETURNING xmax = 0`;
+const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until, report)
+  VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond', $4)
+  ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until, heard = excluded.heard, report = excluded.report
+  RETURNING xmax = 0`;
 /** Rows of workers that died. */
 const BURY = `DELETE FROM incrawl.workers WHERE crawl = $1 AND until < clock_timestamp() - interval '1 hour'`;
+/** Also of one that ended before its first sign of life. */
+const FAULT = `INSERT INTO incrawl.workers (crawl, worker, until, report, fault)
+  VALUES ($1, $2, clock_timestamp(), $3, $4)
+  ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until, heard = excluded.heard, fault = excluded.fault`;
 const LEAVE = 'DELETE FROM incrawl.workers WHERE crawl = $1 AND worker = $2';
 const FAILED = `SELECT name, fault FROM incrawl.leases JOIN incrawl.names USING (part)
   WHERE name = ANY($1) AND ${IS_HERE} AND wanted IS NULL AND fault IS NOT NULL ORDER BY name`;
@@ -62,6 +67,8 @@ export interface PostgresTurnsOptions {
   /** Names of the crawl dbs of the partitions, by number. */
   readonly names: readonly string[];
   readonly leaseMs: number;
+  /** Id of the worker. */
+  readonly worker: string;
   readonly load?: LoadPackage | undefined;
 }
 
@@ -73,17 +80,25 @@ export class PostgresTurns implements Turns {
   readonly #parts = new Map<number, number>();
   readonly #leaseMs: number;
   readonly #bell: Bell;
-  readonly #worker = randomUUID();
+  readonly worker: string;
+  #report: (() => WorkerReport) | null = null;
+  /** The report of the last sign of life. */
+  #reported: string | null = null;
   #isReady = false;
   /** Last sign of life, by the monotonic clock, ms. */
   #seenAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ db, url, names, leaseMs, load }: PostgresTurnsOptions) {
+  constructor({ db, url, names, leaseMs, worker, load }: PostgresTurnsOptions) {
+    this.worker = worker;
     this.#db = db;
     this.#names = names;
     this.#partitions = new Map(names.map((name, partition) => [name, partition]));
     this.#leaseMs = leaseMs;
     this.#bell = new Bell({ url, crawl: names[0] as string, load });
+  }
+
+  tell(report: () => WorkerReport): void {
+    this.#report = report;
   }
 
   async want(partitions: Iterable<number>): Promise<void> {
@@ -112,7 +127,9 @@ export class PostgresTurns implements Turns {
 
   async end({ partition, wanted }: TakenTurn, result: TurnResult): Promise<void> {
     const laterMs = result === 'done' ? null : result.laterMs;
-    const { rows } = await this.#db.query({ text: END, values: [this.#parts.get(partition), wanted, laterMs] });
+    const resting = result === 'done' || result.resting === undefined ? null : JSON.stringify(result.resting);
+    const values = [this.#parts.get(partition), wanted, laterMs, resting];
+    const { rows } = await this.#db.query({ text: END, values });
     if (rows[0]?.[0] === true) await this.#ring();
   }
 
@@ -139,11 +156,16 @@ export class PostgresTurns implements Turns {
     return this.#bell.wait(ms, signal);
   }
 
-  async close(): Promise<void> {
-    if (this.#seenAt !== Number.NEGATIVE_INFINITY) {
+  async close(fault?: string): Promise<void> {
+    if (fault !== undefined || this.#seenAt !== Number.NEGATIVE_INFINITY) {
+      const leave = [this.#names[0], this.worker];
       // A server that is away counts it out after a lease.
       await this.#db
-        .query({ text: LEAVE, values: [this.#names[0], this.#worker] })
+        .query(
+          fault === undefined
+            ? { text: LEAVE, values: leave }
+            : { text: FAULT, values: [...leave, this.#reportText(), fault] },
+        )
         .then(() => this.#ring())
         .catch(() => {});
     }
@@ -153,12 +175,21 @@ export class PostgresTurns implements Turns {
   /** Shows that this worker lives; the others hear of a new one. */
   async #appear(): Promise<void> {
     const now = performance.now();
-    if (now - this.#seenAt < this.#leaseMs / 3) return;
-    const { rows } = await this.#db.query({ text: APPEAR, values: [this.#names[0], this.#worker, this.#leaseMs] });
+    const quietMs = now - this.#seenAt;
+    if (quietMs < Math.min(TELL_MS, this.#leaseMs / 3)) return;
+    const report = this.#reportText();
+    if (quietMs < this.#leaseMs / 3 && report === this.#reported) return;
+    const values = [this.#names[0], this.worker, this.#leaseMs, report];
+    const { rows } = await this.#db.query({ text: APPEAR, values });
     this.#seenAt = now;
+    this.#reported = report;
     if (rows[0]?.[0] !== true) return;
     await this.#db.query({ text: BURY, values: [this.#names[0]] });
     await this.#ring();
+  }
+
+  #reportText(): string | null {
+    return this.#report === null ? null : JSON.stringify(this.#report());
   }
 
   async #failed() {
@@ -179,6 +210,9 @@ export class PostgresTurns implements Turns {
     this.#isReady = true;
   }
 }
+
+/** Least time between two signs of life of a worker that tells something new, ms. */
+const TELL_MS = 2_000;
 
 const CHANNEL = 'incrawl_turns';
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -3,8 +3,9 @@ import { Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
-import { type RoundEntry, type RoundHistory, recentHosts } from '../../crawler.ts';
+import { type RoundEntry, type RoundHistory, recentHosts, type WorkersView } from '../../crawler.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { livingOf } from '../../operations/cluster/workers-view.ts';
 import { isForeseen } from '../exit.ts';
 import { asset } from './assets.ts';
 import { addControlRoutes, type ControlRoutes } from './control-routes.ts';
@@ -17,6 +18,7 @@ import { activityClass, activityText, layout, type PageParts } from './pages/lay
 import { overviewPage } from './pages/overview.ts';
 import { roundsPage } from './pages/rounds.ts';
 import { runSection } from './pages/run.ts';
+import { workersPage, workersSection, workersTables } from './pages/workers.ts';
 import { ROUND_CURVES } from './round-curves.ts';
 import type { RunWatch } from './run-watch.ts';
 import type { Snapshots } from './snapshot.ts';
@@ -57,11 +59,14 @@ const SCRAPE_AGE_MS = 60_000;
 /** Older figures are marked as such. */
 const OLD_MS = 120_000;
 const EVENT_EVERY_MS = 1_000;
+/** The same of the workers of a shared crawl, which tell how they fare every two seconds. */
+const WORKERS_AGE_MS = 2_000;
 /** Open event streams; a further one gets 503. */
 const MAX_LISTENERS = 64;
 
 export function createApp(deps: ServeDeps): Hono {
   const { dir, watch, snapshots } = deps;
+  const { workers } = watch;
   const { control } = deps.guarded;
   const app = new Hono();
   app.use(headers);
@@ -71,6 +76,10 @@ export function createApp(deps: ServeDeps): Hono {
   const fromOwnPages = csrf();
   app.use((c, next) => (c.req.path.startsWith('/control/') ? next() : fromOwnPages(c, next)));
   app.get('/assets/:name', asset);
+  app.use(async (_, next) => {
+    await workers.get(WORKERS_AGE_MS);
+    await next();
+  });
 
   const page = (parts: Omit<PageParts, 'dir' | 'activity'>) => layout({ ...parts, dir, activity: watch.activity });
 
@@ -103,6 +112,11 @@ export function createApp(deps: ServeDeps): Hono {
     const content = roundsPage(await deps.rounds.last(ROUNDS_PICTURED), watch.activity.schedule);
     return c.html(page({ title: 'Rounds', section: '/rounds', isLive: true, content }));
   });
+  app.get('/workers', (c) => {
+    const { view, fault } = workers.last;
+    const about = { title: 'Workers', section: '/workers', isLive: true, isHeadingShown: false };
+    return c.html(page({ ...about, notice: fault ?? '', content: workersPage(view) }));
+  });
   addStateRoutes(
     app,
     { state: deps.state, canTouch: deps.guarded.token !== null, tell: control?.tell ?? null, now: deps.now },
@@ -112,6 +126,7 @@ export function createApp(deps: ServeDeps): Hono {
 
   addFeedRoutes(app, { dir, state: deps.state, now: deps.now });
 
+  app.get('/data/workers.json', (c) => c.json(workers.last));
   app.get('/data/:name{[a-z]+\\.json}', async (c) => {
     const curves = ROUND_CURVES.get(c.req.param('name').replace(/\.json$/, ''));
     return curves === undefined ? c.notFound() : c.json(curves(await deps.rounds.last(ROUNDS_GIVEN)));
@@ -134,6 +149,7 @@ export function createApp(deps: ServeDeps): Hono {
     return streamSSE(c, async (stream) => {
       try {
         while (!stream.aborted && !stream.closed) {
+          await workers.get(WORKERS_AGE_MS);
           await stream.writeSSE({ event: 'activity', data: JSON.stringify(activityEvent(watch, control !== null)) });
           await stream.sleep(EVENT_EVERY_MS);
         }
@@ -159,11 +175,13 @@ export function createApp(deps: ServeDeps): Hono {
 
 /** The state of the run for an open page, as markup: so everything from the crawl is escaped in one place. */
 function activityEvent({ activity, speeds }: RunWatch, isSteered: boolean): object {
-  const { run, state } = activity;
+  const { run, state, workers } = activity;
   return {
     className: activityClass(activity),
     text: activityText(activity),
     run: run === null ? null : String(runSection(run, speeds)),
+    workers: workers === null ? null : String(workersSection(workers)),
+    'workers-tables': workers === null ? null : String(workersTables(workers)),
     control: run === null || !isSteered ? null : String(controlSection(run)),
     // When this changes, the rest of the page has changed too.
     mark: `${state} ${run?.pid ?? ''} ${run?.roundsDone ?? ''}`,
@@ -179,7 +197,8 @@ function oldFigures(at: number | null, now: number): string {
 
 /** The answer of `/healthz`. */
 async function health({ watch, rounds }: ServeDeps): Promise<object> {
-  const { state, run, schedule } = watch.activity;
+  await watch.workers.get(SCRAPE_AGE_MS);
+  const { state, run, schedule, workers } = watch.activity;
   const last = (await rounds.last(1)).at(-1);
   return {
     status: 'ok',
@@ -187,5 +206,8 @@ async function health({ watch, rounds }: ServeDeps): Promise<object> {
     round: run?.progress?.round ?? null,
     lastRoundAt: last?.at ?? null,
     schedule: schedule === null ? null : { nextRunAt: schedule.nextRunAt, lastRunOk: schedule.lastRun?.ok ?? null },
+    ...(workers !== null && { workers: livingOf(workers).length, failedPartitions: failedOf(workers) }),
   };
 }
+
+const failedOf = ({ partitions }: WorkersView): number => partitions.filter(({ state }) => state === 'failed').length;

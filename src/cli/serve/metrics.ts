@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { RoundEntry } from '../../crawler.ts';
+import type { RoundEntry, WorkersView } from '../../crawler.ts';
 import type { Activity } from './run-watch.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -72,6 +72,8 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   gauge('run_parsing', 'Pages being parsed', run?.progress?.parsing);
   gauge('run_pages_per_second', 'Pages a second in the round', run?.progress?.pagesPerSecond);
 
+  if (activity.workers !== null) addWorkers(registry, activity.workers);
+
   const sums = lastRound?.sums;
   counter('rounds', 'Finished rounds', sums?.rounds);
   counter('requests', 'Requests of finished rounds', sums?.requests);
@@ -106,6 +108,37 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
     }
   }
   return registry;
+}
+
+const WORKER_STATES = ['crawling', 'idle', 'dead', 'failed'] as const;
+const PARTITION_STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
+
+/** All states are named, so that an alarm can tell none from not known. */
+function addWorkers(registry: Registry, { workers, partitions }: WorkersView): void {
+  const gauge = (name: string, help: string, label: string) =>
+    new Gauge({ name: `incrawl_${name}`, help, labelNames: [label], registers: [registry] });
+  const byState = gauge(
+    'workers',
+    'Workers of the shared crawl, by state; dead and failed ones of the last hour',
+    'state',
+  );
+  for (const state of WORKER_STATES) byState.set({ state }, workers.filter((each) => each.state === state).length);
+  const parts = gauge('partitions', 'Partitions of the shared crawl, by state', 'state');
+  for (const state of PARTITION_STATES) parts.set({ state }, partitions.filter((each) => each.state === state).length);
+  const due = gauge('partition_due_urls', 'URLs of a partition that are due', 'partition');
+  for (const { partition, due: urls } of partitions) if (urls !== null) due.set({ partition }, urls);
+  const rate = gauge('worker_pages_per_second', 'Pages a second of a worker, over ten seconds', 'worker');
+  const heard = gauge('worker_heard_timestamp_seconds', 'Last sign of life of a worker', 'worker');
+  const name = 'incrawl_worker_pages_total';
+  const help = 'Pages that a worker has visited since its start';
+  const pages = new Counter({ name, help, labelNames: ['worker'], registers: [registry] });
+  for (const { worker, heardAt } of workers) heard.set({ worker }, Date.parse(heardAt) / 1_000);
+  for (const { worker, visits, visitsPerSecond, state } of workers) {
+    // One that was started again in a container may have the name of one that died.
+    if (state === 'dead' || state === 'failed') continue;
+    rate.set({ worker }, visitsPerSecond);
+    pages.inc({ worker }, visits);
+  }
 }
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);

@@ -1,10 +1,12 @@
-import type { Steering } from '../../crawler.ts';
+import type { Steering, WorkersView } from '../../crawler.ts';
+import { livingOf } from '../../operations/cluster/workers-view.ts';
 import { runPath } from '../run-status/announce.ts';
 import { followRun } from '../run-status/follow.ts';
 import type { RunStatus } from '../run-status/run-status.ts';
 import type { Health } from '../schedule/health.ts';
 import { sleepUntil } from '../schedule/sleep-until.ts';
 import { askStatus, statusPath } from '../schedule/status-socket.ts';
+import type { WorkersSource } from './workers-sight.ts';
 
 /** Current activity on a state directory. */
 export interface Activity {
@@ -13,6 +15,8 @@ export interface Activity {
   readonly run: RunStatus | null;
   /** The scheduler, where one runs. */
   readonly schedule: Health | null;
+  /** The workers of a shared crawl, on whatever machine. */
+  readonly workers: WorkersView | null;
 }
 
 /** Pages a second at a point in time, ms since the epoch. */
@@ -20,6 +24,8 @@ export type Speed = readonly [at: number, pagesPerSecond: number];
 
 export interface RunWatch {
   readonly activity: Activity;
+  /** Of a shared crawl. */
+  readonly workers: WorkersSource;
   /** Of the last minutes, oldest first. */
   readonly speeds: readonly Speed[];
   /** The state after a command, ahead of what the run itself will say. */
@@ -34,7 +40,7 @@ const SPEEDS_KEPT = 600;
 const SPEED_EVERY_MS = 1_000;
 
 /** Follows all runs on the state directory. */
-export function watchRuns(dir: string, now: () => number): RunWatch {
+export function watchRuns(dir: string, now: () => number, workers: WorkersSource): RunWatch {
   const end = new AbortController();
   const speeds: Speed[] = [];
   let run: RunStatus | null = null;
@@ -61,11 +67,17 @@ export function watchRuns(dir: string, now: () => number): RunWatch {
   const polling = poll();
   return {
     get activity() {
-      const state: Activity['state'] =
-        run !== null ? 'running' : schedule !== null && schedule.state !== 'stopped' ? 'waiting' : 'idle';
-      return { state, run, schedule: run === null ? schedule : null };
+      const shared = workers.last.view;
+      const isRunning = run !== null || (shared !== null && livingOf(shared).length > 0);
+      const state: Activity['state'] = isRunning
+        ? 'running'
+        : schedule !== null && schedule.state !== 'stopped'
+          ? 'waiting'
+          : 'idle';
+      return { state, run, schedule: run === null ? schedule : null, workers: shared };
     },
     speeds,
+    workers,
     noteSteering(steering) {
       if (run !== null) run = { ...run, steering };
     },

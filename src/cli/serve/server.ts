@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { roundReports } from '../../crawler.ts';
+import { openWorkers, roundReports } from '../../crawler.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isForeseen } from '../exit.ts';
 import { type Patience, tellRun } from '../remote/tell-run.ts';
@@ -12,6 +12,7 @@ import type { GuardOptions, SteeringGuardOptions } from './guard.ts';
 import { watchRuns } from './run-watch.ts';
 import { createSnapshots, type DbFigures } from './snapshot.ts';
 import { isLocked, openStateAccess, type StateAccessOptions } from './state-access.ts';
+import { createWorkersSource } from './workers-sight.ts';
 
 export interface ListenOptions extends GuardOptions {
   readonly port: number;
@@ -42,7 +43,8 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
     isLocked(error) || (isForeseen(error) && error.code === 'crawl-missing');
   const figures = (): Promise<DbFigures> =>
     state.ask(async (reader) => ({ ...(await reader.stats()), budget: await reader.budget() }));
-  const watch = watchRuns(dir, Date.now);
+  const shared = openWorkers(options.config, log);
+  const watch = watchRuns(dir, Date.now, createWorkersSource(shared, Date.now));
   const rounds = roundReports(dir);
   // A long log is read before the first page asks for it; that page reports what is wrong with it.
   rounds.rounds().catch(() => {});
@@ -74,11 +76,13 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
         server.closeAllConnections();
         await Promise.all([watch.close(), socket.close()]);
         await state.close();
+        await shared?.close();
       },
     };
   } catch (error) {
     server.close();
     await watch.close();
+    await shared?.close();
     throw error;
   }
 }

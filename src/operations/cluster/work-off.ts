@@ -59,10 +59,15 @@ const OWN_SYSTEM_FAULTS: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'],
 ]);
 
-function isOwnFault(error: unknown): error is Error {
+/** Whether an error is of this worker alone: others may do better. */
+export function isOwnFault(error: unknown): error is Error {
   if (error instanceof CrawlError) return OWN_FAULTS.has(error.code);
   return error instanceof Error && OWN_SYSTEM_FAULTS.has(String((error as NodeJS.ErrnoException).code));
 }
+
+/** `disk-full: ..`; of a failed system call, its code and what happened. */
+export const faultText = (error: Error): string =>
+  error instanceof CrawlError ? `${error.code}: ${error.message}` : error.message;
 
 /**
  * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played; rejects with

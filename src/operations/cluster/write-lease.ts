@@ -12,6 +12,8 @@ export interface WriteLeaseOptions {
   /** Time to wait for another holder, ms; 0: not at all. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Id of the worker that takes it. */
+  readonly worker?: string | undefined;
 }
 
 const POLL_MS = 100;
@@ -43,8 +45,8 @@ export class WriteLease {
    * signal's reason.
    */
   static async take(options: WriteLeaseOptions): Promise<WriteLease> {
-    const { store, name, leaseMs, waitMs, signal } = options;
-    const who = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID() });
+    const { store, name, leaseMs, waitMs, signal, worker } = options;
+    const who = JSON.stringify({ host: hostname(), pid: process.pid, id: randomUUID(), worker });
     const startedAt = performance.now();
     for (;;) {
       signal?.throwIfAborted();
@@ -91,14 +93,26 @@ export class WriteLease {
   }
 }
 
-function lockedBy(name: string, product: string, holder: string): CrawlError {
-  let who = 'another process';
+export interface LeaseHolder {
+  readonly host: string;
+  readonly pid: number;
+  /** Absent: a process that is no worker. */
+  readonly worker?: string;
+}
+
+/** `null`: not written by a holder. */
+export function holderOf(text: string): LeaseHolder | null {
   try {
-    const { host, pid } = JSON.parse(holder) as { host: string; pid: number };
-    who = `process ${pid} on ${host}`;
+    return JSON.parse(text) as LeaseHolder;
   } catch {
-    // Released in the meantime, or not written by a holder.
+    return null;
   }
+}
+
+function lockedBy(name: string, product: string, text: string): CrawlError {
+  // Nobody where it was released in the meantime.
+  const holder = holderOf(text);
+  const who = holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new CrawlError(
     'db-locked',
     `the crawl db "${name}" in ${product} is being written by ${who}; one process at a time can`,

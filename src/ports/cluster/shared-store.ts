@@ -2,6 +2,7 @@
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
 import type { OrderedRows } from '../ordered-rows.ts';
 import type { Turns } from './turns.ts';
+import type { CrawlWorkers } from './workers.ts';
 
 /**
  * A server that holds rows under names, for several processes. A name is that of a crawl db: the
@@ -34,8 +35,11 @@ export interface SharedStore {
    * The turns of the partitions of a crawl, to be closed before the store.
    * @param names of the crawl dbs of the partitions, by number
    * @param leaseMs of the write leases on them
+   * @param worker its id; default: a new one
    */
-  turns(names: readonly string[], leaseMs: number): Turns;
+  turns(names: readonly string[], leaseMs: number, worker?: string): Turns;
+  /** The workers and partitions of a crawl; `null`: the store has none of this name. Only reads. */
+  workers(name: string): Promise<CrawlWorkers | null>;
   /** Ends the connections. Rows are to be closed before. */
   close(): Promise<void>;
 }

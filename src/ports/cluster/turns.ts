@@ -1,3 +1,5 @@
+import type { RestingHosts, WorkerReport } from './workers.ts';
+
 /** A turn of a partition that this worker has taken. */
 export interface TakenTurn {
   readonly partition: number;
@@ -5,8 +7,11 @@ export interface TakenTurn {
   readonly wanted: number;
 }
 
-/** How a turn ended: nothing is left to do, or it is to be taken again, by any worker, after a while. */
-export type TurnResult = 'done' | { readonly laterMs: number };
+/**
+ * How a turn ended: nothing is left to do, or it is to be taken again, by any worker, after a while. `resting`: what it
+ * has left, for people.
+ */
+export type TurnResult = 'done' | { readonly laterMs: number; readonly resting?: RestingHosts };
 
 export interface TurnsState {
   /** Partitions whose turn waits or is played. */
@@ -32,6 +37,10 @@ export const TURN_BACKOFF_MS = 1_000;
  * server does not answer.
  */
 export interface Turns {
+  /** Id of this worker. */
+  readonly worker: string;
+  /** Names what its signs of life carry from now on, for people; they come more often while that changes. */
+  tell(report: () => WorkerReport): void;
   /** Asks for a turn of each of these partitions. One that failed for good is left alone. */
   want(partitions: Iterable<number>): Promise<void>;
   /** Takes at most so many turns of partitions that no worker holds, those that wait longest first. */
@@ -45,5 +54,6 @@ export interface Turns {
   forgetFailed(): Promise<void>;
   /** Resolves after so many ms, or as soon as a turn is wanted, or the signal aborts. Never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
+  /** @param fault of this worker's own, by which it ends: others see it for an hour */
+  close(fault?: string): Promise<void>;
 }

@@ -145,9 +145,20 @@ export async function isDueIndexRead(db: CrawlDb, full: boolean): Promise<boolea
   return full || isSmall(await db.spread());
 }
 
+/** URLs that are due now: exact in a small crawl db, by counters of each hour in a large one. */
+export async function dueNow(db: Pick<CrawlDb, 'spread' | 'countDue'>, now: number): Promise<number> {
+  const spread = await db.spread();
+  return isSmall(spread) ? db.countDue(now) : countedDue(spread, now);
+}
+
+/** New URLs are due from the moment they are found, so all of those of the current hour are due. */
+const countedDue = ({ dueKnown, dueNew }: Spread, now: number): number =>
+  dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1));
+
 type Times = Pick<DbStats, 'due' | 'overdue' | 'interval' | 'freshness' | 'waiting' | 'dueByDay'>;
 
-function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): Times {
+function estimatedTimes(spread: Spread, now: number): Times {
+  const { byInterval, dueKnown, dueNew } = spread;
   /** Due by the end of this day from now. */
   const dueUntil = (day: number): number => {
     const end = now + (day + 1) * DAY_MS;
@@ -162,8 +173,7 @@ function estimatedTimes({ byInterval, dueKnown, dueNew }: Spread, now: number): 
   // The earliest hour has the longest wait.
   const waitAt = (share: number): number => seconds(Math.max(0, now - startOfHour(quantileOf(late, 1 - share) ?? 0)));
   return {
-    // New URLs are due from the moment they are found, so all of those of the current hour are due.
-    due: dueBy(dueKnown, now) + dueBy(dueNew, startOfHour(hourOf(now) + 1)),
+    due: countedDue(spread, now),
     overdue: dueBy(dueKnown, now - DAY_MS) + dueBy(dueNew, now - DAY_MS),
     interval:
       byInterval.size === 0

@@ -75,7 +75,11 @@ describe('the exit code of a crawl', () => {
     const summary = summaryOf({ failed: 3, fetched: 9, failures: [kind('login-required')] });
     const schedule = { lastRun: reportOf(summary, 0, 1), nextRunAt: null, run: null, ...SINCE } as unknown as Health;
     expect(statusText(schedule)).toContain('not fetched: 3 login-required 200, such as http://a.test/ (m)');
-    const input = { activity: { state: 'waiting', run: null, schedule }, snapshot: null, rounds: [] } as MetricsInput;
+    const input = {
+      activity: { state: 'waiting', run: null, schedule, workers: null },
+      snapshot: null,
+      rounds: [],
+    } as MetricsInput;
     const text = await createMetrics().text(input);
     expect(text).toContain('incrawl_schedule_last_run_ok 0');
     expect(text).toContain('incrawl_schedule_last_run_failures{reason="login-required",status="200"} 3');

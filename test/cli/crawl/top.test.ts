@@ -53,7 +53,7 @@ describe('top', () => {
     );
     gate.open();
     const { stdout } = await crawl.finished;
-    expect(await json(['top', '--dir', dir], { code: 1 })).toEqual({ run: null, schedule: null });
+    expect(await json(['top', '--dir', dir], { code: 1 })).toEqual({ run: null, schedule: null, workers: null });
 
     const summary = JSON.parse(stdout) as { rounds: { requests: number }[] };
     const kept = readFileSync(join(dir, 'reports', 'rounds.jsonl'), 'utf8')

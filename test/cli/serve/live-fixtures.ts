@@ -7,7 +7,7 @@ export const NOW = Date.parse('2026-03-04T07:30:00Z');
 
 export type OverviewData = Parameters<typeof overviewPage>[0];
 
-const IDLE = { state: 'idle', run: null, schedule: null } as const;
+const IDLE = { state: 'idle', run: null, schedule: null, workers: null } as const;
 export const NO_CRAWL: OverviewData = {
   activity: IDLE,
   speeds: [],

@@ -118,7 +118,7 @@ describe('the overview', () => {
   it('shows a failed scheduled run, and while nothing runs the last round', () => {
     const lastRun = { ok: false, at: '2026-03-04T07:15:00.000Z', error: 'the disk <b>is full</b>' };
     const schedule = { lastRun } as OverviewData['activity']['schedule'];
-    const html = shown({ ...YEAR, activity: { state: 'waiting', run: null, schedule } });
+    const html = shown({ ...YEAR, activity: { state: 'waiting', run: null, schedule, workers: null } });
     expect(html).toContain('failed at 2026-03-04 07:15: the disk &lt;b&gt;is full&lt;/b&gt;');
     expect(keyFigures(html)).toMatchObject({
       'last round': '07:29, 1 min ago',

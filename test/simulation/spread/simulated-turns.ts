@@ -30,6 +30,8 @@ export class SimulatedTurns {
     const isFailed = ({ wanted, fault }: Row): boolean => wanted === null && fault !== null;
     const rowOf = ({ partition }: TakenTurn): Row => this.#rows.get(partition) as Row;
     return {
+      worker: 'simulated',
+      tell: () => {},
       want: async (partitions) => {
         await life.gate();
         for (const partition of partitions) {

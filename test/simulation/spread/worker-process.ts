@@ -4,6 +4,7 @@ import type { Config } from '../../../src/config/schema.ts';
 import { policyOf, scheduleOf } from '../../../src/crawler/policy.ts';
 import { spreadWork } from '../../../src/operations/cluster/partitions/spread-work.ts';
 import type { WorkSummary } from '../../../src/operations/cluster/work-off.ts';
+import { WorkerTally } from '../../../src/operations/cluster/worker-tally.ts';
 import { applyUrlChain } from '../../../src/plugin-host/url-chain.ts';
 import type { Exchange, FetchProtocol } from '../../../src/ports/fetch-protocol.ts';
 import type { RobotsStore } from '../../../src/ports/robots.ts';
@@ -79,6 +80,7 @@ export function runWorker(
     {
       partitions: { wiring, stores: stores.of(life), segmentsIn },
       turns: turns.of(life),
+      tally: new WorkerTally({ host: 'simulated', pid: 1 }, () => 0),
       cpuMs: () => 0,
       atOnce: 1 + Math.floor(random() * 3),
       turnMs: 1_000 * 2 ** Math.floor(random() * 7),

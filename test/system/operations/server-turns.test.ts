@@ -34,6 +34,8 @@ describe.skipIf(NO_POSTGRES !== null)(`turns on two servers${SKIPPED}`, () => {
       const both = await opened(`turns-${count}`);
       const { turns } = both;
       return {
+        worker: turns.worker,
+        tell: (report) => turns.tell(report),
         want: (partitions) => turns.want(partitions),
         take: (limit) => turns.take(limit),
         end: (turn, result) => turns.end(turn, result),
@@ -47,6 +49,21 @@ describe.skipIf(NO_POSTGRES !== null)(`turns on two servers${SKIPPED}`, () => {
     reset() {
       count++;
     },
+  });
+
+  it('a worker is one on all servers, and the partitions of all are shown', async () => {
+    const name = 'shown';
+    const { turns, store } = await opened(name);
+    const report = { host: 'alpha', pid: 7, visits: 1, visitsPerSecond: 0, bytesReceived: 0, rounds: 0 };
+    turns.tell(() => ({ ...report, inFlight: 0, waiting: 0, underWay: [] }));
+    await turns.want([0, 1, 2, 3]);
+    await turns.state();
+    const { workers = [], partitions = [] } = (await store.workers(name)) ?? {};
+    expect(workers).toMatchObject([{ id: turns.worker, isAlive: true, report }]);
+    expect(partitions.map((each) => each.name)).toEqual([0, 1, 2, 3].map((number) => `${name}:00${number}`));
+    await turns.close('disk-full: no space');
+    expect((await store.workers(name))?.workers).toMatchObject([{ isAlive: false, fault: 'disk-full: no space' }]);
+    await store.close();
   });
 
   it('those of one go on while the other does not answer, whose partitions stay open until it is back', async () => {

@@ -11,6 +11,7 @@ import type { PartitionStores } from '../../../src/operations/cluster/partitions
 import { requireSpread, sharedPartitions } from '../../../src/operations/cluster/partitions/shared-partitions.ts';
 import { spreadWork } from '../../../src/operations/cluster/partitions/spread-work.ts';
 import { openCrawlStore } from '../../../src/operations/cluster/servers/crawl-store.ts';
+import { WorkerTally } from '../../../src/operations/cluster/worker-tally.ts';
 import type { Turns } from '../../../src/ports/cluster/turns.ts';
 import { SILENT } from '../../adapters/leveldb/temporary-db.ts';
 import { workDir } from '../../support/work-dir.ts';
@@ -80,7 +81,16 @@ describe.skipIf(NO_POSTGRES !== null)(
       };
       try {
         const partitions = { wiring, stores, segmentsIn: keptSegments(config, SILENT) };
-        const deps = { partitions, turns, cpuMs: () => 0, atOnce: 1, turnMs: 60_000, requireCrawlDb: async () => {} };
+        const tally = new WorkerTally({ host: 'test', pid: 1 }, () => performance.now());
+        const deps = {
+          partitions,
+          turns,
+          tally,
+          cpuMs: () => 0,
+          atOnce: 1,
+          turnMs: 60_000,
+          requireCrawlDb: async () => {},
+        };
         const seed = `http://127.0.0.1:${(host.address() as AddressInfo).port}${path}`;
         return await spreadWork(deps, {
           seeds: [{ name: 'seeds', lines: [seed] }],

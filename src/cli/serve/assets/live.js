@@ -26,8 +26,12 @@ function follow() {
     const now = JSON.parse(event.data);
     if (activity.textContent !== now.text) activity.textContent = now.text;
     activity.className = now.className;
-    const section = document.querySelector('[data-live="run"]');
-    if (section && now.run) section.replaceWith(document.adoptNode(parsed(now.run).body.firstElementChild));
+    for (const name of ['run', 'workers', 'workers-tables']) {
+      const section = document.querySelector(`[data-live="${name}"]`);
+      // What has the focus, such as a link, would lose it.
+      if (!section || !now[name] || section.contains(document.activeElement)) continue;
+      section.replaceWith(document.adoptNode(parsed(now[name]).body.firstElementChild));
+    }
     // Buttons are replaced where they differ: a button that was replaced under the pointer would not be pressed.
     const buttons = document.querySelector('[data-live="control"]');
     if (buttons && now.control && control !== now.control) {

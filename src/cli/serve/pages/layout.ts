@@ -1,3 +1,5 @@
+import type { WorkersView } from '../../../crawler.ts';
+import { livingOf } from '../../../operations/cluster/workers-view.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { steeringText } from '../../run-status/run-status.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';
@@ -5,6 +7,7 @@ import type { Activity } from '../run-watch.ts';
 
 const SECTIONS = [
   ['/', 'Overview'],
+  ['/workers', 'Workers'],
   ['/rounds', 'Rounds'],
   ['/changes', 'Changes'],
   ['/due', 'Due'],
@@ -31,7 +34,8 @@ export interface PageParts {
 /** A whole page. */
 export function layout(parts: PageParts): Markup {
   const { title, section, dir, activity, notice, isLive, isHeadingShown = true, content } = parts;
-  const menu = SECTIONS.map(
+  const sections = SECTIONS.filter(([href]) => href !== '/workers' || activity.workers !== null);
+  const menu = sections.map(
     ([href, name]) =>
       markup`<li><a href="${href}"${href === section ? markup` aria-current="page"` : null}>${name}</a></li>`,
   );
@@ -67,7 +71,8 @@ export const activityClass = ({ state, run }: Activity): string =>
   `activity ${state}${run?.steering?.paused ? ' paused' : ''}`;
 
 /** The activity in one sentence. */
-export function activityText({ state, run, schedule }: Activity): string {
+export function activityText({ state, run, schedule, workers }: Activity): string {
+  if (workers !== null && (run === null || run.command === 'work')) return workersText(workers);
   if (run !== null) {
     const { progress } = run;
     const where =
@@ -83,4 +88,16 @@ export function activityText({ state, run, schedule }: Activity): string {
     return `No crawl is running. The scheduler (${schedule?.timetable}) starts the next run ${when}.`;
   }
   return 'No crawl is running.';
+}
+
+function workersText(view: WorkersView): string {
+  const living = livingOf(view);
+  const dead = view.workers.length - living.length;
+  const lost = dead === 0 ? '' : ` ${count(dead)} died or failed within the last hour.`;
+  if (living.length === 0) return `No worker is running.${lost}`;
+  const held = view.partitions.filter(({ state }) => state === 'held').length;
+  const rate = living.reduce((sum, { visitsPerSecond }) => sum + visitsPerSecond, 0);
+  const hold = living.length === 1 ? 'holds' : 'hold';
+  const of = `${count(held)} of ${counted(view.partitions.length, 'partition')}`;
+  return `${counted(living.length, 'worker')} ${hold} ${of}: ${count(rate)} pages a second.${lost}`;
 }

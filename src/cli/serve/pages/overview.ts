@@ -1,8 +1,8 @@
 import type { BudgetView, DbStats, PastRound, RoundEntry, RoundHosts } from '../../../crawler.ts';
+import { livingOf } from '../../../operations/cluster/workers-view.ts';
 import { shortTime } from '../../render/columns.ts';
 import { span } from '../../render/quantities.ts';
 import { failureLines } from '../../render/text/failures-text.ts';
-import type { RunStatus } from '../../run-status/run-status.ts';
 import type { RunReport } from '../../schedule/health.ts';
 import { chosenSpan, clockText, SPANS, type Span } from '../charts/time-buckets.ts';
 import { type Markup, markup } from '../markup.ts';
@@ -13,6 +13,7 @@ import { nothing } from './panel.ts';
 import { pastPanels } from './past-panels.ts';
 import { duePanel, hostsPanel, statesPanel } from './present-panels.ts';
 import { lastRoundSection, runSection } from './run.ts';
+import { workersSection } from './workers.ts';
 
 export interface OverviewData {
   readonly activity: Activity;
@@ -39,11 +40,10 @@ export interface OverviewData {
 export function overviewPage(data: OverviewData): Markup {
   const { activity, speeds, isSteered, last, rounds, hosts, stats, budget, now } = data;
   const shown = chosenSpan(data.span, rounds[0]?.at, now);
+  const running = runningParts(activity, speeds, isSteered);
   if (stats === null && last === null)
-    return activity.run === null
-      ? firstSteps
-      : markup`${runParts(activity.run, speeds, isSteered)}${nothing('The first round is under way.')}`;
-  const run = activity.run === null ? last && lastRoundSection(last, now) : runParts(activity.run, speeds, isSteered);
+    return running === null ? firstSteps : markup`${running}${nothing('The first round is under way.')}`;
+  const run = running ?? (last && lastRoundSection(last, now));
   const past = pastPanels(rounds, shown, now);
   const failed = activity.schedule?.lastRun?.ok === false ? activity.schedule.lastRun : null;
   return markup`${spanChoice(shown)}${failed === null ? null : markup`<p class="notice">The last scheduled run failed at ${shortTime(failed.at)}: ${faultOf(failed)}</p>`}
@@ -65,7 +65,11 @@ function faultOf({ error, stoppedBy, failures = [] }: RunReport): string {
   return error ?? (failures.length === 0 ? (stoppedBy ?? '') : failureLines(failures).join('; '));
 }
 
-function runParts(run: RunStatus, speeds: readonly Speed[], isSteered: boolean): Markup {
+/** The workers of a shared crawl, or the run on this state directory; `null`: there is none. */
+function runningParts({ run, workers }: Activity, speeds: readonly Speed[], isSteered: boolean): Markup | null {
+  if (workers !== null && livingOf(workers).length > 0 && (run === null || run.command === 'work'))
+    return workersSection(workers);
+  if (run === null) return null;
   const section = runSection(run, speeds);
   return isSteered ? markup`${section}${controlSection(run)}${controlForms}` : section;
 }

@@ -67,7 +67,8 @@ export function lastRoundSection(round: RoundEntry, now: number): Markup {
   ])}</section>`;
 }
 
-function inline(pairs: readonly (readonly [label: string, value: Shown])[]): Markup {
+/** `label: value` pairs in lines; those without a value are left out. */
+export function inline(pairs: readonly (readonly [label: string, value: Shown])[]): Markup {
   const shown = pairs.filter(([, value]) => value !== null);
   return markup`<dl class="inline">${shown.map(([label, value]) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

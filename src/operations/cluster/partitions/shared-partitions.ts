@@ -118,8 +118,11 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
   }
 }
 
-/** The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl. */
-export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: number): PartitionStores {
+/**
+ * The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl.
+ * @param worker id of the worker that holds them
+ */
+export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: number, worker?: string): PartitionStores {
   const { store, partitions, by } = place;
   const placeOf = (partition: number): SpreadPlace =>
     partitions === 1
@@ -132,7 +135,7 @@ export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: numb
     dirOf: (partition) => placeOf(partition).dir,
     async hold(partition, signal): Promise<PartitionHold> {
       const own = placeOf(partition);
-      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs: 0, signal });
+      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs: 0, signal, worker });
       try {
         await requireSharedDb(own);
         if (partitions > 1) await requireImported(place, partition);

@@ -15,6 +15,7 @@ import type { CrawlProgress } from '../../../steps/summaries.ts';
 import { keptCache } from '../../state/seen-urls.ts';
 import { partitionBudget } from '../partition-budget.ts';
 import { type WorkOptions, type WorkSummary, workOff } from '../work-off.ts';
+import type { WorkerTally } from '../worker-tally.ts';
 import { openPartition, type PartitionDeps, type PartitionMemory } from './open-partition.ts';
 import { type PutSeedsDeps, putSeeds } from './put-seeds.ts';
 import { SpreadProgress } from './spread-progress.ts';
@@ -24,6 +25,8 @@ import { playTurn } from './turn.ts';
 export interface SpreadWorkDeps {
   readonly partitions: Omit<PartitionDeps, 'memoryOf'>;
   readonly turns: Turns;
+  /** What this worker tells others. */
+  readonly tally: WorkerTally;
   readonly cpuMs: () => number;
   /** Turns that this worker plays at a time, at most. */
   readonly atOnce: number;
@@ -61,6 +64,7 @@ export async function spreadWork(
   const { turns, partitions, requireCrawlDb, atOnce } = deps;
   const { wiring, stores } = partitions;
   const { clock } = wiring.runtime;
+  turns.tell(() => deps.tally.report());
   const seedDeps: PutSeedsDeps = { ...wiring, stores };
   await turns.want((await putSeeds(seedDeps, seeds)).partitions);
   const due = new Map<number, number>();
@@ -131,7 +135,7 @@ async function lookInto<Seen>(
 
 /** Plays the turns of a worker. */
 function turnsOf(
-  { partitions, turns, cpuMs, turnMs }: SpreadWorkDeps,
+  { partitions, turns, tally, cpuMs, turnMs }: SpreadWorkDeps,
   { onProgress = () => {} }: WorkOptions,
   onTurn: () => void,
 ) {
@@ -159,8 +163,14 @@ function turnsOf(
         try {
           const calls = {
             nextRound: () => ++rounds,
-            onRound,
-            onProgress: (of: CrawlProgress) => progress.show(partition, of),
+            onRound: (round: RoundSummary) => {
+              tally.round();
+              onRound(round);
+            },
+            onProgress: (of: CrawlProgress) => {
+              tally.progress(partition, of);
+              progress.show(partition, of);
+            },
             onHandedOver: (to: Iterable<number>) => turns.want(to),
           };
           const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
@@ -176,8 +186,9 @@ function turnsOf(
           if (end === 'more') return { laterMs: GIVE_WAY_MS };
           if (end === 'cut') return { laterMs: 0 };
           // No place is taken while its hosts rest; links that come for others of its hosts ask for a turn anew.
-          return { laterMs: Math.max(0, end.notBefore - clock.now()) };
+          return { laterMs: Math.max(0, end.notBefore - clock.now()), ...(end.resting && { resting: end.resting }) };
         } finally {
+          tally.end(partition);
           progress.end(partition);
           await open.close();
         }

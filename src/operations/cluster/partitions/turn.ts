@@ -1,9 +1,10 @@
 import { CrawlError } from '../../../domain/errors.ts';
 import { elapsedOf } from '../../../ports/clock.ts';
+import type { RestingHosts } from '../../../ports/cluster/workers.ts';
 import type { InboxOfOther } from '../../../ports/partitions/forwarding.ts';
 import { crawl, type LoopSteps } from '../../../steps/crawl.ts';
 import type { RoundSummary } from '../../../steps/round-summary.ts';
-import type { CrawlProgress } from '../../../steps/summaries.ts';
+import type { CrawlProgress, WaitingHosts } from '../../../steps/summaries.ts';
 import type { CrawlDeps } from '../../deps.ts';
 import { requireContact } from '../../loop/contact-requirement.ts';
 import { withCrawlDb } from '../../loop/following.ts';
@@ -42,7 +43,7 @@ export interface TurnOptions {
  * `idle`: nothing is to be done in the partition by now; `more`: the time is over; `cut`: the signal came; a time (ms
  * since the epoch): then a host with due URLs may be asked.
  */
-export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number };
+export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number; readonly resting?: RestingHosts };
 
 /** Pause before a partition asks again for fetches of the budget that are kept for others, ms. */
 const ASKED_AGAIN_MS = 2_000;
@@ -77,12 +78,13 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
       }
       if (stoppedBy === 'signal') return 'cut';
       const hasMail = await hasAny(db.forwarding.inbox(1));
-      const [next] = waiting?.next ?? [];
       if (stoppedBy === 'nothing-due' && !hasMail) {
         return budget.isHeldBack() ? { notBefore: clock.now() + ASKED_AGAIN_MS } : 'idle';
       }
-      if (stoppedBy === 'hosts-waiting' && !hasMail && next !== undefined)
-        return waited(deps, Date.parse(next.notBefore));
+      if (stoppedBy === 'hosts-waiting' && !hasMail) {
+        const end = waiting === undefined ? null : waitedFor(deps, waiting);
+        if (end !== null) return end;
+      }
       if (isOver()) return 'more';
       await roundPause(deps, () => isAnyDue(db, clock.now()), signal);
     }
@@ -96,8 +98,12 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
 }
 
 /** A host is waited for as long as `crawl.hostWait` allows. */
-const waited = ({ config, runtime }: CrawlDeps, notBefore: number): TurnEnd =>
-  notBefore - runtime.clock.now() <= config.crawl.hostWaitMs ? { notBefore } : 'idle';
+function waitedFor({ config, runtime }: CrawlDeps, { hosts, urls, next: [next] }: WaitingHosts): TurnEnd | null {
+  if (next === undefined) return null;
+  const notBefore = Date.parse(next.notBefore);
+  if (notBefore - runtime.clock.now() > config.crawl.hostWaitMs) return 'idle';
+  return { notBefore, resting: { hosts, urls, next: next.host } };
+}
 
 async function hasAny(rows: AsyncIterable<unknown>): Promise<boolean> {
   for await (const _ of rows) return true;

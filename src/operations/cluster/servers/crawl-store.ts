@@ -1,9 +1,11 @@
 // operations/cluster/servers/: the servers of a crawl, and on which of them its partitions lie.
+import { randomUUID } from 'node:crypto';
 import { openPostgresStore } from '../../../adapters/postgres/shared-store.ts';
 import type { Config } from '../../../config/schema.ts';
 import { withoutCredentials } from '../../../config/store-url.ts';
 import { MovedError } from '../../../domain/errors.ts';
 import { isAway, type ServerStore, type SharedStore } from '../../../ports/cluster/shared-store.ts';
+import type { CrawlWorkers, WorkerRow } from '../../../ports/cluster/workers.ts';
 import { changeShared, readShared } from '../shared-text.ts';
 import {
   FIRST_SERVER,
@@ -114,15 +116,32 @@ class ServersOfCrawl implements CrawlStore {
     return this.#ask(name, (store) => store.append(name, rows));
   }
 
-  turns(names: readonly string[], leaseMs: number): ServerTurns {
+  turns(names: readonly string[], leaseMs: number, worker = randomUUID()): ServerTurns {
     return new ServerTurns({
+      worker,
       partitions: names.length,
-      open: (server) => this.on(server).turns(names, leaseMs),
+      open: (server) => this.on(server).turns(names, leaseMs, worker),
       serverOf: (partition) => this.#serverOf(names[partition] as string),
       servers: () => serversIn(this.#map),
       refresh: (olderThanMs) => this.#refresh(olderThanMs),
       follow: (error) => this.#follow(error),
     });
+  }
+
+  /** Those of servers that do not answer are left out, unless it is the first one. */
+  async workers(name: string): Promise<CrawlWorkers | null> {
+    await this.readMap();
+    const all = await Promise.all(
+      serversIn(this.#map).map((server) =>
+        this.on(server)
+          .workers(name)
+          .catch((error: unknown) => {
+            if (server === FIRST_SERVER || !isAway(error)) throw error;
+            return null;
+          }),
+      ),
+    );
+    return mergedWorkers(all.filter((each) => each !== null));
   }
 
   on(server: string): ServerStore {
@@ -217,4 +236,22 @@ class ServersOfCrawl implements CrawlStore {
     else this.#left.set(name, { from, to });
     if (token !== '') await this.on(to).moves.settle(name, token);
   }
+}
+
+/** A worker shows its signs of life on each server: the last one counts. */
+function mergedWorkers(all: readonly CrawlWorkers[]): CrawlWorkers | null {
+  const [first] = all;
+  if (first === undefined) return null;
+  const newest = new Map<string, WorkerRow>();
+  for (const row of all.flatMap(({ workers }) => workers)) {
+    const other = newest.get(row.id);
+    if (other === undefined || row.heardAt > other.heardAt) newest.set(row.id, row);
+  }
+  const partitions = all.flatMap((each) => each.partitions);
+  const spread = partitions.filter((each) => partOfName(each.name) !== null);
+  return {
+    at: first.at,
+    workers: [...newest.values()].sort((a, b) => a.since - b.since),
+    partitions: (spread.length > 0 ? spread : partitions).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
 }

@@ -1,9 +1,12 @@
 import { MovedError } from '../../../domain/errors.ts';
 import { isAway } from '../../../ports/cluster/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../../../ports/cluster/turns.ts';
+import type { WorkerReport } from '../../../ports/cluster/workers.ts';
 import { FIRST_SERVER } from './server-map.ts';
 
 export interface ServerTurnsDeps {
+  /** Id of the worker, on all servers. */
+  readonly worker: string;
   readonly partitions: number;
   /** Turns of the partitions of the crawl on one server, which are those of all whose rows it has. */
   open(server: string): Turns;
@@ -34,9 +37,19 @@ export class ServerTurns implements Turns {
   readonly #takenFrom = new Map<number, string>();
   /** Server that is asked first for turns, so that none waits for the others. */
   #next = 0;
+  #report: (() => WorkerReport) | null = null;
 
   constructor(deps: ServerTurnsDeps) {
     this.#deps = deps;
+  }
+
+  get worker(): string {
+    return this.#deps.worker;
+  }
+
+  tell(report: () => WorkerReport): void {
+    this.#report = report;
+    for (const { turns } of this.#branches.values()) turns.tell(report);
   }
 
   async want(partitions: Iterable<number>): Promise<void> {
@@ -101,8 +114,8 @@ export class ServerTurns implements Turns {
     over.abort();
   }
 
-  async close(): Promise<void> {
-    for (const branch of this.#branches.values()) await branch.close();
+  async close(fault?: string): Promise<void> {
+    for (const branch of this.#branches.values()) await branch.close(fault);
   }
 
   #all(): readonly Branch[] {
@@ -113,6 +126,7 @@ export class ServerTurns implements Turns {
     const known = this.#branches.get(server);
     if (known !== undefined) return known;
     const branch = new Branch(server, this.#deps.open(server));
+    if (this.#report !== null) branch.turns.tell(this.#report);
     this.#branches.set(server, branch);
     return branch;
   }
@@ -155,9 +169,9 @@ class Branch {
     }
   }
 
-  close(): Promise<void> {
+  close(fault?: string): Promise<void> {
     this.#isClosed = true;
-    return this.turns.close();
+    return this.turns.close(fault);
   }
 
   /** Each look waits for some seconds. What else fails is reported to the next call. */

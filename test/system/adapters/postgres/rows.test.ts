@@ -38,8 +38,22 @@ describe.skipIf(NO_POSTGRES !== null)(`rows in PostgreSQL${SKIPPED}`, () => {
       await db.query({ text: 'UPDATE incrawl.format SET version = $1', values: [version] });
       await expect(openRows(server.url, 'many/0')).rejects.toMatchObject({ code: 'db-version' });
     }
-    await db.query({ text: 'UPDATE incrawl.format SET version = 5' });
+    // Version 5 had nothing of what workers tell.
+    for (const text of [
+      'ALTER TABLE incrawl.workers DROP since, DROP heard, DROP report, DROP fault',
+      'ALTER TABLE incrawl.leases DROP resting',
+      'UPDATE incrawl.format SET version = 5',
+    ]) {
+      await db.query({ text });
+    }
     await db.close();
+    const store = openPostgresStore(server.url);
+    expect(await store.workers('many/0')).toBeNull();
+    const turns = store.turns(['many/0'], 10_000);
+    await turns.state();
+    expect(await store.workers('many/0')).toMatchObject({ workers: [{ isAlive: true, report: null }] });
+    await turns.close();
+    await store.close();
   });
 
   const leaseAt = async (url: string): Promise<unknown> => {

@@ -123,6 +123,8 @@ describe.skipIf(NO_POSTGRES !== null)(`turns in PostgreSQL${SKIPPED}`, () => {
 /** The methods of an object of a class, as functions. */
 function bound(turns: Turns): Turns {
   return {
+    worker: turns.worker,
+    tell: (report) => turns.tell(report),
     want: (partitions) => turns.want(partitions),
     take: (limit) => turns.take(limit),
     end: (turn, result) => turns.end(turn, result),
@@ -130,6 +132,6 @@ function bound(turns: Turns): Turns {
     state: () => turns.state(),
     forgetFailed: () => turns.forgetFailed(),
     wait: (ms, signal) => turns.wait(ms, signal),
-    close: () => turns.close(),
+    close: (fault) => turns.close(fault),
   };
 }

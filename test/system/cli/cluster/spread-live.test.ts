@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,17 +21,6 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SK
   const place = spreadPlace(() => startPostgres());
   const within = (dir: string): string[] => spreadAt(dir, place.url, 'live');
 
-  function linesOf({ child }: Running): { readonly lines: readonly string[] } {
-    const read = { lines: [] as string[] };
-    let rest = '';
-    child.stdout?.on('data', (text: string) => {
-      const parts = (rest + text).split('\n');
-      rest = parts.pop() ?? '';
-      read.lines.push(...parts);
-    });
-    return read;
-  }
-
   it('is followed with a cursor, each change once, and answers as one crawl db does', {
     timeout: 180_000,
   }, async () => {
@@ -47,7 +36,10 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SK
     const first = start(follow);
     const seen = linesOf(first);
     const top = await run(['top', '--json', ...within(dir)]);
-    expect(JSON.parse(top.stdout)).toMatchObject({ run: { command: 'work', pid: worker.child.pid } });
+    expect(JSON.parse(top.stdout)).toMatchObject({
+      run: { command: 'work', pid: worker.child.pid },
+      workers: { crawl: 'live', workers: [{ pid: worker.child.pid, state: expect.stringMatching(/crawling|idle/) }] },
+    });
     // The reader ends amid the crawl, and another one goes on with its cursor.
     while (seen.lines.length === 0) await delay(20);
     first.child.kill('SIGTERM');
@@ -96,6 +88,60 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SK
   });
 });
 
+interface Top {
+  readonly run: object | null;
+  readonly workers: {
+    readonly workers: readonly { readonly pid: number; readonly state: string; readonly fault: string | null }[];
+    readonly partitions: readonly { readonly holder: string | null }[];
+  };
+}
+
+describe.skipIf(NO_POSTGRES !== null)(`the workers of a spread crawl, from anywhere${SKIPPED}`, () => {
+  const place = spreadPlace(() => startPostgres());
+
+  it('are shown by top and serve: those that work, one that was killed, one that ended by its own fault', async () => {
+    const dir = join(workDir(), 'watched');
+    const within = spreadAt(dir, place.url, 'watched');
+    // A machine that has no part in the crawl, but reaches the server.
+    const elsewhere = spreadAt(workDir(), place.url, 'watched');
+    expect(await run(['top', ...elsewhere])).toMatchObject({ code: 1, stdout: '' });
+    const stays = ['work', '--daemon', ...within, ...NETWORK];
+    const workers = [start([...stays, place.seeds()]), start(stays)];
+    const seen = async (): Promise<Top> => JSON.parse((await run(['top', '--json', ...elsewhere])).stdout) as Top;
+    const statesOf = ({ workers: view }: Top): Record<string, string> =>
+      Object.fromEntries(view?.workers.map(({ pid, state }) => [pid, state]) ?? []);
+    const [one, other] = workers.map(({ child }) => String(child.pid));
+    await expect.poll(async () => Object.keys(statesOf(await seen())), { timeout: 60_000 }).toEqual([one, other]);
+    expect((await seen()).run).toBeNull();
+
+    const view = start(['serve', '--port', '0', '--json', ...elsewhere]);
+    const { lines } = linesOf(view);
+    await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(1);
+    const { url } = JSON.parse(lines[0] as string) as { url: string };
+    const textOf = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+    expect(await textOf('workers')).toContain(`/${one}</td>`);
+    expect(JSON.parse(await textOf('healthz'))).toMatchObject({ crawl: 'running', workers: 2, failedPartitions: 0 });
+
+    workers[1]?.child.kill('SIGKILL');
+    await expect
+      .poll(async () => statesOf(await seen())[other as string], { timeout: 30_000, interval: 500 })
+      .toBe('dead');
+    // One that may not ask a public host ends, and says why; the other one goes on.
+    const alone = ['work', ...within, '--quiet', '-D', 'agent.contact='];
+    const seeds = join(workDir(), 'public.txt');
+    writeFileSync(seeds, 'https://example.org/\n');
+    workers[0]?.child.kill('SIGTERM');
+    await workers[0]?.finished;
+    const faulty = await run([...alone, seeds]);
+    expect([faulty.code, faulty.stderr]).toEqual([2, expect.stringContaining('agent.contact')]);
+    const { workers: ended } = (await seen()).workers;
+    expect(ended.find(({ state }) => state === 'failed')?.fault).toMatch(/^contact-missing: /);
+    await expect.poll(() => textOf('metrics'), { timeout: 20_000, interval: 500 }).toMatch(/workers{state="failed"} 1/);
+    view.child.kill('SIGTERM');
+    await view.finished;
+  }, 180_000);
+});
+
 /** An answer without times, sizes of intervals and what each crawl measures for itself. */
 function shapeOf(answer: unknown): unknown {
   const text = JSON.stringify(answer, (key, value) =>
@@ -106,3 +152,15 @@ function shapeOf(answer: unknown): unknown {
 
 const withoutTimes = (text: string): string =>
   text.replaceAll(/\d{4}-\d\d-\d\d[T ]?[\d:.]*Z?|\b\d+(\.\d+)? ?(ms|s|minutes?|hours?|days?)\b/g, '');
+
+/** Whole lines of stdout, as they come. */
+function linesOf({ child }: Running): { readonly lines: readonly string[] } {
+  const read = { lines: [] as string[] };
+  let rest = '';
+  child.stdout?.on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    read.lines.push(...parts);
+  });
+  return read;
+}
