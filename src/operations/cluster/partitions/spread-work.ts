@@ -89,7 +89,10 @@ export async function spreadWork(
       const next = await lookInto(deps, partition, nextDue);
       if (next !== null) times.push(next);
     }
-    await stay({ turns, clock, signal }, Math.max(LEAST_STAY_MS, Math.min(...times) - clock.now()));
+    await stay(
+      { turns, clock, signal, leaseMs: wiring.config.cluster.leaseMs },
+      Math.max(LEAST_STAY_MS, Math.min(...times) - clock.now()),
+    );
     return true;
   };
   let played = 0;

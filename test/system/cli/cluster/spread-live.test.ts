@@ -101,9 +101,10 @@ describe.skipIf(NO_POSTGRES !== null)(`the workers of a spread crawl, from anywh
 
   it('are shown by top and serve: those that work, one that was killed, one that ended by its own fault', async () => {
     const dir = join(workDir(), 'watched');
-    const within = spreadAt(dir, place.url, 'watched');
+    const at = (folder: string): string[] => [...spreadAt(folder, place.url, 'watched'), '-D', 'cluster.lease=6s'];
+    const within = at(dir);
     // A machine that has no part in the crawl, but reaches the server.
-    const elsewhere = spreadAt(workDir(), place.url, 'watched');
+    const elsewhere = at(workDir());
     expect(await run(['top', ...elsewhere])).toMatchObject({ code: 1, stdout: '' });
     const stays = ['work', '--daemon', ...within, ...NETWORK];
     const workers = [start([...stays, place.seeds()]), start(stays)];
