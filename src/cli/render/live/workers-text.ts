@@ -1,8 +1,7 @@
 import type { WatchedPartition, WorkersView } from '../../../crawler.ts';
-import { packedLines } from '../fit.ts';
 import { counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
-import { type Column, createTable, type TextStyle } from '../table.ts';
+import { type Column, createTable, packedLines, type TextStyle } from '../table.ts';
 import { partitionColumns, workerColumns, workerFaults, workersSums } from '../workers-columns.ts';
 
 /** Those that need a look come first. */
