@@ -76,7 +76,9 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
     const first = (await serversOf(where)).map(([server]) => server);
     expect(first).toEqual(all);
 
-    expect(await json([...moving(where, '1', second.url), '--dry-run'])).toMatchObject({ outcome: 'moved', rows: 0 });
+    expect(await json([...moving(where, '1', second.url), '--dry-run'])).toMatchObject({
+      ...{ outcome: 'moved', rows: 0, dryRun: true },
+    });
     expect((await serversOf(where)).map(([server]) => server)).toEqual(all);
 
     // Before it has left the first server: others look at it, and would append, until it has.
