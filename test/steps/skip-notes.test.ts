@@ -59,6 +59,7 @@ describe('the list of reasons', () => {
       'contact-missing',
       'crawl-missing',
       'db-locked',
+      'db-moved',
       'db-readonly',
       'holder-gone',
       'lease-lost',

@@ -27,7 +27,7 @@ describe('help', () => {
   it('knows the commands that are a contract', () => {
     expect(program.commands.map((command) => command.name()).sort()).toEqual(
       // biome-ignore format: one list
-      ['backup', 'changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'dedup', 'demo', 'diff', 'explain', 'export', 'export-db', 'fetch', 'generate', 'help', 'import-db', 'init', 'inject', 'linkclusters', 'merge', 'mr', 'near', 'packages', 'parse', 'plan', 'plugins', 'readdb', 'readseg', 'repair', 'reparse', 'repartition', 'restore', 'retry', 'schedule', 'segments', 'serve', 'simulate', 'sitemap', 'skipped', 'top', 'touch', 'updatedb', 'verify', 'work'],
+      ['backup', 'changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'dedup', 'demo', 'diff', 'explain', 'export', 'export-db', 'fetch', 'generate', 'help', 'import-db', 'init', 'inject', 'linkclusters', 'merge', 'mr', 'near', 'packages', 'parse', 'partitions', 'plan', 'plugins', 'readdb', 'readseg', 'repair', 'reparse', 'repartition', 'restore', 'retry', 'schedule', 'segments', 'serve', 'simulate', 'sitemap', 'skipped', 'top', 'touch', 'updatedb', 'verify', 'work'],
     );
     const optionsOf = (name: string): (string | undefined)[] =>
       commands.find((each) => each.name === name)?.command.options.map((option) => option.long) ?? [];
