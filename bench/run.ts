@@ -126,7 +126,10 @@ function keep(area: string, said: readonly Said[], args: readonly string[], load
 }
 
 /** Where data and servers lie is of no use elsewhere. */
-const withoutPlace = (word: string): string => (/:\/\//.test(word) ? 'URL' : word.startsWith('/') ? 'FOLDER' : word);
+function withoutPlace(word: string): string {
+  if (/:\/\//.test(word)) return 'URL';
+  return word.startsWith('/') ? 'FOLDER' : word;
+}
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
