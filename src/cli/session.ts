@@ -7,12 +7,13 @@ import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawle
 import { isSpread } from '../operations/cluster/cluster-mark.ts';
 import type { CrawlReader } from '../operations/questions.ts';
 import type { ClosableLog, Log, LogLevel } from './log.ts';
-import { createOutput, type Output, type Surroundings } from './output.ts';
+import { type Color, createOutput, type Output } from './output.ts';
 import { settingOverrides } from './program/option-values.ts';
 import { type Live, NO_LIVE } from './render/live/no-live.ts';
 import { slowWork } from './render/live/slow-work.ts';
 import { shortLines } from './render/safe-text.ts';
 import { sleepUntil } from './schedule/sleep-until.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Options that every command has. */
 export interface CommonOptions {
@@ -23,8 +24,6 @@ export interface CommonOptions {
   readonly verbose?: true;
   readonly define?: readonly string[];
 }
-
-export type Color = (color: 'green' | 'red' | 'blue' | 'gray', text: string) => string;
 
 export interface DryRunOpening {
   /** Refuses a directory that holds no crawl. */

@@ -10,3 +10,10 @@ export const DAY_MS = 24 * HOUR_MS;
 export function isWithinLast(ms: number, at: number, now: number): boolean {
   return at <= now && now - at < ms;
 }
+
+/** Time in ms since the epoch as ISO 8601 in UTC. */
+export const isoTime = (at: number): string => new Date(at).toISOString();
+export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
+
+/** Seconds, rounded to a millisecond. */
+export const seconds = (ms: number): number => Math.round(ms) / 1_000;

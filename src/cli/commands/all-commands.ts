@@ -1,7 +1,7 @@
 // cli/commands/: the list of all commands; each group of them has a folder.
 
-import type { Surroundings } from '../output.ts';
 import { type AddCommand, newProgram, type Program } from '../program/program.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { addChanges } from './ask/changes.ts';
 import { addCheck } from './ask/check.ts';
 import { addDiff } from './ask/diff.ts';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { packageVersion } from '../../config/package-version.ts';
 import { EXIT } from '../exit.ts';
-import type { Surroundings } from '../output.ts';
 import { safeLines, shortLines } from '../render/safe-text.ts';
 import { type Handler, openSession } from '../session.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { collect } from './option-values.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf } from '../exit.ts';
-import type { Surroundings } from '../output.ts';
+import type { Surroundings } from '../surroundings.ts';
 import { type AddCommand, newProgram, type Program } from './program.ts';
 
 /** Runs a command line. Resolves with the exit code; an error is handed to `report` and decides that code. */

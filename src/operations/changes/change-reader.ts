@@ -3,11 +3,13 @@ import { join, resolve } from 'node:path';
 import { activityStamp } from '../../adapters/leveldb/activity.ts';
 import { type FeedCursor, isBehind, vectorOf } from '../../domain/crawl/change/change-feed.ts';
 import { CrawlError, type ErrorCode } from '../../domain/errors.ts';
-import type { CrawlReader } from '../questions.ts';
-import { type ChangesFilter, type ChangeView, endOf, type FeedView } from './changes.ts';
+import { type ChangesFilter, type ChangesQuery, type ChangeView, endOf, type FeedView } from './changes.ts';
 
 /** The change feed, read in this process or through the one that holds the crawl db. */
-export type ChangeSource = Pick<CrawlReader, 'changes' | 'changeFeed'>;
+export interface ChangeSource {
+  changes(query: ChangesQuery): AsyncIterable<ChangeView>;
+  changeFeed(): Promise<FeedView>;
+}
 
 export interface ChangeReaderOptions {
   /** State directory. */

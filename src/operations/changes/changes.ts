@@ -7,9 +7,9 @@ import { CHANGE_FIELDS } from '../../domain/query/change-fields.ts';
 import type { QueryEnvironment } from '../../domain/query/fields.ts';
 import { matcherOf } from '../../domain/query/match.ts';
 import { parseExpressionOver } from '../../domain/query/parse.ts';
+import { isoTime } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 
 /** The cursor that a reader of the feed keeps in a file; `null`: there is no such file yet. */
 export function loadCursor(file: string): FeedCursor | null {

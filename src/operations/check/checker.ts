@@ -11,6 +11,7 @@ import { contentReasons, type Reason } from '../../domain/page/content/trees/con
 import { hammingDistance } from '../../domain/page/near/hamming.ts';
 import type { PageNode } from '../../domain/page/page-node.ts';
 import { readableText } from '../../domain/page/published/readable-text.ts';
+import { isoTimeOrNull } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Page } from '../../plugin-host/api/plugin-api.ts';
@@ -23,7 +24,6 @@ import type { Log } from '../../ports/log.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Robots, RobotsVerdict } from '../../ports/robots.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../steps/fetch/robots-turn.ts';
-import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { type PluginView, pluginViews } from '../plugins/plugin-views.ts';
 import type { ParseCheck, SitemapCheck, UrlCheck, UrlInput } from './check-results.ts';
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { sortedLines } from '../../adapters/files/sorting/external-sort.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { isoTimeOrNull } from '../../domain/time.ts';
 import { UrlSet } from '../../domain/url/hash/url-set.ts';
 import type { LoadedPlugins } from '../../plugin-host/loading/load-plugins.ts';
 import { normalizedLink } from '../../plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Outlink, SegmentStore } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { isoTimeOrNull } from '../../steps/inspect/views.ts';
 import { counted } from '../../steps/work-meter.ts';
 import { storedPages } from '../state/stored-pages.ts';
 

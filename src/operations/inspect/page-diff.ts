@@ -3,9 +3,9 @@ import { changeDistance, changeSignatureOf } from '../../domain/crawl/states/dup
 import { CrawlError } from '../../domain/errors.ts';
 import type { ReadPage } from '../../domain/page/diff/page-places.ts';
 import { type PlaceDiff, placeDiff } from '../../domain/page/diff/place-diff.ts';
+import { isoTime } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../ports/segment-store.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 

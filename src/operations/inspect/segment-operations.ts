@@ -1,8 +1,8 @@
 import { CrawlError } from '../../domain/errors.ts';
+import { isoTime } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { SegmentState } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, ParsedRecord, SegmentStore, WireResponse } from '../../ports/segment-store.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 import type { CrawlDeps, PageAccess } from '../deps.ts';
 import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
 import { type Screenshot, type StoredBody, storedBody, storedScreenshot } from './stored-body.ts';

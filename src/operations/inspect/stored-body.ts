@@ -1,8 +1,8 @@
 import { joinedFields } from '../../domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import { isoTime } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { SegmentStore } from '../../ports/segment-store.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 import { shownResponse } from '../../steps/render/shown-response.ts';
 import type { CrawlDeps } from '../deps.ts';
 

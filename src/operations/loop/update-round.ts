@@ -12,7 +12,6 @@ import { sweepOrphans } from '../../steps/update/orphans.ts';
 import { type UpdateRunOptions, updateFromSegment } from '../../steps/update/updatedb.ts';
 import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { applyFamiliesWhenDue } from '../map-reduce/link-operations.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 import { linkDeps, linkOptions } from './readmitting.ts';
 import { runParse, withSegment } from './segment-steps.ts';
@@ -50,8 +49,14 @@ export function updateSteps(deps: CrawlDeps, options: Omit<UpdateStepOptions, 's
     updatedb: (segment, isGrowing = false) => updatedb(deps, segment, { ...options, isGrowing }),
     trimFeed: () => trimFeed(deps.store().db, deps.config.changes, deps.runtime.clock.now()),
     sweepOrphans: () => sweepWhenDue(deps, options.orphans),
-    applyFamilies: () => applyFamiliesWhenDue(deps),
+    applyFamilies: () => applyFamilies(deps),
   };
+}
+
+async function applyFamilies(deps: CrawlDeps): Promise<void> {
+  if (deps.config.linkclusters.everyMs === 0) return;
+  const { applyFamiliesWhenDue } = await import('../map-reduce/link-operations.ts');
+  await applyFamiliesWhenDue(deps);
 }
 
 async function updatedb(

@@ -58,7 +58,6 @@ const APPLIED_KEY = 'linkFamiliesAppliedAt';
 /** Applies the families of the crawl every `linkclusters.every`, the first time this long after the first call. */
 export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> {
   const { everyMs } = deps.config.linkclusters;
-  if (everyMs === 0) return;
   const { db } = deps.store();
   const { clock, log } = deps.runtime;
   const last = Number((await db.meta(APPLIED_KEY)) ?? Number.NaN);

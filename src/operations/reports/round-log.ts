@@ -5,13 +5,12 @@ import { keptLog } from '../../adapters/files/kept-log.ts';
 import { appendLine, lastLines } from '../../adapters/files/line-log.ts';
 import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
 import { type Addends, addTo, zeroSums } from '../../domain/running-sums.ts';
-import { HOUR_MS } from '../../domain/time.ts';
+import { HOUR_MS, isoTime } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../ports/crawl-db.ts';
 import type { Log } from '../../ports/log.ts';
 import { type RoundHosts, sumOfHosts } from '../../steps/counters/round-hosts.ts';
 import { statsOf } from '../../steps/inspect/stats.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../steps/round-summary.ts';
 
 /** A finished round, a line of `reports/rounds.jsonl`: its counts, and those of the crawl db afterwards. */

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { allLines, appendLines, linesInTail } from '../../adapters/files/line-log.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
+import { isoTime } from '../../domain/time.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SkipNote, SkipNotes } from '../../steps/counters/outcome-counts.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 
 /** A skipped URL, a line of `reports/skipped.jsonl`. */
 export interface SkippedUrl extends SkipNote {

@@ -1,5 +1,3 @@
-import { connectRedis } from '../../adapters/redis/connect.ts';
-import { RedisSeenFilter } from '../../adapters/redis/seen-filter.ts';
 import type { RowsCrawlDb } from '../../adapters/rows/rows-crawl-db.ts';
 import { createSeenUrls } from '../../adapters/rows/seen/seen-urls.ts';
 import type { Config } from '../../config/schema.ts';
@@ -21,6 +19,10 @@ export async function configuredFilter({ seen }: Config): Promise<BloomPlan | Sh
   const { expectedUrls, leafBits, falsePositives } = seen;
   const plan = planGrowingBloom({ urls: expectedUrls, bitsPerLeaf: leafBits, falsePositiveRate: falsePositives });
   if (seen.filter === 'memory') return plan;
+  const [{ connectRedis }, { RedisSeenFilter }] = await Promise.all([
+    import('../../adapters/redis/connect.ts'),
+    import('../../adapters/redis/seen-filter.ts'),
+  ]);
   return new RedisSeenFilter({ redis: await connectRedis(seen.redis), name: seen.redisName, plan });
 }
 

@@ -6,13 +6,12 @@ import type { SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import type { Truncation } from '../../domain/crawl/states/truncation.ts';
 import type { PageVariant } from '../../domain/page/links/page-series.ts';
 import { textOverlap } from '../../domain/page/near/page-dimensions.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, isoTime } from '../../domain/time.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
 import type { VisitedTemplate } from '../../domain/url/families/stored-families.ts';
 import type { HostRow, Lease } from '../../ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import type { FamilyTreatment } from '../update/link-families.ts';
-import { isoTime } from './views.ts';
 
 const TRUNCATED: Readonly<Record<Truncation, string>> = {
   length: 'Its stored copy was cut at http.maxBodyBytes; the rest of the page is not known.',

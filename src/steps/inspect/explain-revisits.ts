@@ -16,8 +16,7 @@ import {
   weightOf,
 } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum, DueCause } from '../../domain/crawl/states/datum.ts';
-import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
-import { isoTime } from './views.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../domain/time.ts';
 
 /** How a page is expected to change, and what looks at pages like it have shown, in sentences. */
 export function hazardSentences(datum: CrawlDatum, policy: SettlePolicy, now: number): string[] {

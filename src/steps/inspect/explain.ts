@@ -7,6 +7,7 @@ import type { FetchSchedule, ScheduleTerm } from '../../domain/crawl/revisit/sch
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { SKIP_REASONS, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import { isoTime } from '../../domain/time.ts';
 import { THIN_KEY, type Thinness } from '../../domain/url/families/noise-families.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
 import { WAITING_KEY } from '../update/like-urls/host-book.ts';
@@ -25,7 +26,7 @@ import {
   waysToComeSooner,
 } from './explain-outlook.ts';
 import { broughtForwardBy, dueCause, hazardSentences } from './explain-revisits.ts';
-import { type HostView, hostView, isoTime, type RecordView, recordView } from './views.ts';
+import { type HostView, hostView, type RecordView, recordView } from './views.ts';
 
 export interface UrlStep {
   readonly name: string;

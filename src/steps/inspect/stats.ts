@@ -9,7 +9,7 @@ import { groupOf, type HostExpectation, meanRateOfGroup } from '../../domain/cra
 import { hazardBetween } from '../../domain/crawl/hazard/host-clock.ts';
 import { isLive } from '../../domain/crawl/revisit/next-visit.ts';
 import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/host-traffic.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, seconds } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, Spread, StateCounts } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
@@ -18,7 +18,6 @@ import type { NewSettings } from '../generate/settings-in-force.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
 import { dueBySettings } from './due-by-settings.ts';
 import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
-import { seconds } from './views.ts';
 
 /** What is estimated of one page. */
 interface PageEstimate {

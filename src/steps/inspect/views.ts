@@ -3,6 +3,7 @@ import type { CrawlDatum, MetadataValue } from '../../domain/crawl/states/datum.
 import { changeSignatureOf } from '../../domain/crawl/states/duplicate.ts';
 import { type HostTraffic, latencyPercentile, NO_TRAFFIC } from '../../domain/crawl/states/host-traffic.ts';
 import { fieldNamed, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
+import { isoTime, isoTimeOrNull, seconds } from '../../domain/time.ts';
 import type { DueEntry, HostRow, StateCounts } from '../../ports/crawl-db.ts';
 import { requireField } from './find-records.ts';
 
@@ -111,10 +112,6 @@ export interface HostView {
   /** Major changes a day expected of its pages, by their estimated rates; `null` without any. */
   readonly changesPerDay: number | null;
 }
-
-export const isoTime = (at: number): string => new Date(at).toISOString();
-export const isoTimeOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at));
-export const seconds = (ms: number): number => Math.round(ms) / 1_000;
 
 export function recordView(datum: CrawlDatum): RecordView {
   return {

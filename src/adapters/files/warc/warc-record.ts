@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as zlib from 'node:zlib';
+import { isoTime } from '../../../domain/time.ts';
 import type { WireResponse } from '../../../ports/segment-store.ts';
 
 /** CRC-32 of gzip (RFC 1952 section 8). Node has it since 20.15 and 22.2; releases between those two lack it. */
@@ -102,7 +103,6 @@ function blockRecord(
 const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex');
 
 const EMPTY = new Uint8Array(0);
-const isoTime = (at: number): string => new Date(at).toISOString();
 
 function recordHead(type: 'warcinfo' | 'response' | 'revisit' | 'conversion' | 'resource', at: number): string {
   return `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Record-ID: <urn:uuid:${randomUUID()}>\r\nWARC-Date: ${isoTime(at)}\r\n`;

@@ -1,5 +1,5 @@
 import type { PageBlock } from '../../../domain/page/page-block.ts';
-import type { Color } from '../../session.ts';
+import type { Color } from '../../output.ts';
 import { count, counted } from '../quantities.ts';
 import { safeLines } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';

@@ -1,5 +1,5 @@
 import type { PageDiff } from '../../../crawler.ts';
-import type { Color } from '../../session.ts';
+import type { Color } from '../../output.ts';
 import { count } from '../quantities.ts';
 import { safeLines, safeText } from '../safe-text.ts';
 
