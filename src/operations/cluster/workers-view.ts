@@ -1,6 +1,6 @@
+import { isoTime } from '../../domain/time.ts';
 import { TURN_ATTEMPTS } from '../../ports/cluster/turns.ts';
 import type { CrawlWorkers, PartitionRow, RestingHosts, WorkerReport } from '../../ports/cluster/workers.ts';
-import { isoTime } from '../../steps/inspect/views.ts';
 import { holderOf } from './write-lease.ts';
 
 /** Who works on a crawl that several workers share, and on what. Times by the clock of the server, ISO 8601. */
