@@ -25,8 +25,8 @@ const inRuns = (n: number, hosts: number): number => (Math.floor(n / RUN) * 7_91
 const OPTIONS = { store: 'postgres://127.0.0.1/bench', sizes: [1_000_000, 10_000_000] };
 
 /**
- * A crawl db in PostgreSQL: bytes a URL on disk, CPU of this process and of the server, and generate by size. The server
- * is on this machine, its CPU is read from /proc.
+ * A crawl db in PostgreSQL: bytes a URL on disk, CPU of this process and of the server, and generate by size. The
+ * server is on this machine, its CPU is read from /proc.
  */
 export const postgres = measurement('cluster', OPTIONS, async ({ question }, { store, sizes }) => {
   const db = new Database(store);

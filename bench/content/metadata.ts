@@ -50,8 +50,8 @@ function comparisons(labels: Labels, result: ParseResult): Comparison[] {
 const OPTIONS = { pages: [] as string[], show: '', every: 1 };
 
 /**
- * Metadata of labelled pages: of each field that the labels have, pages where it is exact, missing and wrong. A title is
- * exact with the same characters, white space apart; `title~` leaves case and the shape of quotes and dashes aside.
+ * Metadata of labelled pages: of each field that the labels have, pages where it is exact, missing and wrong. A title
+ * is exact with the same characters, white space apart; `title~` leaves case and the shape of quotes and dashes aside.
  * Authors are exact as a set, a time by its day in UTC. `headline` is the title against the first line of the reference
  * text, where no title is labelled. `--show FIELD` names every N-th page where it is not exact.
  */

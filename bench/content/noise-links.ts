@@ -181,11 +181,12 @@ async function judgeLabelled(recordOf: RecordOf, folders: readonly string[]) {
 }
 
 /**
- * Precision and recall of noise links on made sites; with `--pages FOLDER` also on labelled real pages. Those label texts,
- * not links: an anchor of three words and twelve characters (Chinese and the like: six) or more counts as content when
- * the reference text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
- * *Where blocks agree* counts only anchors whose block says the same (block-labels.ts): the words of a menu may occur in
- * a text, and those of a card stand in the reference with others between.
+ * Precision and recall of noise links on made sites; with `--pages FOLDER` also on labelled real pages. Those label
+ * texts, not links: an anchor of three words and twelve characters (Chinese and the like: six) or more counts as
+ * content when the reference text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are
+ * not counted.
+ * *Where blocks agree* counts only anchors whose block says the same (block-labels.ts): the words of a menu may occur
+ * in a text, and those of a card stand in the reference with others between.
  */
 export const noiseLinks = measurement('content', { pages: [] as string[] }, async ({ question }, { pages }) => {
   const note = question('Noise links');

@@ -64,10 +64,10 @@ async function convertersOf(against: string): Promise<ReadonlyMap<string, Return
 const OPTIONS = { pages: [] as string[], against: '', every: 1, list: 0 };
 
 /**
- * What the Markdown of documentation keeps. For each folder of HTML: headings, code blocks, terms of definition lists and
- * tables in the content of its pages (see document-parts.ts), how many of them the Markdown has, and how many pages have
- * headings of which it has none. `--against` judges the Markdown of another build by the same rule; `--every` takes every
- * N-th page; `--list` names those that lose most headings.
+ * What the Markdown of documentation keeps. For each folder of HTML: headings, code blocks, terms of definition lists
+ * and tables in the content of its pages (see document-parts.ts), how many of them the Markdown has, and how many pages
+ * have headings of which it has none. `--against` judges the Markdown of another build by the same rule; `--every`
+ * takes every N-th page; `--list` names those that lose most headings.
  */
 export const structure = measurement('content', OPTIONS, async ({ say, question }, { pages, against, every, list }) => {
   const converters = await convertersOf(against);

@@ -16,10 +16,10 @@ const MADE = { seed: 77, perLayout: 4, weight: 0.25 };
 type Known = Example<LabelledPage>;
 
 /**
- * Learns the trees of the main content from sets of labelled pages. With --judge, each set is scored by trees learnt from
- * the other sets; with --folds, all pages by trees learnt from the pages of other sites; with --out, trees learnt from
- * all pages are written. The same pages give the same trees, byte for byte. Made news pages in several languages are
- * added to each training set, with less weight; they are not scored.
+ * Learns the trees of the main content from sets of labelled pages. With --judge, each set is scored by trees learnt
+ * from the other sets; with --folds, all pages by trees learnt from the pages of other sites; with --out, trees learnt
+ * from all pages are written. The same pages give the same trees, byte for byte. Made news pages in several languages
+ * are added to each training set, with less weight; they are not scored.
  */
 export const train = measurement(
   'content',

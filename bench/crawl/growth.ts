@@ -13,8 +13,8 @@ const { encoding, protocol, without } = CRAWLING;
 const OPTIONS = { sizes: [1_000, 10_000, 100_000], svg: '', encoding, protocol, without };
 
 /**
- * How the cost of a page grows with the size of the site: each is crawled twice. The plot is written after each size, so
- * that a run may be cut short.
+ * How the cost of a page grows with the size of the site: each is crawled twice. The plot is written after each size,
+ * so that a run may be cut short.
  */
 export const growth = measurement('crawls', OPTIONS, async ({ say, question }, { sizes, svg, ...how }) => {
   const note = question('Pages of 6 KB, 24 links, compressed, by size of the site');

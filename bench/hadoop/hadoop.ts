@@ -14,8 +14,9 @@ const REDUCERS = 3;
 const SHARDS = 4;
 
 /**
- * Near duplicates and link families of a crawl under a real Hadoop Streaming, from export to effect, against what incrawl
- * finds alone. Needs Maven and Java 17; the packages of Hadoop stay in the folder of `--state`, if one is named.
+ * Near duplicates and link families of a crawl under a real Hadoop Streaming, from export to effect, against what
+ * incrawl finds alone. Needs Maven and Java 17; the packages of Hadoop stay in the folder of `--state`, if one is
+ * named.
  */
 export const hadoop = measurement('duplicates', { pages: 6_000, state: '' }, ({ say, question }, { pages, state }) =>
   withFolder(async (folder) => {

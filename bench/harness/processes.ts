@@ -86,9 +86,9 @@ const TICK_MS = 10;
 const SCRIPT = '"$@"; code=$?; times >&3; exit $code';
 
 /**
- * Runs any program to its end. Memory is the peak of a process alone, or the largest sum over processes that ran at once,
- * what they share shared out among them; 0 where there is no `/proc`. Of a browser, whose processes wait for none of theirs, CPU is what was last
- * seen.
+ * Runs any program to its end. Memory is the peak of a process alone, or the largest sum over processes that ran at
+ * once, what they share shared out among them; 0 where there is no `/proc`. Of a browser, whose processes wait for none
+ * of theirs, CPU is what was last seen.
  */
 export async function treeCost(command: readonly string[], options: ProcessOptions = {}): Promise<TreeCost> {
   const ticks = new Map<number, number>();

@@ -32,9 +32,10 @@ type Asked = Parameters<Parameters<typeof measurement<typeof OPTIONS>>[2]>[1];
 
 /**
  * Replays recorded years of sites through the crawler on a simulated clock, and compares what it saw with what really
- * happened, beside baselines: figures at each address of `--listen`, and their mean. `--curve KEY=VALUE,..` replays with
- * each value of a setting as well: the curve of the crawler in the plots of `--svg`. `--keep-open` opens the crawler
- * once, not for each run: three times as fast. A folder of a history has `steps.jsonl.gz`, `links.jsonl.gz`, and
+ * happened, beside baselines: figures at each address of `--listen`, and their mean. `--curve KEY=VALUE,..` replays
+ * with each value of a setting as well: the curve of the crawler in the plots of `--svg`. `--keep-open` opens the
+ * crawler once, not for each run: three times as fast. A folder of a history has `steps.jsonl.gz`, `links.jsonl.gz`,
+ * and
  * `bodies.xz` (read by the program xz) or `bodies.gz`.
  */
 export const histories = measurement('freshness', OPTIONS, async (bench, asked) => {

@@ -36,9 +36,9 @@ interface Figures {
 }
 
 /**
- * How many of the pages that would be marked are copies of their pages, by the Jaccard similarity of the exported texts,
- * and how many copies are found. A folder holds histories, of which each page at the first, the middle and the last step
- * is taken, or HTML files, such as the manuals of a package. All pages of a folder are of one host.
+ * How many of the pages that would be marked are copies of their pages, by the Jaccard similarity of the exported
+ * texts, and how many copies are found. A folder holds histories, of which each page at the first, the middle and the
+ * last step is taken, or HTML files, such as the manuals of a package. All pages of a folder are of one host.
  */
 export const copies = measurement(
   'duplicates',

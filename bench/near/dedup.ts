@@ -9,8 +9,8 @@ const NEAR_SHARE = 0.2;
 const SAMPLE = 200;
 
 /**
- * Batch grouping as `incrawl dedup` does it, a fifth of the fingerprints within three bits of another, all of one scope;
- * a sample of its results is checked by comparison with every page.
+ * Batch grouping as `incrawl dedup` does it, a fifth of the fingerprints within three bits of another, all of one
+ * scope; a sample of its results is checked by comparison with every page.
  */
 export const dedup = measurement(
   'duplicates',

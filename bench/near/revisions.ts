@@ -17,8 +17,8 @@ const AIMS: Readonly<Record<string, string>> = { '0.5 to 2 %': '>= 90' };
 const OPTIONS = { labelled: '', every: 1, seed: 9, ...SIGNING };
 
 /**
- * How the signature of change follows revisions of real pages (`--labelled FOLDER,..`, every N-th): their text edited by
- * a known share, or only what stands around it.
+ * How the signature of change follows revisions of real pages (`--labelled FOLDER,..`, every N-th): their text edited
+ * by a known share, or only what stands around it.
  */
 export const revisions = measurement('duplicates', OPTIONS, async ({ question }, { labelled, every, seed, ...by }) => {
   const random = seeded(seed);

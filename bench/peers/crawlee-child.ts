@@ -1,6 +1,6 @@
 /**
- * One crawl by Crawlee in a process of its own, nothing persisted: the argument is a `CrawleePlan`. Prints the pages and
- * the length of their text.
+ * One crawl by Crawlee in a process of its own, nothing persisted: the argument is a `CrawleePlan`. Prints the pages
+ * and the length of their text.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

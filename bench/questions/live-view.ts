@@ -22,8 +22,8 @@ const PAGES: readonly (readonly [what: string, path: string])[] = [
 ];
 
 /**
- * Time to the last byte of the pages of `incrawl serve` on the crawl db of a million URLs of `questions`, after a year of
- * rounds.
+ * Time to the last byte of the pages of `incrawl serve` on the crawl db of a million URLs of `questions`, after a year
+ * of rounds.
  */
 export const liveView = measurement('crawldb', {}, async (bench) => {
   const dir = await stateFolder(bench);
