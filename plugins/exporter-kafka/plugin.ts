@@ -59,7 +59,9 @@ export default definePlugin<'exporter', Options>({
     ...(given.url === undefined && { needsPlace: 'brokers and a topic: kafka://host:9092/topic' }),
     async open({ place }) {
       const address = kafkaAddress(place, given.url);
-      const sender = await openSender(loadKafkaJs(), clientOptions(host, given, address), given, address);
+      // Options are refused whether or not the package is there.
+      const settings = clientOptions(host, given, address);
+      const sender = await openSender(loadKafkaJs(), settings, given, address);
       return {
         document: (document) => sender.add(pageMessage(document)),
         removed: (page) => sender.add(removalMessage(page)),
