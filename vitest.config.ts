@@ -28,8 +28,8 @@ export default defineConfig({
   plugins: [built],
   resolve: {
     alias: {
-      'incrawl/plugin-testing': resolve(root, 'dist/src/plugin-host/api/plugin-testing.js'),
-      'incrawl/plugin': resolve(root, 'dist/src/plugin-host/api/plugin-api.js'),
+      'incrawl/plugin-testing': resolve(root, 'dist/src/core/plugin-host/api/plugin-testing.js'),
+      'incrawl/plugin': resolve(root, 'dist/src/core/plugin-host/api/plugin-api.js'),
     },
   },
   test: {

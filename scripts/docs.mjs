@@ -7,8 +7,8 @@ import { papersPage } from './papers-page.mjs';
 import { referencePages } from './reference-pages.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { configSample } = await import(new URL('../dist/src/config/sample.js', import.meta.url).href);
-const { configJsonSchema } = await import(new URL('../dist/src/config/json-schema.js', import.meta.url).href);
+const { configSample } = await import(new URL('../dist/src/core/config/sample.js', import.meta.url).href);
+const { configJsonSchema } = await import(new URL('../dist/src/core/config/json-schema.js', import.meta.url).href);
 mkdirSync(join(root, 'docs/reference'), { recursive: true });
 const files = [...(await referencePages())].map(([name, text]) => [`docs/reference/${name}`, text]);
 for (const [name, text] of [

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const API = join(root, 'src/plugin-host/api/plugin-api.ts');
-const LIBRARY = join(root, 'src/plugin-host/api/plugin-library.ts');
+const API = join(root, 'src/core/plugin-host/api/plugin-api.ts');
+const LIBRARY = join(root, 'src/core/plugin-host/api/plugin-library.ts');
 
 const INTRO = `What \`incrawl/plugin\` exports to plugins; \`incrawl plugins new KIND-NAME\` writes one that works. A plugin is
 declared with \`definePlugin\`; its \`setup\` returns the extension of its kind. Times are ms since the

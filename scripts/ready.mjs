@@ -55,8 +55,8 @@ const sources = [
   'bench',
   'test/system/torture',
   'test/simulation',
-  'test/system/adapters/postgres',
-  'test/system/adapters/s3',
+  'test/system/cluster/postgres',
+  'test/system/cluster/s3',
 ]
   .flatMap(filesBelow)
   .filter((file) => !file.endsWith('.test.ts'));
@@ -67,7 +67,7 @@ if (process.argv.includes('--force-build') || !stampIs(buildStamp, built)) {
   rmSync(buildStamp, { force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
   // What pages load in a browser is shipped as it is.
-  const assets = join('src', 'cli', 'serve', 'assets');
+  const assets = join('src', 'serve', 'assets');
   cpSync(join(root, assets), join(root, 'dist', assets), { recursive: true });
   // Over the old build: what runs from that meanwhile goes on. What has no source any more goes.
   for (const file of filesBelow('dist')) {

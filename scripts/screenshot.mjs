@@ -81,7 +81,7 @@ try {
 async function crawledSite(dir) {
   const load = (path) => import(new URL(`../dist/src/${path}`, import.meta.url).href);
   const [{ openCrawler }, { loadConfig }, { startDemoServer }, { seededRandom }] = await Promise.all(
-    ['crawler.js', 'config/load.js', 'demo/demo.js', 'demo/site.js'].map(load),
+    ['crawler/index.js', 'core/config/load.js', 'demo/demo.js', 'demo/site.js'].map(load),
   );
   // Long enough ago for the budget of the crawl that is shown, and within its last 24 hours.
   const end = Date.now() - 22 * HOUR;

@@ -28,73 +28,82 @@ function importsOf(file: string): string[] {
 
 const imports = new Map([...sources, ...plugins].map((file) => [file, importsOf(file)]));
 
-/** The walls: folders by the beginning of their files' paths; the first that fits is the file's. */
-const FOLDERS = [
-  ['crawler', ['src/crawler.ts', 'src/crawler/']],
-  ['operations', ['src/operations/']],
-  ['rows', ['src/adapters/rows/']],
-  ['leveldb', ['src/adapters/leveldb/']],
-  ['http', ['src/adapters/http/']],
-  ['files', ['src/adapters/files/']],
-  ['memory', ['src/adapters/memory/']],
-  ['redis', ['src/adapters/redis/']],
-  ['postgres', ['src/adapters/postgres/']],
-  ['s3', ['src/adapters/s3/']],
-  ['browser', ['src/adapters/browser/']],
-  ['system', ['src/adapters/system/']],
-  ['plugin-host', ['src/plugin-host/']],
-  ['packages', ['src/packages/']],
-  ['config', ['src/config/']],
-  ['domain', ['src/domain/', 'src/schedules.ts']],
-  ['ports', ['src/ports/']],
-  ['steps', ['src/steps/']],
-  ['demo', ['src/demo/']],
-  ['cli', ['src/cli/']],
-] as const;
-type Folder = (typeof FOLDERS)[number][0];
-
-const folderOf = (file: string): Folder | undefined =>
-  FOLDERS.find(([, starts]) => starts.some((start) => file.startsWith(start)))?.[0];
-
-const ADAPTERS = [
-  'rows',
-  'leveldb',
-  'http',
-  'files',
-  'memory',
-  'redis',
-  'postgres',
-  's3',
-  'browser',
-  'system',
-] as const;
-
-/** What each folder may import of the others; src/ARCHITECTURE.md says why. */
-const ALLOWED: Record<Folder, readonly Folder[]> = {
-  domain: [],
-  ports: ['domain'],
-  steps: ['domain', 'ports'],
-  rows: ['ports', 'domain'],
-  leveldb: ['rows', 'ports', 'domain'],
-  http: ['ports', 'domain'],
-  files: ['ports', 'domain'],
-  memory: ['ports', 'domain'],
-  redis: ['packages', 'ports', 'domain'],
-  postgres: ['packages', 'ports', 'domain'],
-  s3: ['ports', 'domain'],
-  browser: ['packages', 'ports', 'domain'],
-  system: ['ports', 'domain'],
-  'plugin-host': ['packages', 'config', 'ports', 'domain'],
-  packages: ['domain'],
-  config: ['domain'],
-  operations: [...ADAPTERS, 'plugin-host', 'packages', 'config', 'domain', 'ports', 'steps'],
-  crawler: ['operations', ...ADAPTERS, 'plugin-host', 'packages', 'config', 'domain', 'ports', 'steps'],
-  demo: ['crawler', 'config', 'ports', 'domain'],
-  cli: ['crawler', 'operations', 'packages', 'config', 'domain', 'demo'],
+/** The parts of the house, and what each may import of the others; src/ARCHITECTURE.md says why. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  page: [],
+  core: ['page'],
+  transports: ['core', 'page'],
+  published: ['core', 'page'],
+  cluster: ['core', 'page'],
+  delivery: ['cluster', 'core', 'page'],
+  query: ['delivery', 'cluster', 'core', 'page'],
+  care: ['delivery', 'cluster', 'core', 'page'],
+  crawler: ['care', 'query', 'delivery', 'cluster', 'published', 'transports', 'core', 'page'],
+  demo: ['crawler', 'core'],
+  render: ['crawler', 'cluster', 'core', 'page'],
+  remote: ['render', 'crawler', 'query', 'core'],
+  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'core'],
+  cli: ['serve', 'remote', 'render', 'demo', 'crawler', 'care', 'query', 'delivery', 'cluster', 'core'],
 };
 
+/** Parts above the core of which it loads a file where a configuration asks for it, and never before. */
+const LOADED_ON_DEMAND: Readonly<Record<string, readonly string[]>> = { core: ['cluster', 'published'] };
+
+const CONTRACTS = ['core/ports', 'core/domain', 'page'];
+const OPTIONAL = ['core/packages', ...CONTRACTS];
+
+/** Walls within parts: folders of src, and the folders that each may import beside itself. */
+const WALLS: Readonly<Record<string, readonly string[]>> = {
+  'core/domain': ['page'],
+  'core/ports': ['core/domain', 'page'],
+  'core/steps': CONTRACTS,
+  'core/packages': ['core/domain'],
+  'core/config': ['core/domain', 'page'],
+  'core/adapters/rows': CONTRACTS,
+  'core/adapters/leveldb': ['core/adapters/rows', ...CONTRACTS],
+  'core/adapters/http': CONTRACTS,
+  'core/adapters/files': CONTRACTS,
+  'core/adapters/system': CONTRACTS,
+  'core/plugin-host': ['core/config', ...OPTIONAL],
+  'cluster/ports': CONTRACTS,
+  'cluster/postgres': ['cluster/ports', ...OPTIONAL],
+  'cluster/s3': CONTRACTS,
+  'cluster/object-segments': ['core/adapters/files', ...CONTRACTS],
+  'published/redis': OPTIONAL,
+  'published/near-grouping': ['core/adapters/files', ...CONTRACTS],
+  'transports/undici': ['transports/http2', 'core/adapters/http', ...CONTRACTS],
+  'transports/http2': ['core/adapters/http', ...CONTRACTS],
+  'transports/browser': OPTIONAL,
+};
+
+const isIn = (file: string, folder: string): boolean => file.startsWith(`src/${folder}/`);
+const partOf = (file: string): string => file.split('/')[1]!;
+const wallsAround = (file: string): string[] => Object.keys(WALLS).filter((folder) => isIn(file, folder));
+
 /** The one bundled plugin whose code is imported by name: a parser's answer cannot hold the faults of a sitemap. */
-const SITEMAP_PARSER = 'src/plugin-host/parsing/sitemap-parser.ts';
+const SITEMAP_PARSER = 'src/core/plugin-host/parsing/sitemap-parser.ts';
+
+/** Files that are loaded by `import()` when a line is reached, by the paths in the calls. */
+function loadedLater(file: string): Set<string> {
+  const found = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [path] = node.arguments;
+      if (path !== undefined && ts.isStringLiteral(path))
+        found.add(relative(root, resolve(root, dirname(file), path.text)));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest));
+  return found;
+}
+
+/** Whether a file may import one of another part. */
+function isAllowed(file: string, target: string): boolean {
+  const [part, other] = [partOf(file), partOf(target)];
+  if (part === other || PARTS[part]?.includes(other)) return true;
+  return LOADED_ON_DEMAND[part]?.includes(other) === true && loadedLater(file).has(target);
+}
 
 /** Groups of files that import each other in a circle, by Tarjan's algorithm. */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
@@ -154,24 +163,37 @@ function depsOf(file: string): { name: string; fields: string[]; extended: strin
     }));
 }
 
-describe('the folders of src', () => {
-  it('every source file stands behind a wall', () => {
-    expect(sources.filter((file) => folderOf(file) === undefined)).toEqual([]);
+describe('the parts of src', () => {
+  it('every source file lies in a part', () => {
+    expect(sources.filter((file) => PARTS[partOf(file)] === undefined || file.split('/').length < 3)).toEqual([]);
   });
 
-  it('imports go only where the table of walls lets them, plugins included', () => {
-    const wrong = sources.flatMap((file) => {
-      const folder = folderOf(file) as Folder;
-      return imports.get(file)!.flatMap((target) => {
-        if (target.startsWith('plugins/')) {
-          return file === SITEMAP_PARSER ? [] : [`${file} -> ${target}`];
-        }
-        if (!target.startsWith('src/')) return [];
-        const other = folderOf(target) as Folder;
-        return other === folder || ALLOWED[folder].includes(other) ? [] : [`${file} -> ${target}`];
-      });
-    });
+  it('imports go from a part to those below it, plugins included', () => {
+    const wrong = sources.flatMap((file) =>
+      imports
+        .get(file)!
+        .filter((target) =>
+          target.startsWith('plugins/')
+            ? file !== SITEMAP_PARSER
+            : target.startsWith('src/') && !isAllowed(file, target),
+        )
+        .map((target) => `${file} -> ${target}`),
+    );
     expect(wrong).toEqual([]);
+  });
+
+  it('the walls within parts hold', () => {
+    const wrong = sources.flatMap((file) =>
+      wallsAround(file).flatMap((folder) =>
+        imports
+          .get(file)!
+          .filter((target) => target.startsWith('src/'))
+          .filter((target) => ![folder, ...WALLS[folder]!].some((other) => isIn(target, other)))
+          .map((target) => `${file} -> ${target}`),
+      ),
+    );
+    expect(wrong).toEqual([]);
+    expect(Object.keys(WALLS).filter((folder) => !sources.some((file) => isIn(file, folder)))).toEqual([]);
   });
 
   it('no files import each other in a circle, types included', () => {
@@ -197,10 +219,9 @@ describe('the folders of src', () => {
 
   it('the first file of a folder begins with a line that says what lives there', () => {
     const first = new Map<string, string>();
-    for (const file of [...sources].sort().reverse()) first.set(dirname(file), file);
-    const silent = [...first].filter(
-      ([folder, file]) => !textOf(file).startsWith(`// ${folder.replace(/^src\/?/, '') || 'src'}/: `),
-    );
+    const modules = sources.filter((file) => !textOf(file).startsWith('#!'));
+    for (const file of modules.sort().reverse()) first.set(dirname(file), file);
+    const silent = [...first].filter(([folder, file]) => !textOf(file).startsWith(`// ${folder.slice(4)}/: `));
     expect(silent).toEqual([]);
   });
 
@@ -238,7 +259,7 @@ describe('words', () => {
 
 describe('code', () => {
   it('the domain uses no package, no Node module, no clock, no randomness', () => {
-    const domain = sources.filter((file) => file.startsWith('src/domain/'));
+    const domain = sources.filter((file) => isIn(file, 'page') || isIn(file, 'core/domain'));
     const packages = domain.flatMap((file) =>
       imports
         .get(file)!
@@ -253,7 +274,7 @@ describe('code', () => {
 
   it('ports hold contracts only: no executable line but frozen constants', () => {
     const wrong = sources
-      .filter((file) => file.startsWith('src/ports/'))
+      .filter((file) => isIn(file, 'core/ports') || isIn(file, 'cluster/ports'))
       .filter((file) =>
         /^\s*(?:function|class|let|if|for|return)\b/m.test(textOf(file).replace(/\/\*[\s\S]*?\*\//g, '')),
       );

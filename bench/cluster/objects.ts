@@ -1,5 +1,5 @@
-import { type FaultyS3, startFaultyS3 } from '../../test/system/adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/system/adapters/s3/s3-server.ts';
+import { type FaultyS3, startFaultyS3 } from '../../test/system/cluster/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/system/cluster/s3/s3-server.ts';
 import { CRAWLING, type MeasuredCrawl, measuredCrawl, withState } from '../crawl/measured-crawl.ts';
 import { siteOf } from '../crawl/site-process.ts';
 import { inTurn, sum } from '../harness/cost.ts';

@@ -1,9 +1,9 @@
-import { Database } from '../../src/adapters/postgres/database.ts';
-import { defaultConfig } from '../../src/config/load.ts';
+import { Database } from '../../src/cluster/postgres/database.ts';
+import { openSharedDb } from '../../src/cluster/workers/open-shared-db.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../../src/core/domain/time.ts';
 import { openCrawler } from '../../src/crawler/open-crawler.ts';
-import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import { DAY_MS } from '../../src/domain/time.ts';
-import { openSharedDb } from '../../src/operations/cluster/open-shared-db.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../src/adapters/postgres/database.ts';
-import { NO_POSTGRES, startPostgres } from '../../test/system/adapters/postgres/postgres-server.ts';
-import { type SeenRequest, startFaultyS3 } from '../../test/system/adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/system/adapters/s3/s3-server.ts';
+import { Database } from '../../src/cluster/postgres/database.ts';
+import { NO_POSTGRES, startPostgres } from '../../test/system/cluster/postgres/postgres-server.ts';
+import { type SeenRequest, startFaultyS3 } from '../../test/system/cluster/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../test/system/cluster/s3/s3-server.ts';
 import { measurement, UsageError } from '../harness/measurement.ts';
 import { cpuOf } from './server-cpu.ts';
 import { defined, measured, type Run, type WorkersCost, withSeeds } from './workers.ts';

@@ -2,12 +2,7 @@
  * Gradient boosting of decision trees on histograms, logistic loss (Friedman 2001), for soft labels; the same for a
  * seed. A tree grows level by level: one walk over a column makes the histograms of all nodes of the level.
  */
-import {
-  type BoostedTrees,
-  TREE_DEPTH,
-  TREE_LEAVES,
-  TREE_SPLITS,
-} from '../../src/domain/page/content/trees/content-model.ts';
+import { type BoostedTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from '../../src/page/content/trees/content-model.ts';
 import { seeded } from '../harness/seeded.ts';
 import { BINS, type BinnedColumns, binnedColumns } from './binning.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import { madeWord } from '../../test/site/made-office.ts';
 import { bookPages, madePdf } from '../../test/site/made-pdf.ts';
 import { cpuUs } from '../harness/cost.ts';

@@ -1,8 +1,8 @@
 /** Blocks of pages as rows to learn from. */
-import { ContextReader, FEATURES } from '../../src/domain/page/content/block-context.ts';
-import { blockFeatures } from '../../src/domain/page/content/block-features.ts';
-import { OutlineReader } from '../../src/domain/page/content/outline.ts';
-import { pageShape } from '../../src/domain/page/content/page-shape.ts';
+import { ContextReader, FEATURES } from '../../src/page/content/block-context.ts';
+import { blockFeatures } from '../../src/page/content/block-features.ts';
+import { OutlineReader } from '../../src/page/content/outline.ts';
+import { pageShape } from '../../src/page/content/page-shape.ts';
 import { blockLabels, blockWeights } from './block-labels.ts';
 import type { Samples } from './boosting.ts';
 import { tapeOf } from './labelled-pages.ts';

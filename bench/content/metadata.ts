@@ -1,6 +1,6 @@
 import { HtmlReader } from '../../plugins/parse-html/parse-html.ts';
-import type { ParseResult } from '../../src/plugin-host/api/plugin-api.ts';
-import { LivePage } from '../../src/plugin-host/parsing/live-page.ts';
+import type { ParseResult } from '../../src/core/plugin-host/api/plugin-api.ts';
+import { LivePage } from '../../src/core/plugin-host/parsing/live-page.ts';
 import { percent } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { PAGE_LIMITS, pageOf } from '../harness/parser.ts';

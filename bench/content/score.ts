@@ -1,7 +1,7 @@
-import { createMainContent } from '../../src/domain/page/content/main-content.ts';
-import { publishedContent } from '../../src/domain/page/published/published-blocks.ts';
-import { createWordCutter } from '../../src/domain/page/text/word-scan.ts';
-import { createStopWords } from '../../src/plugin-host/api/stop-words.ts';
+import { createStopWords } from '../../src/core/plugin-host/api/stop-words.ts';
+import { createMainContent } from '../../src/page/content/main-content.ts';
+import { publishedContent } from '../../src/page/published/published-blocks.ts';
+import { createWordCutter } from '../../src/page/text/word-scan.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { seeded } from '../harness/seeded.ts';

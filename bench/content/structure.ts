@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createMarkdown } from '../../src/domain/page/markdown/markdown.ts';
-import { decodeBody } from '../../src/plugin-host/parsing/decode.ts';
+import { decodeBody } from '../../src/core/plugin-host/parsing/decode.ts';
+import { createMarkdown } from '../../src/page/markdown/markdown.ts';
 import { percent } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';
 import { dataAt } from '../harness/places.ts';
@@ -56,7 +56,7 @@ class Tally {
 async function convertersOf(against: string): Promise<ReadonlyMap<string, ReturnType<typeof createMarkdown>>> {
   const own = new Map([['', createMarkdown()]]);
   if (against === '') return own;
-  const file = pathToFileURL(resolve(against, 'src/domain/page/markdown/markdown.js')).href;
+  const file = pathToFileURL(resolve(against, 'src/page/markdown/markdown.js')).href;
   const other = (await import(file)) as { readonly createMarkdown: typeof createMarkdown };
   return own.set('before', other.createMarkdown());
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createMainContent } from '../../src/domain/page/content/main-content.ts';
-import type { BoostedTrees } from '../../src/domain/page/content/trees/content-model.ts';
+import { createMainContent } from '../../src/page/content/main-content.ts';
+import type { BoostedTrees } from '../../src/page/content/trees/content-model.ts';
 import { type Bench, measurement } from '../harness/measurement.ts';
 import { seeded } from '../harness/seeded.ts';
 import { boost } from './boosting.ts';

@@ -1,4 +1,4 @@
-import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/domain/page/content/trees/content-model.ts';
+import { type BoostedTrees, TREE_LEAVES, TREE_SPLITS } from '../../src/page/content/trees/content-model.ts';
 
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 

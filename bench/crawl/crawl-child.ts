@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
-import { defaultConfig } from '../../src/config/load.ts';
-import { openCrawler } from '../../src/crawler.ts';
-import { DAY_MS } from '../../src/domain/time.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { DAY_MS } from '../../src/core/domain/time.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
+import { openCrawler } from '../../src/crawler/index.ts';
 import { silent } from '../harness/places.ts';
 import type { CrawlPlan } from './measured-crawl.ts';
 

@@ -1,5 +1,5 @@
-import { defaultConfig } from '../../src/config/load.ts';
-import { openReader } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { openReader } from '../../src/crawler/index.ts';
 import { inTurn, mean, median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent } from '../harness/places.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { CrawlSummary } from '../../src/crawler.ts';
+import type { CrawlSummary } from '../../src/crawler/index.ts';
 import { withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';
 import { type RunningSite, type Site, startSite } from './site-process.ts';

@@ -1,11 +1,11 @@
 import { MarkupScanner } from '../../plugins/parse-html/markup/markup-scanner.ts';
-import { createMainContent } from '../../src/domain/page/content/main-content.ts';
-import { createSimhash } from '../../src/domain/page/near/simhash.ts';
-import type { PageNode } from '../../src/domain/page/page-node.ts';
-import { segmentPage } from '../../src/domain/page/published/block-segmenter.ts';
-import { Tape } from '../../src/domain/page/tape/tape.ts';
-import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/plugin-host/loading/plugin-list.ts';
-import { domOfTape } from '../../src/plugin-host/parsing/tape-dom.ts';
+import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/core/plugin-host/loading/plugin-list.ts';
+import { domOfTape } from '../../src/core/plugin-host/parsing/tape-dom.ts';
+import { createMainContent } from '../../src/page/content/main-content.ts';
+import { createSimhash } from '../../src/page/near/simhash.ts';
+import type { PageNode } from '../../src/page/page-node.ts';
+import { segmentPage } from '../../src/page/published/block-segmenter.ts';
+import { Tape } from '../../src/page/tape/tape.ts';
 import { cpuUsACall, mean } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { inlineParser, PAGE_LIMITS, pageOf } from '../harness/parser.ts';

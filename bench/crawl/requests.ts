@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
-import { createGotProtocol } from '../../src/adapters/http/exchange/got-protocol.ts';
-import { createUndiciProtocol } from '../../src/adapters/http/exchange/undici-protocol.ts';
-import type { FetchProtocol } from '../../src/ports/fetch-protocol.ts';
+import { createGotProtocol } from '../../src/core/adapters/http/exchange/got-protocol.ts';
+import type { FetchProtocol } from '../../src/core/ports/fetch-protocol.ts';
+import { createUndiciProtocol } from '../../src/transports/undici/undici-protocol.ts';
 import { cpuUs, inTurn, median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { CRAWLING } from './measured-crawl.ts';

@@ -1,8 +1,8 @@
 /** A made crawl of any size: a pure function from the number of a URL to its record, its links, and parse output. */
-import { type CrawlDatum, newDatum, type Visit } from '../../src/domain/crawl/states/datum.ts';
-import { DAY_MS } from '../../src/domain/time.ts';
-import { hostPrefix } from '../../src/domain/url/canonical/url-key.ts';
-import type { Outlink } from '../../src/ports/segment-store.ts';
+import { type CrawlDatum, newDatum, type Visit } from '../../src/core/domain/crawl/states/datum.ts';
+import { DAY_MS } from '../../src/core/domain/time.ts';
+import { hostPrefix } from '../../src/core/domain/url/canonical/url-key.ts';
+import type { Outlink } from '../../src/core/ports/segment-store.ts';
 
 /** The time of all measurements. */
 export const NOW = Date.UTC(2026, 5, 1);

@@ -3,8 +3,8 @@
  * all). Prints JSON.
  */
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
-import { defaultConfig } from '../../src/config/load.ts';
-import { openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { openCrawler } from '../../src/crawler/index.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { silent } from '../harness/places.ts';
 

@@ -1,8 +1,8 @@
-import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/domain/crawl/change/change-belief.ts';
-import { changeDistance, type Signed } from '../../src/domain/crawl/states/duplicate.ts';
-import { BlockTable } from '../../src/domain/page/block-table.ts';
-import { DIMENSION_WEIGHTS } from '../../src/domain/page/near/page-dimensions.ts';
-import { createPageSigner } from '../../src/domain/page/near/page-signer.ts';
+import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/core/domain/crawl/change/change-belief.ts';
+import { changeDistance, type Signed } from '../../src/core/domain/crawl/states/duplicate.ts';
+import { BlockTable } from '../../src/page/block-table.ts';
+import { DIMENSION_WEIGHTS } from '../../src/page/near/page-dimensions.ts';
+import { createPageSigner } from '../../src/page/near/page-signer.ts';
 import { sum } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { seeded } from '../harness/seeded.ts';

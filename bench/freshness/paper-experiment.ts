@@ -4,9 +4,9 @@
  * saved against a fixed schedule?
  */
 
-import { defaultConfig } from '../../src/config/load.ts';
-import { openCrawler } from '../../src/crawler.ts';
-import { DAY_MS } from '../../src/domain/time.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { DAY_MS } from '../../src/core/domain/time.ts';
+import { openCrawler } from '../../src/crawler/index.ts';
 import { serve, silent, withFolder } from '../harness/places.ts';
 import { seeded } from '../harness/seeded.ts';
 import { intOf, lettersOf } from '../harness/words.ts';

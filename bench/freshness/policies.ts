@@ -1,8 +1,8 @@
 /**
  * Revisit policies: the oracle, the rules of other crawlers, and this project's schedules by their public interface.
  */
-import { DAY_MS } from '../../src/domain/time.ts';
-import { createSchedule, type ScheduleName, type ScheduleState } from '../../src/schedules.ts';
+import { DAY_MS } from '../../src/core/domain/time.ts';
+import { createSchedule, type ScheduleName, type ScheduleState } from '../../src/core/schedules.ts';
 import type { World } from './worlds.ts';
 
 /** Result of a fetch. Days are the unit of time. */

@@ -1,6 +1,6 @@
 /** The chain of plugins from a page's bytes to its record, in this thread. */
-import type { PluginList } from '../../src/plugin-host/loading/plugin-list.ts';
-import { createInlinePageParser } from '../../src/plugin-host/parsing/page-parser.ts';
+import type { PluginList } from '../../src/core/plugin-host/loading/plugin-list.ts';
+import { createInlinePageParser } from '../../src/core/plugin-host/parsing/page-parser.ts';
 import { silent } from './places.ts';
 
 export const PAGE_LIMITS = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };

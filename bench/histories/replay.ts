@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type ChangeView, type Crawler, type CrawlerOptions, openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type ChangeView, type Crawler, type CrawlerOptions, openCrawler } from '../../src/crawler/index.ts';
 import { silent, withFolder } from '../harness/places.ts';
 import { seeded } from '../harness/seeded.ts';
 import { budgetOf, type History } from './history.ts';

@@ -1,4 +1,4 @@
-import type { ChangeView } from '../../src/crawler.ts';
+import type { ChangeView } from '../../src/crawler/index.ts';
 import { type History, isPage } from './history.ts';
 import type { LoggedRequest } from './site-server.ts';
 import { fileOf } from './visits.ts';

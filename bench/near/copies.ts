@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { isAlikeInLength } from '../../src/domain/crawl/states/duplicate.ts';
+import { isAlikeInLength } from '../../src/core/domain/crawl/states/duplicate.ts';
 import { measurement } from '../harness/measurement.ts';
 import { foldedWords, jaccard, shinglesOf } from '../harness/shingles.ts';
 import { isPage } from '../histories/history.ts';

@@ -1,5 +1,5 @@
-import { createFileNearGrouping } from '../../src/adapters/files/near-grouping/near-grouping.ts';
-import { setBits } from '../../src/domain/page/near/hamming.ts';
+import { setBits } from '../../src/page/near/hamming.ts';
+import { createFileNearGrouping } from '../../src/published/near-grouping/near-grouping.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { withFolder } from '../harness/places.ts';

@@ -1,15 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLevelRows } from '../../src/adapters/leveldb/open-rows.ts';
-import { RowsFingerprintTables } from '../../src/adapters/rows/near/fingerprint-tables.ts';
-import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { openLevelRows } from '../../src/core/adapters/leveldb/open-rows.ts';
+import { RowsFingerprintTables } from '../../src/core/adapters/rows/near/fingerprint-tables.ts';
+import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import {
   type Fingerprint,
   FingerprintTables,
   fingerprintDistance,
   parseFingerprint,
-} from '../../src/domain/page/near/fingerprint-tables.ts';
-import { hostOf } from '../../src/domain/url/canonical/url-key.ts';
+} from '../../src/page/near/fingerprint-tables.ts';
 import { cpuUs, sum } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

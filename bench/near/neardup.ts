@@ -1,4 +1,4 @@
-import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
+import { type BlockMemory, learnBlocks } from '../../src/core/domain/crawl/change/block-memory.ts';
 import { mean, percent } from '../harness/cost.ts';
 import { type Bench, measurement, type Note } from '../harness/measurement.ts';
 import { seeded } from '../harness/seeded.ts';

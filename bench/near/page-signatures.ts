@@ -6,10 +6,10 @@ import {
   changeSignatureOf,
   isAlikeInLength,
   isCopiedText,
-} from '../../src/domain/crawl/states/duplicate.ts';
-import type { ParseOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { textOverlap } from '../../src/domain/page/near/page-dimensions.ts';
+} from '../../src/core/domain/crawl/states/duplicate.ts';
+import type { ParseOutcome } from '../../src/core/domain/crawl/states/outcome.ts';
+import { hammingDistance } from '../../src/page/near/hamming.ts';
+import { textOverlap } from '../../src/page/near/page-dimensions.ts';
 import { inlineParser, pageOf } from '../harness/parser.ts';
 
 export interface SignedPage {
@@ -45,14 +45,14 @@ export const signingsOf = ({
 export const suffixOf = ({ build, options }: Signing): string =>
   [build === null ? '' : ', before', ...Object.entries(options).map(([key, value]) => `, ${key}: ${value}`)].join('');
 
-type Lists = typeof import('../../src/plugin-host/loading/plugin-list.ts');
-type Parsers = typeof import('../../src/plugin-host/parsing/page-parser.ts');
+type Lists = typeof import('../../src/core/plugin-host/loading/plugin-list.ts');
+type Parsers = typeof import('../../src/core/plugin-host/parsing/page-parser.ts');
 
 export async function createSignPage({ build, options }: Signing): Promise<SignPage> {
   const folder = build === null ? resolve(import.meta.dirname, '../..') : resolve(build);
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
-  const { DEFAULT_PLUGIN_LIST } = (await load('src/plugin-host/loading/plugin-list.js')) as Lists;
-  const { createInlinePageParser } = (await load('src/plugin-host/parsing/page-parser.js')) as Parsers;
+  const { DEFAULT_PLUGIN_LIST } = (await load('src/core/plugin-host/loading/plugin-list.js')) as Lists;
+  const { createInlinePageParser } = (await load('src/core/plugin-host/parsing/page-parser.js')) as Parsers;
   const entries = DEFAULT_PLUGIN_LIST.entries.map((entry) =>
     entry.use === 'signature-simhash' ? { ...entry, options } : entry,
   );

@@ -1,4 +1,4 @@
-import { type BlockMemory, learnBlocks } from '../../src/domain/crawl/change/block-memory.ts';
+import { type BlockMemory, learnBlocks } from '../../src/core/domain/crawl/change/block-memory.ts';
 import { percent } from '../harness/cost.ts';
 import type { Note } from '../harness/measurement.ts';
 import { changingPages, editedPages, type PageCourse, restlessPages } from '../neardup/volatile-pages.ts';

@@ -1,5 +1,5 @@
-import { findBrowser } from '../../src/adapters/browser/playwright.ts';
-import type { CrawlSummary } from '../../src/crawler.ts';
+import type { CrawlSummary } from '../../src/crawler/index.ts';
+import { findBrowser } from '../../src/transports/browser/playwright.ts';
 import { crawlCommand } from '../crawl/measured-crawl.ts';
 import { inTurn, median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';

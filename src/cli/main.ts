@@ -1,10 +1,11 @@
 #!/usr/bin/env node
+
 import { nodeVersionFault } from './process/node-version.ts';
 
 // Nothing else is imported by name: on an old Node the modules of the program do not even link.
 const fault = nodeVersionFault(process.versions.node);
 if (fault === null) {
-  void import('../packages/module-reads.ts').then(({ boundModuleReads }) => {
+  void import('../core/packages/module-reads.ts').then(({ boundModuleReads }) => {
     boundModuleReads();
     return import('./start.ts');
   });

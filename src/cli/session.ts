@@ -1,18 +1,20 @@
+// cli/: the command line: arguments, output and exit codes.
+
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import type { LoadedConfig } from '../config/load.ts';
-import type { Override } from '../config/override.ts';
-import type { Config } from '../config/schema.ts';
-import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler.ts';
-import { isSpread } from '../operations/cluster/cluster-mark.ts';
-import type { CrawlReader } from '../operations/questions.ts';
-import type { ClosableLog, Log, LogLevel } from './log.ts';
-import { type Color, createOutput, type Output } from './output.ts';
-import { settingOverrides } from './program/option-values.ts';
-import { type Live, NO_LIVE } from './render/live/no-live.ts';
-import { slowWork } from './render/live/slow-work.ts';
-import { shortLines } from './render/safe-text.ts';
-import { sleepUntil } from './schedule/sleep-until.ts';
+import type { LoadedConfig } from '../core/config/load.ts';
+import type { Override } from '../core/config/override.ts';
+import type { Config } from '../core/config/schema.ts';
+import { isSpread } from '../core/operations/state/cluster-mark.ts';
+import type { Checker, Crawler, CrawlerOptions, OnWork, Worker } from '../crawler/index.ts';
+import { settingOverrides } from '../query/input/option-values.ts';
+import type { CrawlReader } from '../query/questions.ts';
+import { sleepUntil } from '../remote/schedule/sleep-until.ts';
+import { type Live, NO_LIVE } from '../render/live/no-live.ts';
+import { slowWork } from '../render/live/slow-work.ts';
+import type { ClosableLog, Log, LogLevel } from '../render/log.ts';
+import { type Color, createOutput, type Output } from '../render/output.ts';
+import { shortLines } from '../render/safe-text.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Options that every command has. */
@@ -112,7 +114,7 @@ export async function openSession(
   const options = command.optsWithGlobals<CommonOptions>();
   const overrides: (string | Override)[] = [...(options.define ?? []), ...settingOverrides(command.opts())];
   const load = async (): Promise<LoadedConfig> => {
-    const { loadConfig } = await import('../config/load.ts');
+    const { loadConfig } = await import('../core/config/load.ts');
     return loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });
   };
   const isNamed = options.config !== undefined || overrides.length > 0;
@@ -129,7 +131,7 @@ export async function openSession(
   const ownClock = clock === undefined ? {} : { clock };
   let live: Live = NO_LIVE;
   const openLive = async (): Promise<Live> => {
-    const { createLive } = await import('./render/live/live.ts');
+    const { createLive } = await import('../render/live/live.ts');
     const terminal = isTerminal(stderr, env) ? stderr : null;
     // Between the rows of a table, or the lines of an answer, records of the progress would help nobody.
     const isRecorded = options.verbose === true || surroundings.isOneOutput !== true;
@@ -143,7 +145,7 @@ export async function openSession(
   let log: Promise<ClosableLog> | null = null;
 
   const openLog = async (): Promise<ClosableLog> => {
-    const { createLog } = await import('./log.ts');
+    const { createLog } = await import('../render/log.ts');
     return createLog({
       level: levelOf(options, loaded?.config),
       human: stderr.isTTY,
@@ -195,9 +197,9 @@ export async function openSession(
       if (!options.quiet) await openLive();
     },
     async withCrawler(use, opening) {
-      const { openCrawler } = await import('../crawler.ts');
+      const { openCrawler } = await import('../crawler/index.ts');
       await takeFromViewer(dir);
-      const { answerMeanwhile } = await import('./remote/answer-meanwhile.ts');
+      const { answerMeanwhile } = await import('../remote/questions/answer-meanwhile.ts');
       const { leavingNoRefusedCrawl } = await import('./process/refused-start.ts');
       const begin = { ...(await crawlerOptions()), dir, ...opening };
       // Others ask the partitions themselves.
@@ -209,16 +211,16 @@ export async function openSession(
       );
     },
     async withSegments(use, page) {
-      const { folderOfPage, openCrawler } = await import('../crawler.ts');
+      const { folderOfPage, openCrawler } = await import('../crawler/index.ts');
       const folder = page === undefined ? dir : folderOfPage(dir, page);
       return closing(await openCrawler({ ...(await crawlerOptions()), dir: folder, access: 'segments' }), use);
     },
     async withDryRun(use, { mustExist = false, written = [] } = {}) {
-      const { openSnapshot } = await import('../crawler.ts');
+      const { openSnapshot } = await import('../crawler/index.ts');
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir, mustExist }, { written }), use);
     },
     async withSnapshot(use) {
-      const { openSnapshot } = await import('../crawler.ts');
+      const { openSnapshot } = await import('../crawler/index.ts');
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir }), use);
     },
     async withWorker(use) {
@@ -226,9 +228,9 @@ export async function openSession(
       return closing(await openWorker({ ...(await crawlerOptions()), dir }), use);
     },
     async withReader(use, { withIndexes } = { withIndexes: false }) {
-      const { askEither } = await import('./remote/ask-either.ts');
+      const { askEither } = await import('../remote/questions/ask-either.ts');
       const { openReader } = await import('../crawler/open-reader.ts');
-      const { lateAnswers } = await import('./remote/answer-later.ts');
+      const { lateAnswers } = await import('../remote/questions/answer-later.ts');
       const log = lateLog(logOf, options.verbose === true);
       const here = async (ask: typeof use) => {
         const late = lateAnswers(dir);
@@ -243,7 +245,7 @@ export async function openSession(
       return { ...more, config: (await configured()).config, dir, log: await logOf(), onWork };
     },
     async withChecker(use) {
-      const { openChecker } = await import('../crawler.ts');
+      const { openChecker } = await import('../crawler/index.ts');
       return closing(await openChecker(await crawlerOptions()), use);
     },
     refuse: (message) => command.error(`error: ${message}`),
@@ -258,7 +260,7 @@ export async function openSession(
 }
 
 async function takeFromViewer(dir: string): Promise<void> {
-  const { askToGiveWay } = await import('./serve/give-way.ts');
+  const { askToGiveWay } = await import('../remote/viewer/give-way.ts');
   await askToGiveWay(dir);
 }
 

@@ -1,13 +1,13 @@
 import { fstatSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CrawlError } from '../domain/errors.ts';
-import { EXIT, exitCodeOf } from './exit.ts';
+import { CrawlError } from '../core/domain/errors.ts';
+import { EXIT, exitCodeOf } from '../render/exit.ts';
+import { errorText, messageOf } from '../render/text/error-text.ts';
 import { foreignFrame } from './process/foreign-frame.ts';
 import { keepEngineLean } from './process/lean-engine.ts';
 import { ownCommand } from './process/own-command.ts';
 import { processStops } from './process/stop-signal.ts';
 import { runCommand } from './program/run-command.ts';
-import { errorText, messageOf } from './render/text/error-text.ts';
 
 /** Open handles may keep the process alive this long after the work is done. */
 const LINGER_MS = 3_000;

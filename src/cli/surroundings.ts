@@ -1,4 +1,4 @@
-import type { Clock } from '../crawler.ts';
+import type { Clock } from '../crawler/index.ts';
 import type { StopRequests } from './process/stop-signal.ts';
 
 /** The process as the commands see it: `start.ts` gives that of the built program, a test its own. */

@@ -1,20 +1,20 @@
 // crawler/: composition: a state directory opened to write, to read, as a snapshot or as a worker.
 
 import { rootCertificates } from 'node:tls';
-import { cookieFile } from '../adapters/files/cookie-files.ts';
-import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
-import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
-import { type ProxyServer, parseProxy, proxyName, resolvesNames } from '../adapters/http/guard/proxied-socket.ts';
-import type { TlsFiles } from '../adapters/http/guard/tls-files.ts';
-import type { HostCookies } from '../adapters/http/hosts/cookie-jar.ts';
-import { createHostProtocol, type HostAccess, type HostAccesses } from '../adapters/http/hosts/host-protocol.ts';
-import type { HostLanesOptions } from '../adapters/http/lanes/host-lanes.ts';
-import { readConfiguredFile, readSecret } from '../adapters/system/secrets.ts';
-import { hostEntriesBy } from '../config/hosts/host-entries.ts';
-import type { SecretRef } from '../config/hosts/host-keys.ts';
-import type { Config } from '../config/schema.ts';
-import type { FetchProtocol } from '../ports/fetch-protocol.ts';
-import type { Log } from '../ports/log.ts';
+import { cookieFile } from '../core/adapters/files/cookie-files.ts';
+import { createGotProtocol } from '../core/adapters/http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../core/adapters/http/exchange/protocol-options.ts';
+import { type ProxyServer, parseProxy, proxyName, resolvesNames } from '../core/adapters/http/guard/proxied-socket.ts';
+import type { TlsFiles } from '../core/adapters/http/guard/tls-files.ts';
+import type { HostCookies } from '../core/adapters/http/hosts/cookie-jar.ts';
+import { createHostProtocol, type HostAccess, type HostAccesses } from '../core/adapters/http/hosts/host-protocol.ts';
+import type { HostLanesOptions } from '../core/adapters/http/lanes/host-lanes.ts';
+import { readConfiguredFile, readSecret } from '../core/adapters/system/secrets.ts';
+import { hostEntriesBy } from '../core/config/hosts/host-entries.ts';
+import type { SecretRef } from '../core/config/hosts/host-keys.ts';
+import type { Config } from '../core/config/schema.ts';
+import type { FetchProtocol } from '../core/ports/fetch-protocol.ts';
+import type { Log } from '../core/ports/log.ts';
 import { type Environment, generalProxy, type ProxyFor } from './proxies.ts';
 
 type HostEntry = Config['hosts'][number];
@@ -83,7 +83,7 @@ function hostRequests(entry: HostEntry, name: string, options: HostRequestOption
     sendsOverHttp: secretsOverHttp,
     async openCookies() {
       if (entry.cookies !== true || options.dir === undefined) return null;
-      const { openCookies } = await import('../adapters/http/hosts/cookie-jar.ts');
+      const { openCookies } = await import('../core/adapters/http/hosts/cookie-jar.ts');
       return openCookies(cookieFile(options.dir, entry.match));
     },
     proxy: proxyOf(entry, read),
@@ -100,7 +100,7 @@ async function openTransport(
   if (protocol === undefined && http2 !== true && tls === null && proxy === null) return null;
   const http = { ...options, ...(tls !== null && { tls }), ...(proxy !== null && { proxy }) };
   if (protocol !== 'undici' && http2 !== true) return createGotProtocol(http);
-  const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
+  const { createUndiciProtocol } = await import('../transports/undici/undici-protocol.ts');
   return createUndiciProtocol({ ...http, ...(http2 !== undefined && { http2 }) });
 }
 

@@ -1,11 +1,11 @@
-import { createGotProtocol } from '../adapters/http/exchange/got-protocol.ts';
-import type { HttpProtocolOptions } from '../adapters/http/exchange/protocol-options.ts';
-import type { Config } from '../config/schema.ts';
-import { userAgentOf } from '../config/user-agent.ts';
-import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../plugin-host/loading/load-plugins.ts';
-import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
+import { createGotProtocol } from '../core/adapters/http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../core/adapters/http/exchange/protocol-options.ts';
+import type { Config } from '../core/config/schema.ts';
+import { userAgentOf } from '../core/config/user-agent.ts';
+import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../core/plugin-host/loading/load-plugins.ts';
+import type { PluginList } from '../core/plugin-host/loading/plugin-list.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import type { Log } from '../core/ports/log.ts';
 import { intervalsOf } from './parsing-options.ts';
 
 export interface PluginOptions {
@@ -35,7 +35,7 @@ export async function loadMainPlugins(
     http: {
       createGotProtocol: () => createGotProtocol(options),
       createUndiciProtocol: async (more) => {
-        const { createUndiciProtocol } = await import('../adapters/http/exchange/undici-protocol.ts');
+        const { createUndiciProtocol } = await import('../transports/undici/undici-protocol.ts');
         return createUndiciProtocol({ ...options, ...more });
       },
     },

@@ -1,6 +1,6 @@
-import { systemClock } from '../adapters/system/clock.ts';
-import { type Checker, createChecker } from '../operations/check/checker.ts';
-import { createInlinePageParser } from '../plugin-host/parsing/page-parser.ts';
+import { systemClock } from '../core/adapters/system/clock.ts';
+import { createInlinePageParser } from '../core/plugin-host/parsing/page-parser.ts';
+import { type Checker, createChecker } from '../query/check/checker.ts';
 import { laneSettings, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins } from './load-main-plugins.ts';
 import { isOwnHost } from './own-host.ts';

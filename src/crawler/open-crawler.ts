@@ -1,27 +1,27 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../adapters/system/clock.ts';
-import { careOperations } from '../operations/care/care-operations.ts';
-import { warnOfTimesAhead } from '../operations/care/repair-clock.ts';
-import { readClusterMark, refuseSpread, wholeOf } from '../operations/cluster/cluster-mark.ts';
-import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
-import { dedupOperations } from '../operations/dedup/dedup-operations.ts';
-import { type AskedDb, type CrawlDeps, ofOnePart } from '../operations/deps.ts';
-import { exportOperations } from '../operations/export/export-operations.ts';
-import { segmentOperations } from '../operations/inspect/segment-operations.ts';
-import { crawlOperations } from '../operations/loop/crawl-operations.ts';
-import { keepRests } from '../operations/loop/host-rests.ts';
-import { revisitOperations } from '../operations/loop/revisit-operations.ts';
-import { discoveryOperations } from '../operations/loop/sitemaps.ts';
-import { stepOperations } from '../operations/loop/step-operations.ts';
-import { batchOperations } from '../operations/map-reduce/batch-operations.ts';
-import { linkOperations } from '../operations/map-reduce/link-operations.ts';
-import { pluginViews } from '../operations/plugins/plugin-views.ts';
-import { crawlReader } from '../operations/questions.ts';
-import { reparseOperations } from '../operations/reparse/reparse-operations.ts';
-import { isInStore, openStore } from '../operations/state/open-store.ts';
-import { makeStateFolder, requireCrawl, requireCrawlDb } from '../operations/state/state-folder.ts';
-import { RunSteering, steerOperations } from '../operations/steer/steering.ts';
-import { transferOperations } from '../operations/transfer/transfer-operations.ts';
+import { reparseOperations } from '../care/reparse/reparse-operations.ts';
+import { careOperations } from '../care/state/care-operations.ts';
+import { warnOfTimesAhead } from '../care/state/repair-clock.ts';
+import { transferOperations } from '../care/transfer/transfer-operations.ts';
+import { systemClock } from '../core/adapters/system/clock.ts';
+import { cookieOperations } from '../core/operations/cookies/cookie-operations.ts';
+import { type AskedDb, type CrawlDeps, ofOnePart } from '../core/operations/deps.ts';
+import { crawlOperations } from '../core/operations/loop/crawl-operations.ts';
+import { keepRests } from '../core/operations/loop/host-rests.ts';
+import { revisitOperations } from '../core/operations/loop/revisit-operations.ts';
+import { discoveryOperations } from '../core/operations/loop/sitemaps.ts';
+import { stepOperations } from '../core/operations/loop/step-operations.ts';
+import { pluginViews } from '../core/operations/plugins/plugin-views.ts';
+import { readClusterMark, refuseSpread, wholeOf } from '../core/operations/state/cluster-mark.ts';
+import { isInStore, openStore } from '../core/operations/state/open-store.ts';
+import { makeStateFolder, requireCrawl, requireCrawlDb } from '../core/operations/state/state-folder.ts';
+import { RunSteering, steerOperations } from '../core/operations/steer/steering.ts';
+import { exportOperations } from '../delivery/export/export-operations.ts';
+import { dedupOperations } from '../published/dedup/dedup-operations.ts';
+import { batchOperations } from '../published/map-reduce/batch-operations.ts';
+import { linkOperations } from '../published/map-reduce/link-operations.ts';
+import { segmentOperations } from '../query/pages/segment-operations.ts';
+import { crawlReader } from '../query/questions.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
@@ -48,8 +48,8 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   try {
     const partitions = readClusterMark(dir)?.partitions;
     if (partitions !== undefined) {
-      const { openSpreadDb } = await import('../operations/cluster/partitions/open-spread-db.ts');
-      const { sentCommands } = await import('../operations/cluster/partitions/sent-commands.ts');
+      const { openSpreadDb } = await import('../cluster/partitions/open-spread-db.ts');
+      const { sentCommands } = await import('../cluster/partitions/sent-commands.ts');
       const db = await openSpreadDb({ config, dir, partitions, log, withIndexes: true });
       // What works on one partition says how that is done.
       const store = (): never => refuseSpread(dir) as never;

@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path';
-import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
-import { systemClock } from '../adapters/system/clock.ts';
-import type { Config } from '../config/schema.ts';
-import { CrawlError } from '../domain/errors.ts';
-import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
-import { type CrawlReader, crawlReader } from '../operations/questions.ts';
-import { openDbToRead } from '../operations/state/open-db-to-read.ts';
-import type { PluginKind } from '../plugin-host/api/plugin-api.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { OnWork } from '../ports/work-progress.ts';
+import { createFileRobotsStore } from '../core/adapters/files/robots-store.ts';
+import { systemClock } from '../core/adapters/system/clock.ts';
+import type { Config } from '../core/config/schema.ts';
+import { CrawlError } from '../core/domain/errors.ts';
+import type { AskedDb, QuestionPlugins } from '../core/operations/deps.ts';
+import { openDbToRead } from '../core/operations/state/open-db-to-read.ts';
+import type { PluginKind } from '../core/plugin-host/api/plugin-api.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import type { Log } from '../core/ports/log.ts';
+import type { OnWork } from '../core/ports/work-progress.ts';
+import { type CrawlReader, crawlReader } from '../query/questions.ts';
 
 export interface ReaderOptions {
   readonly dir: string;
@@ -86,8 +86,8 @@ async function loadQuestionPlugins(
   log: Log,
   configured: ReaderOptions['configured'],
 ): Promise<QuestionPlugins> {
-  const { loadPlugins } = await import('../plugin-host/loading/load-plugins.ts');
-  const { BUNDLED_PLUGINS } = await import('../plugin-host/loading/plugin-list.ts');
+  const { loadPlugins } = await import('../core/plugin-host/loading/load-plugins.ts');
+  const { BUNDLED_PLUGINS } = await import('../core/plugin-host/loading/plugin-list.ts');
   const { intervalsOf, readPluginList } = await import('./parsing-options.ts');
   const { policyOf, scheduleOf } = await import('./policy.ts');
   const { config, baseDir } = await configured();

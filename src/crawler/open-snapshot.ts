@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
-import { isSpread, readClusterMark } from '../operations/cluster/cluster-mark.ts';
-import { isInStore } from '../operations/state/open-store.ts';
+import { isSpread, readClusterMark } from '../core/operations/state/cluster-mark.ts';
+import { isInStore } from '../core/operations/state/open-store.ts';
 import {
   errorAboutOriginal,
   shadowState,
   snapshotState,
   type TemporaryState,
   withoutShared,
-} from '../operations/state/state-copy.ts';
-import { requireCrawlDb } from '../operations/state/state-folder.ts';
+} from '../core/operations/state/state-copy.ts';
+import { requireCrawlDb } from '../core/operations/state/state-folder.ts';
 import { openCrawler } from './open-crawler.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
@@ -41,7 +41,7 @@ async function openToWrite(options: CrawlerOptions, written: readonly string[]):
   if (isSpread(dir)) return openCrawler({ ...options, access: 'look' });
   return openIn(onCopy, shadowState(dir, written), async (copy) => {
     if (readClusterMark(dir) !== null) {
-      const { copySharedDb } = await import('../operations/cluster/open-shared-db.ts');
+      const { copySharedDb } = await import('../cluster/workers/open-shared-db.ts');
       await copySharedDb({ ...options, dir }, join(copy, 'db'));
     }
     return { dir: copy };

@@ -1,25 +1,25 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { cpuMs, systemClock } from '../adapters/system/clock.ts';
-import { CrawlError } from '../domain/errors.ts';
-import { readClusterMark } from '../operations/cluster/cluster-mark.ts';
-import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../operations/cluster/open-shared-db.ts';
-import { keptSegments } from '../operations/cluster/partitions/kept-segments.ts';
+import { keptSegments } from '../cluster/partitions/kept-segments.ts';
 import {
   partitionNames,
   requireSpread,
   type SpreadPlace,
   sharedPartitions,
-} from '../operations/cluster/partitions/shared-partitions.ts';
-import { spreadWork } from '../operations/cluster/partitions/spread-work.ts';
-import { serverClock } from '../operations/cluster/server-clock.ts';
-import { openCrawlStore } from '../operations/cluster/servers/crawl-store.ts';
-import { faultText, isOwnFault, type Worker } from '../operations/cluster/work-off.ts';
-import { WorkerTally } from '../operations/cluster/worker-tally.ts';
-import { segmentsPlace } from '../operations/state/segments-mark.ts';
-import { makeStateFolder } from '../operations/state/state-folder.ts';
-import { elapsedOf } from '../ports/clock.ts';
-import type { Turns } from '../ports/cluster/turns.ts';
+} from '../cluster/partitions/shared-partitions.ts';
+import { spreadWork } from '../cluster/partitions/spread-work.ts';
+import type { Turns } from '../cluster/ports/turns.ts';
+import { openCrawlStore } from '../cluster/servers/crawl-store.ts';
+import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../cluster/workers/open-shared-db.ts';
+import { serverClock } from '../cluster/workers/server-clock.ts';
+import { faultText, isOwnFault, type Worker } from '../cluster/workers/work-off.ts';
+import { WorkerTally } from '../cluster/workers/worker-tally.ts';
+import { cpuMs, systemClock } from '../core/adapters/system/clock.ts';
+import { CrawlError } from '../core/domain/errors.ts';
+import { readClusterMark } from '../core/operations/state/cluster-mark.ts';
+import { segmentsPlace } from '../core/operations/state/segments-mark.ts';
+import { makeStateFolder } from '../core/operations/state/state-folder.ts';
+import { elapsedOf } from '../core/ports/clock.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import { boundsOfEntry } from '../config/hosts/host-entries.ts';
-import { parseIntervalRule } from '../config/interval-rule.ts';
-import type { Config } from '../config/schema.ts';
-import { widestBounds } from '../domain/crawl/revisit/next-visit.ts';
-import { DEFAULT_PLUGIN_LIST, type PluginList } from '../plugin-host/loading/plugin-list.ts';
-import type { ParsingOptions } from '../plugin-host/parsing/load-parsing.ts';
+import { boundsOfEntry } from '../core/config/hosts/host-entries.ts';
+import { parseIntervalRule } from '../core/config/interval-rule.ts';
+import type { Config } from '../core/config/schema.ts';
+import { widestBounds } from '../core/domain/crawl/revisit/next-visit.ts';
+import { DEFAULT_PLUGIN_LIST, type PluginList } from '../core/plugin-host/loading/plugin-list.ts';
+import type { ParsingOptions } from '../core/plugin-host/parsing/load-parsing.ts';
 
 /** The operator's plugin list, or the shipped one where there is no file. */
 export async function readPluginList(config: Config, baseDir: string): Promise<PluginList> {
@@ -19,7 +19,7 @@ export async function readPluginList(config: Config, baseDir: string): Promise<P
     throw error;
   }
   const shown = relative(process.cwd(), file);
-  const { parsePluginList } = await import('../plugin-host/loading/plugin-list.ts');
+  const { parsePluginList } = await import('../core/plugin-host/loading/plugin-list.ts');
   return parsePluginList(text, shown.startsWith('..') ? file : shown);
 }
 

@@ -1,10 +1,10 @@
-import { boundsOfEntry, hostEntriesBy } from '../config/hosts/host-entries.ts';
-import { parseIntervalRule } from '../config/interval-rule.ts';
-import type { Config } from '../config/schema.ts';
-import type { SettlePolicy } from '../domain/crawl/revisit/next-visit.ts';
-import type { FetchSchedule } from '../domain/crawl/revisit/schedule.ts';
-import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
-import { unknownName } from '../plugin-host/parsing/load-parsing.ts';
+import { boundsOfEntry, hostEntriesBy } from '../core/config/hosts/host-entries.ts';
+import { parseIntervalRule } from '../core/config/interval-rule.ts';
+import type { Config } from '../core/config/schema.ts';
+import type { SettlePolicy } from '../core/domain/crawl/revisit/next-visit.ts';
+import type { FetchSchedule } from '../core/domain/crawl/revisit/schedule.ts';
+import type { LoadedPlugins } from '../core/plugin-host/loading/load-plugins.ts';
+import { unknownName } from '../core/plugin-host/parsing/load-parsing.ts';
 
 /** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */
 export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedules'>): FetchSchedule {

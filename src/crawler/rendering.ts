@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { createBrowserRenderer } from '../adapters/browser/browser-renderer.ts';
-import { findBrowser, loadPlaywright } from '../adapters/browser/playwright.ts';
-import { ProfileNotes } from '../adapters/browser/site-contexts.ts';
-import { hostEntriesBy } from '../config/hosts/host-entries.ts';
-import { isSecretHeader } from '../config/hosts/host-keys.ts';
-import type { Config } from '../config/schema.ts';
-import { userAgentOf } from '../config/user-agent.ts';
-import { hostOf } from '../domain/url/canonical/url-key.ts';
-import { loadPackage } from '../packages/load-package.ts';
-import type { Log } from '../ports/log.ts';
-import type { PageRenderer } from '../ports/rendering/page-renderer.ts';
-import { HostGates, type Rendering } from '../steps/render/rendering.ts';
-import { ResourceCache } from '../steps/render/resource-cache.ts';
+import { hostEntriesBy } from '../core/config/hosts/host-entries.ts';
+import { isSecretHeader } from '../core/config/hosts/host-keys.ts';
+import type { Config } from '../core/config/schema.ts';
+import { userAgentOf } from '../core/config/user-agent.ts';
+import { hostOf } from '../core/domain/url/canonical/url-key.ts';
+import { loadPackage } from '../core/packages/load-package.ts';
+import type { Log } from '../core/ports/log.ts';
+import type { PageRenderer } from '../core/ports/rendering/page-renderer.ts';
+import { HostGates, type Rendering } from '../core/steps/render/rendering.ts';
+import { ResourceCache } from '../core/steps/render/resource-cache.ts';
+import { createBrowserRenderer } from '../transports/browser/browser-renderer.ts';
+import { findBrowser, loadPlaywright } from '../transports/browser/playwright.ts';
+import { ProfileNotes } from '../transports/browser/site-contexts.ts';
 import type { Environment } from './proxies.ts';
 
 export interface RenderingOptions {

@@ -1,24 +1,29 @@
 import { join } from 'node:path';
-import { createFileRobotsStore } from '../adapters/files/robots-store.ts';
-import { contentCodings, decodeBody } from '../adapters/http/exchange/content-coding.ts';
-import { createHostLanes } from '../adapters/http/lanes/host-lanes.ts';
-import { createRobots } from '../adapters/http/robots/robots.ts';
-import { descriptorLimit } from '../adapters/system/descriptor-limit.ts';
-import type { Config } from '../config/schema.ts';
-import { CrawlError } from '../domain/errors.ts';
-import { type DescriptorShares, fewerRequests, shareDescriptors, tooFewDescriptors } from '../domain/system-limit.ts';
-import { matchesUrl, parseHostPattern } from '../domain/url/canonical/host-pattern.ts';
-import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../operations/deps.ts';
-import { findExporter } from '../operations/export/export-operations.ts';
-import { openSegments } from '../operations/state/open-segments.ts';
-import type { LoadedPlugins } from '../plugin-host/loading/load-plugins.ts';
-import type { PluginList } from '../plugin-host/loading/plugin-list.ts';
-import { createPageConversion } from '../plugin-host/markdown/page-conversion.ts';
-import { createInlinePageParser, createPageParser } from '../plugin-host/parsing/page-parser.ts';
-import { applyUrlChain, judgesDepth } from '../plugin-host/url-chain.ts';
-import type { Log } from '../ports/log.ts';
-import type { PageParser } from '../ports/page-parser.ts';
-import { type OnWork, UNOBSERVED } from '../ports/work-progress.ts';
+import { createFileRobotsStore } from '../core/adapters/files/robots-store.ts';
+import { contentCodings, decodeBody } from '../core/adapters/http/exchange/content-coding.ts';
+import { createHostLanes } from '../core/adapters/http/lanes/host-lanes.ts';
+import { createRobots } from '../core/adapters/http/robots/robots.ts';
+import { descriptorLimit } from '../core/adapters/system/descriptor-limit.ts';
+import type { Config } from '../core/config/schema.ts';
+import { CrawlError } from '../core/domain/errors.ts';
+import {
+  type DescriptorShares,
+  fewerRequests,
+  shareDescriptors,
+  tooFewDescriptors,
+} from '../core/domain/system-limit.ts';
+import { matchesUrl, parseHostPattern } from '../core/domain/url/canonical/host-pattern.ts';
+import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../core/operations/deps.ts';
+import { openSegments } from '../core/operations/state/open-segments.ts';
+import type { LoadedPlugins } from '../core/plugin-host/loading/load-plugins.ts';
+import type { PluginList } from '../core/plugin-host/loading/plugin-list.ts';
+import { createPageConversion } from '../core/plugin-host/markdown/page-conversion.ts';
+import { createInlinePageParser, createPageParser } from '../core/plugin-host/parsing/page-parser.ts';
+import { applyUrlChain, judgesDepth } from '../core/plugin-host/url-chain.ts';
+import type { Log } from '../core/ports/log.ts';
+import type { PageParser } from '../core/ports/page-parser.ts';
+import { type OnWork, UNOBSERVED } from '../core/ports/work-progress.ts';
+import { findExporter } from '../delivery/export/export-operations.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { isOwnHost } from './own-host.ts';

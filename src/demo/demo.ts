@@ -6,9 +6,9 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Config, type Crawler, openCrawler } from '../crawler.ts';
-import { DAY_MS } from '../domain/time.ts';
-import type { Clock } from '../ports/clock.ts';
+import { DAY_MS } from '../core/domain/time.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import { type Config, type Crawler, openCrawler } from '../crawler/index.ts';
 import { type DemoReport, type DemoSample, type DemoVisit, demoSample, demoVisit, reportLines } from './report.ts';
 import { DemoSite, seededRandom } from './site.ts';
 

@@ -1,4 +1,4 @@
-import type { CrawlSummary, RecordView } from '../crawler.ts';
+import type { CrawlSummary, RecordView } from '../crawler/index.ts';
 
 /** One visit to the site: all rounds of one day. */
 export interface DemoVisit {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS } from '../core/domain/time.ts';
 
 /** A small vocabulary and a seeded generator: the same seed gives the same site. */
 const WORDS =

@@ -3,7 +3,7 @@ import { BOOSTING, boost, type Samples } from '../../bench/content/boosting.ts';
 import { gramsOf, ScoreTable, tokensOf } from '../../bench/content/scores.ts';
 import { sourceOfTrees } from '../../bench/content/tree-source.ts';
 import { seeded } from '../../bench/harness/seeded.ts';
-import { logitsOf } from '../../src/domain/page/content/trees/content-model.ts';
+import { logitsOf } from '../../src/page/content/trees/content-model.ts';
 
 /** The label is one where the first column is above one half and the second below it; the third is noise. */
 function samples(size: number, seed: number): Samples {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import type { DueQuery } from '../../src/ports/crawl-db.ts';
+import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import type { DueQuery } from '../../src/core/ports/crawl-db.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
 /** The due index and its leases. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { changeRateOf } from '../../src/domain/crawl/change/change-rate.ts';
-import type { PageChange } from '../../src/domain/crawl/change/page-change.ts';
-import { CRAWL_STATES, type CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
-import { packPlaces } from '../../src/domain/page/diff/place-diff.ts';
-import type { CrawlDb, DueEntry, ScanQuery } from '../../src/ports/crawl-db.ts';
+import { changeRateOf } from '../../src/core/domain/crawl/change/change-rate.ts';
+import type { PageChange } from '../../src/core/domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import type { CrawlDb, DueEntry, ScanQuery } from '../../src/core/ports/crawl-db.ts';
+import { packPlaces } from '../../src/page/diff/place-diff.ts';
 
 export const A = 'https://a.example/';
 export const B = 'https://a.example/b';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeRow } from '../../src/domain/crawl/change/change-feed.ts';
-import { CHANGE_KINDS } from '../../src/domain/crawl/change/page-change.ts';
-import type { ChangeQuery } from '../../src/ports/change-feed.ts';
+import type { ChangeRow } from '../../src/core/domain/crawl/change/change-feed.ts';
+import { CHANGE_KINDS } from '../../src/core/domain/crawl/change/page-change.ts';
+import type { ChangeQuery } from '../../src/core/ports/change-feed.ts';
 import { A, B, C, type CrawlDbExam, changeOf, listOf, visitedDatum } from './crawl-db-exam.ts';
 
 /** Entries of the change feed, their order, and its queries. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { groupOf } from '../../src/domain/crawl/hazard/expectation.ts';
-import type { CrawlDatum } from '../../src/domain/crawl/states/datum.ts';
-import { hourOf, intervalBucket, scoreStep } from '../../src/domain/crawl/states/host-traffic.ts';
-import type { ChangingQuery, DueOfGroupQuery, IndexName, ReadMeter } from '../../src/ports/crawl-db.ts';
+import { groupOf } from '../../src/core/domain/crawl/hazard/expectation.ts';
+import type { CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import { hourOf, intervalBucket, scoreStep } from '../../src/core/domain/crawl/states/host-traffic.ts';
+import type { ChangingQuery, DueOfGroupQuery, IndexName, ReadMeter } from '../../src/core/ports/crawl-db.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, visitedDatum } from './crawl-db-exam.ts';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NO_HOST_FACTS, type ScanQuery } from '../../src/ports/crawl-db.ts';
+import { NO_HOST_FACTS, type ScanQuery } from '../../src/core/ports/crawl-db.ts';
 import { A, B, C, type CrawlDbExam, D, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
 /** Scans, counters, hosts, links, segments and facts. */

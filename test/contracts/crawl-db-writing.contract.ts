@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
+import { CRAWL_STATES, type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { A, B, C, type CrawlDbExam, contentOf, listOf, MISSING, visitedDatum } from './crawl-db-exam.ts';
 
 /** Records, and the atomicity of a batch. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CrawlDb, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
+import { type CrawlDb, NO_HOST_FACTS } from '../../src/core/ports/crawl-db.ts';
 import { dueContract } from './crawl-db-due.contract.ts';
 import { A, B, C, CrawlDbExam, changeOf, contentOf, listOf, visitedDatum } from './crawl-db-exam.ts';
 import { feedContract } from './crawl-db-feed.contract.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { CrawlError } from '../../src/domain/errors.ts';
-import type { Exchange, ExchangeRequest, FetchProtocol } from '../../src/ports/fetch-protocol.ts';
+import { CrawlError } from '../../src/core/domain/errors.ts';
+import type { Exchange, ExchangeRequest, FetchProtocol } from '../../src/core/ports/fetch-protocol.ts';
 import { type HostileServer, startHostileServer } from '../site/hostile-server.ts';
 
 export interface ProtocolSettings {

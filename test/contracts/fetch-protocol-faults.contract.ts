@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { ExchangeRequest } from '../../src/ports/fetch-protocol.ts';
+import type { ExchangeRequest } from '../../src/core/ports/fetch-protocol.ts';
 import { startFullServer } from '../site/full-server.ts';
 import { type HostileServer, startHostileServer } from '../site/hostile-server.ts';
 import { startRawServer } from '../site/raw-server.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/ports/clock.ts';
-import type { HostLanes } from '../../src/ports/host-lanes.ts';
+import type { Clock } from '../../src/core/ports/clock.ts';
+import type { HostLanes } from '../../src/core/ports/host-lanes.ts';
 
 export interface HostLanesSettings {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createMemoryNearGrouping } from '../../src/adapters/memory/near-grouping.ts';
-import { isAlikeInLength, PREFERENCES } from '../../src/domain/crawl/states/duplicate.ts';
-import { hammingDistance } from '../../src/domain/page/near/hamming.ts';
-import { createTextSketcher } from '../../src/domain/page/near/page-dimensions.ts';
-import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/ports/near-grouping.ts';
+import { isAlikeInLength, PREFERENCES } from '../../src/core/domain/crawl/states/duplicate.ts';
+import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/core/ports/near-grouping.ts';
+import { hammingDistance } from '../../src/page/near/hamming.ts';
+import { createTextSketcher } from '../../src/page/near/page-dimensions.ts';
+import { createMemoryNearGrouping } from '../memory/near-grouping.ts';
 
 const A = 'fd851af90bc24962';
 const ONE_FLIP = '7d851af90bc24962';

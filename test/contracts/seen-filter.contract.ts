@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BloomPlan, planBloom, planGrowingBloom } from '../../src/domain/url/bloom/bloom-leaf.ts';
-import { digestUrls } from '../../src/domain/url/hash/url-digest.ts';
-import type { SeenFilter } from '../../src/ports/seen-filter.ts';
-import { md5Digests, numbered } from '../domain/url/bloom/md5-digests.ts';
+import { type BloomPlan, planBloom, planGrowingBloom } from '../../src/core/domain/url/bloom/bloom-leaf.ts';
+import { digestUrls } from '../../src/core/domain/url/hash/url-digest.ts';
+import type { SeenFilter } from '../../src/core/ports/seen-filter.ts';
+import { md5Digests, numbered } from '../core/domain/url/bloom/md5-digests.ts';
 
 export type SeenFilterFactory = (plan: BloomPlan) => Promise<SeenFilter>;
 

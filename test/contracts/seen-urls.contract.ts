@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SeenUrls } from '../../src/ports/seen-filter.ts';
+import type { SeenUrls } from '../../src/core/ports/seen-filter.ts';
 
 export type SeenUrlsFactory = (
   hasMany: (urls: readonly string[]) => Promise<boolean[]>,

@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
-import { NO_VALIDATORS } from '../../src/domain/crawl/states/datum.ts';
-import type { FetchedRecord, FetchItem, ParsedRecord, WireResponse } from '../../src/ports/segment-store.ts';
+import { NO_VALIDATORS } from '../../src/core/domain/crawl/states/datum.ts';
+import type { FetchedRecord, FetchItem, ParsedRecord, WireResponse } from '../../src/core/ports/segment-store.ts';
 
 /** Records for tests of segments. All are made from a position alone. */
 

@@ -1,7 +1,7 @@
 import { Packr } from 'msgpackr';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HostFacts, NO_HOST_FACTS } from '../../src/ports/crawl-db.ts';
-import type { Segment, SegmentStore, WireResponse } from '../../src/ports/segment-store.ts';
+import { type HostFacts, NO_HOST_FACTS } from '../../src/core/ports/crawl-db.ts';
+import type { Segment, SegmentStore, WireResponse } from '../../src/core/ports/segment-store.ts';
 import {
   all,
   encodedRecord,

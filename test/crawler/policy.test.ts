@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { boundsFor } from '../../src/core/domain/crawl/revisit/next-visit.ts';
+import type { FetchSchedule } from '../../src/core/domain/crawl/revisit/schedule.ts';
 import { intervalsOf } from '../../src/crawler/parsing-options.ts';
 import { policyOf } from '../../src/crawler/policy.ts';
-import { boundsFor } from '../../src/domain/crawl/revisit/next-visit.ts';
-import type { FetchSchedule } from '../../src/domain/crawl/revisit/schedule.ts';
 
 const config = defaultConfig([
   { key: 'schedule.bounds', value: ['a.org 2h..2d', 'text/plain 3h..3d'], origin: 'test' },

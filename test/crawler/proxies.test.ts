@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { proxyName } from '../../src/adapters/http/guard/proxied-socket.ts';
-import { defaultConfig } from '../../src/config/load.ts';
+import { proxyName } from '../../src/core/adapters/http/guard/proxied-socket.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
 import { generalProxy } from '../../src/crawler/proxies.ts';
 
 const isOwnHost = (host: string): boolean => host.startsWith('127.');

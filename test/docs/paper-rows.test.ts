@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandNode } from '../../src/cli/completion/command-tree.ts';
-import { CONFIG_KEYS } from '../../src/config/keys.ts';
-import { SECTIONS } from '../../src/config/schema.ts';
-import type { PluginDefinition } from '../../src/plugin-host/api/plugin-api.ts';
-import { BUNDLED_PLUGINS, DEFAULT_PLUGIN_LIST } from '../../src/plugin-host/loading/plugin-list.ts';
+import { CONFIG_KEYS } from '../../src/core/config/keys.ts';
+import { SECTIONS } from '../../src/core/config/schema.ts';
+import type { PluginDefinition } from '../../src/core/plugin-host/api/plugin-api.ts';
+import { BUNDLED_PLUGINS, DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 
 interface Row {
   readonly id: string;

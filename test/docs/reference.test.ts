@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandTree } from '../../src/cli/completion/command-tree.ts';
-import { findKey } from '../../src/config/keys.ts';
-import { SECTIONS } from '../../src/config/schema.ts';
-import { kindOfPlugin } from '../../src/plugin-host/api/plugin-api.ts';
+import { findKey } from '../../src/core/config/keys.ts';
+import { SECTIONS } from '../../src/core/config/schema.ts';
+import { kindOfPlugin } from '../../src/core/plugin-host/api/plugin-api.ts';
 import { NO_STOPS } from '../support/program.ts';
 
 const reference = new URL('../../docs/reference/', import.meta.url);

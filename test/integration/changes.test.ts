@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type ChangesQuery, type ChangeView, type Crawler, openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type ChangesQuery, type ChangeView, type Crawler, openCrawler } from '../../src/crawler/index.ts';
 import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ChangeView, Crawler } from '../../src/crawler.ts';
+import type { ChangeView, Crawler } from '../../src/crawler/index.ts';
 import { type Answer, seed, visiting } from './visiting.ts';
 
 const sentence = (name: string, i: number): string =>

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
-import { openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { openCrawler } from '../../src/crawler/index.ts';
 
 const DAY = 86_400_000;
 const PAGES = 40;

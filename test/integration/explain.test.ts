@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PLAIN_STYLE } from '../../src/cli/render/table.ts';
-import { explanationText } from '../../src/cli/render/text/explanation-text.ts';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, type Explanation, openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type Crawler, type Explanation, openCrawler } from '../../src/crawler/index.ts';
+import { PLAIN_STYLE } from '../../src/render/table.ts';
+import { explanationText } from '../../src/render/text/explanation-text.ts';
 import { type ChangingSite, startChangingSite, words } from '../site/changing-site.ts';
 import { SHIPPED_PLUGINS } from '../support/shipped-plugins.ts';
 

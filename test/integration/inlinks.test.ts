@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { CrawlReader } from '../../src/crawler.ts';
+import type { CrawlReader } from '../../src/crawler/index.ts';
 import { seed, visiting } from './visiting.ts';
 
 async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

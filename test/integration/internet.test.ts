@@ -2,15 +2,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler } from '../../src/crawler.ts';
-import { findPackage } from '../../src/packages/find-package.ts';
+import { loadConfig } from '../../src/core/config/load.ts';
+import { findPackage } from '../../src/core/packages/find-package.ts';
+import { type Crawler, openCrawler } from '../../src/crawler/index.ts';
 import * as internet from '../site/internet.ts';
 import { html, type Part } from '../site/internet.ts';
 import { madeWord, TYPES } from '../site/made-office.ts';
 import { bookPages, madePdf } from '../site/made-pdf.ts';
 import { unknownIdentity } from '../site/tls-identity.ts';
-import { noBrowser } from '../system/rendering/browser.ts';
+import { noBrowser } from '../system/transports/rendering/browser.ts';
 
 const DAY = 86_400_000;
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
 import {
   backupState,
   checkBackup,
@@ -13,7 +13,7 @@ import {
   repairState,
   verifyState,
   type WorkProgress,
-} from '../../src/crawler.ts';
+} from '../../src/crawler/index.ts';
 import { PAGE, seed, visiting } from './visiting.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

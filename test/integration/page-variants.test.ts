@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Crawler } from '../../src/crawler.ts';
+import type { Crawler } from '../../src/crawler/index.ts';
 import { type Answer, seed, visiting } from './visiting.ts';
 
 const text = (name: string, count = 120): string =>

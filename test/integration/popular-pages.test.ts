@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { CrawlReader } from '../../src/crawler.ts';
-import { endHash, inlinksOf, joinedLevels, levelsOfLink } from '../../src/domain/crawl/discovery/inlinks.ts';
+import { endHash, inlinksOf, joinedLevels, levelsOfLink } from '../../src/core/domain/crawl/discovery/inlinks.ts';
+import type { CrawlReader } from '../../src/crawler/index.ts';
 import { SHIPPED_PLUGINS } from '../support/shipped-plugins.ts';
 import { workDir } from '../support/work-dir.ts';
 import { DAY, visiting } from './visiting.ts';

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type Crawler, openCrawler } from '../../src/crawler/index.ts';
 
 const DAY = 86_400_000;
 const root = mkdtempSync(join(tmpdir(), 'incrawl-readmit-'));

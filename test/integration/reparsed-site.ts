@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, type OnWork, openCrawler, type ReparseQuery, verifyState } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type Crawler, type OnWork, openCrawler, type ReparseQuery, verifyState } from '../../src/crawler/index.ts';
 
 export const DAY = 86_400_000;
 

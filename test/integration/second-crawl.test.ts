@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type Crawler, openCrawler } from '../../src/crawler/index.ts';
 import { startTestSite, type TestSite } from './site.ts';
 
 const DAY = 86_400_000;

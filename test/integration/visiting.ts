@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { defaultConfig } from '../../src/config/load.ts';
-import { type Crawler, openCrawler, type WorkProgress } from '../../src/crawler.ts';
+import { defaultConfig } from '../../src/core/config/load.ts';
+import { type Crawler, openCrawler, type WorkProgress } from '../../src/crawler/index.ts';
 import { afterThisTest } from '../support/ends.ts';
 
 export const DAY = 86_400_000;

@@ -1,19 +1,19 @@
 import { seeded } from '../../bench/harness/seeded.ts';
-import { createMemoryCrawlDb } from '../../src/adapters/memory/crawl-db.ts';
-import { createMemorySeenUrls } from '../../src/adapters/memory/seen-urls.ts';
-import { createMemorySegmentStore } from '../../src/adapters/memory/segment-store.ts';
-import type { SettlePolicy } from '../../src/domain/crawl/revisit/next-visit.ts';
-import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/domain/crawl/schedules/freshness.ts';
-import { type CrawlDatum, newDatum } from '../../src/domain/crawl/states/datum.ts';
-import type { FetchOutcome } from '../../src/domain/crawl/states/outcome.ts';
-import { encodeParsed } from '../../src/plugin-host/parsing/encode-parsed.ts';
-import type { CrawlDb } from '../../src/ports/crawl-db.ts';
-import { NO_SKIP_SINK } from '../../src/steps/counters/outcome-counts.ts';
-import { generate } from '../../src/steps/generate/generate.ts';
-import { UrlAdmission } from '../../src/steps/update/admission.ts';
-import { LinkFamilies } from '../../src/steps/update/link-families.ts';
-import { QueryVariants } from '../../src/steps/update/query-variants.ts';
-import { updateFromSegment } from '../../src/steps/update/updatedb.ts';
+import type { SettlePolicy } from '../../src/core/domain/crawl/revisit/next-visit.ts';
+import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../src/core/domain/crawl/schedules/freshness.ts';
+import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
+import type { FetchOutcome } from '../../src/core/domain/crawl/states/outcome.ts';
+import { encodeParsed } from '../../src/core/plugin-host/parsing/encode-parsed.ts';
+import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
+import { NO_SKIP_SINK } from '../../src/core/steps/counters/outcome-counts.ts';
+import { generate } from '../../src/core/steps/generate/generate.ts';
+import { UrlAdmission } from '../../src/core/steps/update/admission.ts';
+import { LinkFamilies } from '../../src/core/steps/update/link-families.ts';
+import { QueryVariants } from '../../src/core/steps/update/query-variants.ts';
+import { updateFromSegment } from '../../src/core/steps/update/updatedb.ts';
+import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
+import { createMemorySeenUrls } from '../memory/seen-urls.ts';
+import { createMemorySegmentStore } from '../memory/segment-store.ts';
 
 export const DAY = 86_400_000;
 

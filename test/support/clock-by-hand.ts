@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/ports/clock.ts';
+import type { Clock } from '../../src/core/ports/clock.ts';
 
 export interface ClockByHand extends Clock {
   /** Puts the clock on: whoever waits until then goes on. */

@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import type { StopRequests } from '../../src/cli/process/stop-signal.ts';
 import { runCommand } from '../../src/cli/program/run-command.ts';
-import { errorText } from '../../src/cli/render/text/error-text.ts';
 import type { Surroundings } from '../../src/cli/surroundings.ts';
+import { errorText } from '../../src/render/text/error-text.ts';
 import { afterThisFile } from './ends.ts';
 
 export interface Finished {

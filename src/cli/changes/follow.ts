@@ -1,11 +1,13 @@
-import type { ChangeView } from '../../crawler.ts';
-import type { FeedCursor } from '../../domain/crawl/change/change-feed.ts';
-import type { ChangeReaderOptions } from '../../operations/changes/change-reader.ts';
-import type { ChangesFilter } from '../../operations/changes/changes.ts';
-import { EXIT } from '../exit.ts';
+// cli/changes/: the change feed, followed and sent to webhooks.
+
+import type { FeedCursor } from '../../core/domain/crawl/change/change-feed.ts';
+import type { ChangeView } from '../../crawler/index.ts';
+import type { ChangeReaderOptions } from '../../delivery/changes/change-reader.ts';
+import type { ChangesFilter } from '../../delivery/changes/changes.ts';
+import { shortTime } from '../../render/columns.ts';
+import { EXIT } from '../../render/exit.ts';
+import { printedJson, safeText } from '../../render/safe-text.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
-import { shortTime } from '../render/columns.ts';
-import { printedJson, safeText } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 
 /** Pause between two polls of the change feed, ms. */
@@ -25,7 +27,7 @@ export async function follow(
   { startOf, onRead }: FollowEnds,
   asJson: boolean,
 ): Promise<number> {
-  const { followChanges, isUnavailable } = await import('../../operations/changes/change-reader.ts');
+  const { followChanges, isUnavailable } = await import('../../delivery/changes/change-reader.ts');
   const sleep = (signal: AbortSignal): Promise<void> => session.sleepUntil(session.now() + POLL_MS, signal);
   let isReported = false;
   const onUnavailable = (message: string): void => {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { CrawlError } from '../../domain/errors.ts';
-import type { WebhookDeliveryOptions, WebhookSummary } from '../../operations/changes/webhook-delivery.ts';
-import { EXIT } from '../exit.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { WebhookDeliveryOptions, WebhookSummary } from '../../delivery/changes/webhook-delivery.ts';
+import { EXIT } from '../../render/exit.ts';
+import { counted } from '../../render/quantities.ts';
+import { safeText } from '../../render/safe-text.ts';
 import { withStopSignal } from '../process/stop-signal.ts';
 import { writeAnswer } from '../program/write-answer.ts';
-import { counted } from '../render/quantities.ts';
-import { safeText } from '../render/safe-text.ts';
 import type { Session } from '../session.ts';
 
 /** The secret is no option: every user of the machine can read command lines. */
@@ -17,7 +17,7 @@ export async function notifyWebhook(
   options: Omit<WebhookDeliveryOptions, 'dir' | 'withFeed' | 'secret' | 'signal' | 'note'>,
   secretFile: string | undefined,
 ): Promise<number> {
-  const { deliverToWebhook } = await import('../../operations/changes/webhook-delivery.ts');
+  const { deliverToWebhook } = await import('../../delivery/changes/webhook-delivery.ts');
   const { clock } = session.surroundings;
   const secret = await secretOf(session, secretFile);
   if (secret === null) session.note(`Messages are not signed: set ${SECRET_VARIABLE} or --secret-file.`);

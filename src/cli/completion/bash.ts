@@ -1,4 +1,5 @@
 // cli/completion/: completion scripts for shells.
+
 import { allCommands, type CommandNode } from './command-tree.ts';
 
 /** Completion for bash 3.2 and later. The user's shell sources it, so it contains only names of the command tree. */

@@ -5,9 +5,9 @@ import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
-import type { BatchLines, SeedSource } from '../../crawler.ts';
-import { CrawlError } from '../../domain/errors.ts';
-import { trimUrl } from '../../domain/url/canonical/canonical-url.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { trimUrl } from '../../core/domain/url/canonical/canonical-url.ts';
+import type { BatchLines, SeedSource } from '../../crawler/index.ts';
 import type { Session } from '../session.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { CrawlError } from '../../domain/errors.ts';
-import { printedJson } from '../render/safe-text.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { printedJson } from '../../render/safe-text.ts';
 import type { Session } from '../session.ts';
 import { linesOf } from './seed-sources.ts';
 

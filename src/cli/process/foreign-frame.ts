@@ -1,4 +1,5 @@
-// cli/process/: the process itself: V8 settings, signals, local sockets.
+// cli/process/: the process itself: V8 settings, signals, the version of Node.
+
 import { readFileSync } from 'node:fs';
 
 /**

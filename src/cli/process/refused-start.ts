@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Crawler } from '../../crawler.ts';
-import { EXIT, exitCodeOf } from '../exit.ts';
+import type { Crawler } from '../../crawler/index.ts';
+import { EXIT, exitCodeOf } from '../../render/exit.ts';
 
 /**
  * Runs `use` on a crawl. Where `use` is refused, as wrong usage, because no URL was let in, or because all addresses

@@ -1,4 +1,4 @@
-import { EXIT } from '../exit.ts';
+import { EXIT } from '../../render/exit.ts';
 
 /** How a command is told to end. */
 export interface StopRequests {

@@ -1,6 +1,5 @@
-// cli/program/: the command tree, its options, and how commands are run.
-import type { Crawler } from '../../crawler.ts';
-import { printedJson } from '../render/safe-text.ts';
+import type { Crawler } from '../../crawler/index.ts';
+import { printedJson } from '../../render/safe-text.ts';
 import type { DryRunOpening, Session } from '../session.ts';
 
 /** Help text of `--dry-run` for commands that then run on a copy of the state, which is deleted afterwards. */

@@ -1,4 +1,4 @@
-import { closestName } from '../../domain/closest-name.ts';
+import { closestName } from '../../core/domain/closest-name.ts';
 import type { Session } from '../session.ts';
 
 /** Hosts that are named, at most. */

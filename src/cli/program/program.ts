@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { packageVersion } from '../../config/package-version.ts';
-import { EXIT } from '../exit.ts';
-import { safeLines, shortLines } from '../render/safe-text.ts';
+import { packageVersion } from '../../core/config/package-version.ts';
+import { collect } from '../../query/input/option-values.ts';
+import { EXIT } from '../../render/exit.ts';
+import { safeLines, shortLines } from '../../render/safe-text.ts';
 import { type Handler, openSession } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { collect } from './option-values.ts';
 
 /**
  * Runs the handler of a command with a session of its options. `when-asked`: the configuration is read when the handler

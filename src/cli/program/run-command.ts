@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { EXIT, exitCodeOf } from '../exit.ts';
+import { EXIT, exitCodeOf } from '../../render/exit.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { type AddCommand, newProgram, type Program } from './program.ts';
 

@@ -1,8 +1,8 @@
-import { withoutPassword } from '../../config/store-url.ts';
+import { withoutPassword } from '../../core/config/store-url.ts';
+import type { ListFormat } from '../../render/listing.ts';
+import { counted } from '../../render/quantities.ts';
+import type { Column } from '../../render/table.ts';
 import { shellWord } from '../process/own-command.ts';
-import type { ListFormat } from '../render/listing.ts';
-import { counted } from '../render/quantities.ts';
-import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import { dryRunNotice, jsonOf } from './dry-run.ts';
 
@@ -36,7 +36,7 @@ export function writeAnswer(
 /** Writes text for people, whose lines have their ends; it is broken between words where the terminal is narrower. */
 export async function writeText({ out, width }: Session, text: string): Promise<void> {
   if (!Number.isFinite(width)) return out.write(text);
-  const { wrapText } = await import('../render/table.ts');
+  const { wrapText } = await import('../../render/table.ts');
   return out.write(wrapText(text, width));
 }
 
@@ -76,7 +76,7 @@ export async function writeList<Row extends object>(
     empty,
   }: { readonly format?: ListFormat | undefined; readonly empty?: string },
 ): Promise<number> {
-  const { writeListing } = await import('../render/listing.ts');
+  const { writeListing } = await import('../../render/listing.ts');
   const written = await writeListing(session.out, rows, { format, columns, style: session });
   if (written === 0 && format === 'table' && empty !== undefined) session.note(empty);
   return written;

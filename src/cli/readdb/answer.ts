@@ -1,10 +1,11 @@
 // cli/readdb/: the questions of readdb, and their answers.
-import type { QueryReport, RecordQuery } from '../../crawler.ts';
-import type { CrawlReader } from '../../operations/questions.ts';
-import { EXIT } from '../exit.ts';
+
+import type { QueryReport, RecordQuery } from '../../crawler/index.ts';
+import type { CrawlReader } from '../../query/questions.ts';
+import { EXIT } from '../../render/exit.ts';
+import { printedJson, safeText } from '../../render/safe-text.ts';
+import type { Column } from '../../render/table.ts';
 import { writeText } from '../program/write-answer.ts';
-import { printedJson, safeText } from '../render/safe-text.ts';
-import type { Column } from '../render/table.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
 
@@ -17,7 +18,7 @@ export function answer(session: Session, question: Question): Promise<number> {
 function seen(session: Session): Promise<number> {
   return session.withReader(async (crawler) => {
     const view = await crawler.seen();
-    const text = async (): Promise<string> => (await import('../render/text/seen-text.ts')).seenText(view, session);
+    const text = async (): Promise<string> => (await import('../../render/text/seen-text.ts')).seenText(view, session);
     if (session.json) await session.out.write(`${printedJson(view)}\n`);
     else await writeText(session, await text());
     return EXIT.done;
@@ -31,7 +32,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
   switch (question.kind) {
     case 'stats': {
       const stats = await db.stats(flags.full ? { full: true } : {});
-      const text = async (): Promise<string> => (await import('../render/text/record-text.ts')).statsText(stats);
+      const text = async (): Promise<string> => (await import('../../render/text/record-text.ts')).statsText(stats);
       if (session.json) await session.out.write(`${printedJson(stats)}\n`);
       else await writeText(session, await text());
       noteQuery(session, flags, `counters${stats.estimated ? '' : ' and the due index'}`);
@@ -47,7 +48,7 @@ async function ofDb(session: Session, db: CrawlReader, question: Exclude<Questio
       const record = await db.record(url);
       if (session.json) await session.out.write(`${printedJson(record)}\n`);
       else if (record !== null) {
-        const { recordText } = await import('../render/text/record-text.ts');
+        const { recordText } = await import('../../render/text/record-text.ts');
         await writeText(session, recordText(record, session));
       }
       if (record === null) session.note(`Not in the crawl db: ${safeText(url)}; "incrawl explain" says why.`);
@@ -89,7 +90,7 @@ function records(session: Session, db: CrawlReader, flags: ReaddbFlags, query: R
   return reported(session, db, flags, db.select(query, fields), (all) => all.fieldColumns(fields));
 }
 
-type ColumnsOf<Row> = (all: typeof import('../render/columns.ts')) => readonly Column<Row>[];
+type ColumnsOf<Row> = (all: typeof import('../../render/columns.ts')) => readonly Column<Row>[];
 
 async function reported<Row extends object>(
   session: Session,
@@ -127,9 +128,9 @@ async function list<Row extends object>(
   columns: ColumnsOf<Row>,
 ): Promise<number> {
   const format = asked ?? (session.json ? 'json' : 'table');
-  const { writeListing } = await import('../render/listing.ts');
+  const { writeListing } = await import('../../render/listing.ts');
   // Only a table needs the widths of characters; loading them takes longer than most answers.
-  const shown = format === 'table' ? columns(await import('../render/columns.ts')) : [];
+  const shown = format === 'table' ? columns(await import('../../render/columns.ts')) : [];
   const written = await writeListing(session.out, rows, { format, columns: shown, style: session });
   if (written === 0 && format === 'table') session.note('Nothing matches.');
   return EXIT.done;

@@ -1,5 +1,5 @@
-import type { CrawlState, Grouping, RecordQuery } from '../../crawler.ts';
-import type { ListFormat } from '../render/listing.ts';
+import type { CrawlState, Grouping, RecordQuery } from '../../crawler/index.ts';
+import type { ListFormat } from '../../render/listing.ts';
 
 export interface ReaddbFlags {
   readonly stats?: true;

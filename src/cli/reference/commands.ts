@@ -1,4 +1,5 @@
 // cli/reference/: the pages of docs/reference and of incrawl help.
+
 import type { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
 import { allCommands, type CommandNode, commandTree } from '../completion/command-tree.ts';

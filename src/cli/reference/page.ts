@@ -1,10 +1,10 @@
-import { configReference, hostReference } from '../../config/sample.ts';
-import { CHANGES } from '../../domain/crawl/change/page-change.ts';
-import type { CrawlState } from '../../domain/crawl/states/datum.ts';
-import { SKIP_REASONS, type SkipStage } from '../../domain/crawl/states/skip-reasons.ts';
-import { type Consequence, ERRORS } from '../../domain/errors.ts';
-import { FINDINGS } from '../../domain/findings.ts';
-import { EXIT, exitCodeOfCode } from '../exit.ts';
+import { configReference, hostReference } from '../../core/config/sample.ts';
+import { CHANGES } from '../../core/domain/crawl/change/page-change.ts';
+import type { CrawlState } from '../../core/domain/crawl/states/datum.ts';
+import { SKIP_REASONS, type SkipStage } from '../../core/domain/crawl/states/skip-reasons.ts';
+import { type Consequence, ERRORS } from '../../core/domain/errors.ts';
+import { FINDINGS } from '../../core/domain/findings.ts';
+import { EXIT, exitCodeOfCode } from '../../render/exit.ts';
 
 export function configurationPage(): ReferencePage {
   const rows = configReference();

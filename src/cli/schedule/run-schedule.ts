@@ -1,11 +1,13 @@
+// cli/schedule/: crawls by the clock in one process.
+
 import { Cron } from 'croner';
-import type { CrawlProgress, CrawlSummary } from '../../crawler.ts';
-import { unchangedVisits } from '../../domain/crawl/change/change-belief.ts';
-import { EXIT, exitCodeOf, exitCodeOfCrawl } from '../exit.ts';
-import type { Log } from '../log.ts';
-import { failedStep } from '../render/text/failures-text.ts';
-import type { Health, HealthFile, RunReport } from './health.ts';
-import { SET_BACK_MS } from './sleep-until.ts';
+import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
+import type { CrawlProgress, CrawlSummary } from '../../crawler/index.ts';
+import type { Health, HealthFile, RunReport } from '../../remote/schedule/health.ts';
+import { SET_BACK_MS } from '../../remote/schedule/sleep-until.ts';
+import { EXIT, exitCodeOf, exitCodeOfCrawl } from '../../render/exit.ts';
+import type { Log } from '../../render/log.ts';
+import { failedStep } from '../../render/text/failures-text.ts';
 
 /** The start times of runs. Pure. */
 export interface Timetable {

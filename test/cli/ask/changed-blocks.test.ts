@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChangeView, Explanation, RecordView } from '../../../src/crawler.ts';
+import type { ChangeView, Explanation, RecordView } from '../../../src/crawler/index.ts';
 import { json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';

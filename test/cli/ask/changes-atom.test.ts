@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ChangeView } from '../../../src/crawler.ts';
+import type { ChangeView } from '../../../src/crawler/index.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { NOTED, noteHostileChanges } from '../support/hostile-changes.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { prose } from '../../../bench/traps/trap-pages.ts';
-import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';

@@ -14,10 +14,16 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestRows } from '../../../src/adapters/leveldb/db-snapshot.ts';
-import type { Rows } from '../../../src/adapters/rows/rows.ts';
-import type { BackupSummary, MergeSummary, PruneSummary, RepairSummary, VerifySummary } from '../../../src/crawler.ts';
-import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import { digestRows } from '../../../src/core/adapters/leveldb/db-snapshot.ts';
+import type { Rows } from '../../../src/core/adapters/rows/rows.ts';
+import type {
+  BackupSummary,
+  MergeSummary,
+  PruneSummary,
+  RepairSummary,
+  VerifySummary,
+} from '../../../src/crawler/index.ts';
+import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { createGate } from '../support/gate.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DbStats } from '../../../src/steps/inspect/stats.ts';
-import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import type { DbStats } from '../../../src/core/steps/records/stats.ts';
+import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { startChangingSite } from '../support/changing-site.ts';

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { EXIT, exitCodeOfCrawl } from '../../../src/cli/exit.ts';
-import type { Health } from '../../../src/cli/schedule/health.ts';
 import { reportOf } from '../../../src/cli/schedule/run-schedule.ts';
-import { statusText } from '../../../src/cli/schedule/status-text.ts';
-import { createMetrics, type MetricsInput } from '../../../src/cli/serve/metrics.ts';
-import type { CrawlSummary, FailureKind } from '../../../src/crawler.ts';
+import type { CrawlSummary, FailureKind } from '../../../src/crawler/index.ts';
+import type { Health } from '../../../src/remote/schedule/health.ts';
+import { statusText } from '../../../src/remote/schedule/status-text.ts';
+import { EXIT, exitCodeOfCrawl } from '../../../src/render/exit.ts';
+import { createMetrics, type MetricsInput } from '../../../src/serve/metrics.ts';
 import { run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';

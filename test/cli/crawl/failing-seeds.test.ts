@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CrawlSummary } from '../../../src/crawler.ts';
+import type { CrawlSummary } from '../../../src/crawler/index.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CrawlSummary, RecordView } from '../../../src/crawler.ts';
+import type { CrawlSummary, RecordView } from '../../../src/crawler/index.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { RecordView } from '../../../src/steps/inspect/views.ts';
-import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
+import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { resumeCommand } from '../../../src/cli/program/write-answer.ts';
-import { createLive } from '../../../src/cli/render/live/live.ts';
-import { progressFields, progressLines } from '../../../src/cli/render/live/progress.ts';
-import type { CrawlProgress } from '../../../src/steps/summaries.ts';
+import type { CrawlProgress } from '../../../src/core/steps/summaries.ts';
+import { createLive } from '../../../src/render/live/live.ts';
+import { progressFields, progressLines } from '../../../src/render/live/progress.ts';
 import { afterThisTest } from '../../support/ends.ts';
 import { run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { defaultConfig } from '../../../src/config/load.ts';
-import { openCrawler, type ReparseSummary } from '../../../src/crawler.ts';
+import { defaultConfig } from '../../../src/core/config/load.ts';
+import { openCrawler, type ReparseSummary } from '../../../src/crawler/index.ts';
 import { startTestSite, type TestSite } from '../../integration/site.ts';
 import { json, run } from '../../support/program.ts';
 import { markedFolder, writeMark } from '../support/marked-folder.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { ChangeView, CrawlSummary, Explanation, HostView, RecordView } from '../../../src/crawler.ts';
+import type { ChangeView, CrawlSummary, Explanation, HostView, RecordView } from '../../../src/crawler/index.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 

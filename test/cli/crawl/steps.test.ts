@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SeenView, SegmentRecordView, SegmentView } from '../../../src/crawler.ts';
-import type { Explanation } from '../../../src/steps/inspect/explain.ts';
-import type { DbStats } from '../../../src/steps/inspect/stats.ts';
-import type { DueView, HostView, RecordView } from '../../../src/steps/inspect/views.ts';
+import type { DbStats } from '../../../src/core/steps/records/stats.ts';
 import type {
   FetchSummary,
   GenerateSummary,
   InjectSummary,
   ParseSummary,
   UpdateSummary,
-} from '../../../src/steps/summaries.ts';
+} from '../../../src/core/steps/summaries.ts';
+import type { SeenView, SegmentRecordView, SegmentView } from '../../../src/crawler/index.ts';
+import type { Explanation } from '../../../src/query/records/explain.ts';
+import type { DueView, HostView, RecordView } from '../../../src/query/records/views.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';

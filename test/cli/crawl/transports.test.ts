@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
-import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
+import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
 import { json, run } from '../../support/program.ts';
 import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CrawlSummary } from '../../../src/steps/round-summary.ts';
-import type { InjectSummary } from '../../../src/steps/summaries.ts';
+import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
+import type { InjectSummary } from '../../../src/core/steps/summaries.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 

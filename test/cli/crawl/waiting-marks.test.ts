@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import type { RecordView } from '../../../src/query/records/views.ts';
 import { json } from '../../support/program.ts';
 import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';
 import { workDir } from '../../support/work-dir.ts';

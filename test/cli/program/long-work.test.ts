@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createLive } from '../../../src/cli/render/live/live.ts';
-import { NO_LIVE, type WorkShown } from '../../../src/cli/render/live/no-live.ts';
-import { workLine } from '../../../src/cli/render/live/progress.ts';
-import { slowWork } from '../../../src/cli/render/live/slow-work.ts';
-import { defaultConfig } from '../../../src/config/load.ts';
-import { openCrawler, type WorkProgress } from '../../../src/crawler.ts';
+import { defaultConfig } from '../../../src/core/config/load.ts';
+import { openCrawler, type WorkProgress } from '../../../src/crawler/index.ts';
+import { createLive } from '../../../src/render/live/live.ts';
+import { NO_LIVE, type WorkShown } from '../../../src/render/live/no-live.ts';
+import { workLine } from '../../../src/render/live/progress.ts';
+import { slowWork } from '../../../src/render/live/slow-work.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';
 import { start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MinuteLines } from '../../../src/cli/render/live/live.ts';
-import type { CrawlProgress, RoundSummary } from '../../../src/crawler.ts';
-import { totalsOf } from '../../../src/steps/round-summary.ts';
+import { totalsOf } from '../../../src/core/steps/round-summary.ts';
+import type { CrawlProgress, RoundSummary } from '../../../src/crawler/index.ts';
+import { MinuteLines } from '../../../src/render/live/live.ts';
 
 const AT = Date.UTC(2026, 10, 26, 23, 5, 42);
 const plain = (text: string): string => text;

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Column, PLAIN_STYLE, packedLines, partsThatFit, table, wrapText } from '../../../src/cli/render/table.ts';
 import { reportLines } from '../../../src/demo/report.ts';
+import { type Column, PLAIN_STYLE, packedLines, partsThatFit, table, wrapText } from '../../../src/render/table.ts';
 import { type Finished, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';

@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOutput } from '../../../src/cli/output.ts';
-import { writeListing } from '../../../src/cli/render/listing.ts';
-import { topLines } from '../../../src/cli/render/live/run-text.ts';
-import { bytes, count, span } from '../../../src/cli/render/quantities.ts';
-import { printedJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
-import { clip, fieldLines, PLAIN_STYLE, table } from '../../../src/cli/render/table.ts';
-import { KNOWN, transferText } from '../../../src/cli/render/text/reparse-text.ts';
-import type { RunStatus } from '../../../src/cli/run-status/run-status.ts';
-import type { TransferSummary } from '../../../src/crawler.ts';
-import { csvRow } from '../../../src/domain/export/csv-row.ts';
+import { csvRow } from '../../../src/core/domain/export/csv-row.ts';
+import type { TransferSummary } from '../../../src/crawler/index.ts';
+import type { RunStatus } from '../../../src/remote/run-status/run-status.ts';
+import { topLines } from '../../../src/remote/run-status/run-text.ts';
+import { writeListing } from '../../../src/render/listing.ts';
+import { createOutput } from '../../../src/render/output.ts';
+import { bytes, count, span } from '../../../src/render/quantities.ts';
+import { printedJson, safeLines, safeText } from '../../../src/render/safe-text.ts';
+import { clip, fieldLines, PLAIN_STYLE, table } from '../../../src/render/table.ts';
+import { KNOWN, transferText } from '../../../src/render/text/reparse-text.ts';
 
 describe('text from outside', () => {
   it.each([

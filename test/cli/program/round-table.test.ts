@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { roundHeading, roundLines } from '../../../src/cli/render/live/round-table.ts';
+import { roundHeading, roundLines } from '../../../src/render/live/round-table.ts';
 
 const round = {
   ...{ round: 12, generated: 98_765, fetched: 90_000, new: 45_678, modified: 23_456 },

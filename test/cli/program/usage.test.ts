@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/cli/exit.ts';
+import { exitCodeOf } from '../../../src/render/exit.ts';
 import { type Finished, json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 

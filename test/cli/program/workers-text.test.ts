@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { workersLines } from '../../../src/cli/render/live/workers-text.ts';
-import { PLAIN_STYLE } from '../../../src/cli/render/table.ts';
-import { createMetrics } from '../../../src/cli/serve/metrics.ts';
-import { layout } from '../../../src/cli/serve/pages/layout.ts';
-import { workersPage } from '../../../src/cli/serve/pages/workers.ts';
-import { createWorkersSource } from '../../../src/cli/serve/workers-sight.ts';
-import { livingOf, workersView } from '../../../src/operations/cluster/workers-view.ts';
-import type { PartitionRow, WorkerReport, WorkerRow } from '../../../src/ports/cluster/workers.ts';
+import type { PartitionRow, WorkerReport, WorkerRow } from '../../../src/cluster/ports/workers.ts';
+import { livingOf, workersView } from '../../../src/cluster/workers/workers-view.ts';
+import { workersLines } from '../../../src/render/live/workers-text.ts';
+import { PLAIN_STYLE } from '../../../src/render/table.ts';
+import { createMetrics } from '../../../src/serve/metrics.ts';
+import { layout } from '../../../src/serve/pages/layout.ts';
+import { workersPage } from '../../../src/serve/pages/workers.ts';
+import { createWorkersSource } from '../../../src/serve/workers-sight.ts';
 
 const AT = Date.parse('2026-03-04T07:30:00Z');
 

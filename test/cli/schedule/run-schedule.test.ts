@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Health } from '../../../src/cli/schedule/health.ts';
 import { everyTimetable, runSchedule, type ScheduleDeps } from '../../../src/cli/schedule/run-schedule.ts';
-import type { CrawlProgress, CrawlSummary } from '../../../src/crawler.ts';
-import { CrawlError } from '../../../src/domain/errors.ts';
+import { CrawlError } from '../../../src/core/domain/errors.ts';
+import type { CrawlProgress, CrawlSummary } from '../../../src/crawler/index.ts';
+import type { Health } from '../../../src/remote/schedule/health.ts';
 
 const MINUTE = 60_000;
 const iso = (at: number): string => new Date(at).toISOString();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RecordView } from '../../../src/steps/inspect/views.ts';
+import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { served } from '../support/served.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { WriteLease } from '../../../src/operations/cluster/write-lease.ts';
-import type { MovedTo, ServerStore } from '../../../src/ports/cluster/shared-store.ts';
+import type { MovedTo, ServerStore } from '../../../src/cluster/ports/shared-store.ts';
+import { WriteLease } from '../../../src/cluster/workers/write-lease.ts';
 
 /** Contract of stores between which names move. `open` opens one of at least three. */
 export function movesContract(product: string, open: (server: number) => ServerStore): void {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type TakenTurn, TURN_ATTEMPTS, type Turns } from '../../../src/ports/cluster/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, type Turns } from '../../../src/cluster/ports/turns.ts';
 
 export interface TurnsUnderTest {
   /** Turns of at least 16 partitions, shared with those opened before in the same test. */

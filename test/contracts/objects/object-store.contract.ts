@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ObjectStore } from '../../../src/ports/objects/object-store.ts';
+import type { ObjectStore } from '../../../src/core/ports/objects/object-store.ts';
 import { all } from '../segment-records.ts';
 
 /** The exam of every `ObjectStore`. `begin` gives an empty one. */

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type ForwardedLink, type InboxRow, PARCEL_SIZE } from '../../../src/domain/crawl/discovery/forwarded-link.ts';
+import {
+  type ForwardedLink,
+  type InboxRow,
+  PARCEL_SIZE,
+} from '../../../src/core/domain/crawl/discovery/forwarded-link.ts';
 import { A, B, C, type CrawlDbExam, D, listOf } from '../crawl-db-exam.ts';
 
 export const linkTo = (url: string, change: Partial<ForwardedLink> = {}): ForwardedLink => {

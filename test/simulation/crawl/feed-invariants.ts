@@ -1,4 +1,4 @@
-import { CRAWL_STATES } from '../../../src/domain/crawl/states/datum.ts';
+import { CRAWL_STATES } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { Checked } from './invariants.ts';
 import type { AppliedSegment } from './ledger.ts';
 import type { SimulatedProcess } from './process.ts';

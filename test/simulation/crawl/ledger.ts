@@ -1,5 +1,5 @@
-import type { CrawlDatum } from '../../../src/domain/crawl/states/datum.ts';
-import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/ports/segment-store.ts';
+import type { CrawlDatum } from '../../../src/core/domain/crawl/states/datum.ts';
+import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/core/ports/segment-store.ts';
 import type { SimulatedProcess } from './process.ts';
 
 /** A visit that updatedb has applied, as the segment tells it. */

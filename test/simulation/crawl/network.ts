@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { CrawlError } from '../../../src/domain/errors.ts';
-import type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../../src/ports/fetch-protocol.ts';
+import { CrawlError } from '../../../src/core/domain/errors.ts';
+import type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../../src/core/ports/fetch-protocol.ts';
 import type { Fate } from './fate.ts';
 import type { PageContent } from './pages.ts';
 import type { PolitenessWatch } from './politeness.ts';

@@ -5,7 +5,7 @@ import type {
   RowQuery,
   RowSnapshot,
   RowWrite,
-} from '../../../src/ports/ordered-rows.ts';
+} from '../../../src/core/ports/ordered-rows.ts';
 import type { CrashKind } from './disk.ts';
 import type { Fate } from './fate.ts';
 import type { VirtualClock } from './virtual-clock.ts';

@@ -1,7 +1,7 @@
 import { seeded } from '../../../bench/harness/seeded.ts';
-import { defaultConfig } from '../../../src/config/load.ts';
-import type { Config } from '../../../src/config/schema.ts';
-import { CrawlError } from '../../../src/domain/errors.ts';
+import { defaultConfig } from '../../../src/core/config/load.ts';
+import type { Config } from '../../../src/core/config/schema.ts';
+import { CrawlError } from '../../../src/core/domain/errors.ts';
 import { chance, choice } from './chance.ts';
 import { type CrashKind, SimulatedDisk } from './disk.ts';
 import { type EffectKind, Fate } from './fate.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/core/ports/clock.ts';
 
 /** How a piece of work ended under {@link VirtualClock.drive}. */
 export type Ended<Value> = { readonly value: Value } | 'crashed';

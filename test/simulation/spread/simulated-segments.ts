@@ -1,6 +1,6 @@
-import { createMemorySegmentStore } from '../../../src/adapters/memory/segment-store.ts';
-import { CrawlError } from '../../../src/domain/errors.ts';
-import type { Segment, SegmentStore } from '../../../src/ports/segment-store.ts';
+import { CrawlError } from '../../../src/core/domain/errors.ts';
+import type { Segment, SegmentStore } from '../../../src/core/ports/segment-store.ts';
+import { createMemorySegmentStore } from '../../memory/segment-store.ts';
 import type { WorkerLife } from './worker-life.ts';
 
 /** The segments of one partition, on a disk that all workers share. A lock ends with its worker. */

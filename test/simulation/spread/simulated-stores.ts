@@ -1,9 +1,9 @@
-import { inboxWrites } from '../../../src/adapters/rows/forwarding/forwarding-rows.ts';
-import { CrawlError } from '../../../src/domain/errors.ts';
-import type { PartitionBy } from '../../../src/domain/url/hash/partition.ts';
-import { partitionDir, placing } from '../../../src/operations/cluster/partitions/partition-dir.ts';
-import type { PartitionHold, PartitionStores } from '../../../src/operations/cluster/partitions/partition-stores.ts';
-import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/ports/ordered-rows.ts';
+import { partitionDir, placing } from '../../../src/cluster/partitions/partition-dir.ts';
+import type { PartitionHold, PartitionStores } from '../../../src/cluster/partitions/partition-stores.ts';
+import { inboxWrites } from '../../../src/core/adapters/rows/forwarding/forwarding-rows.ts';
+import { CrawlError } from '../../../src/core/domain/errors.ts';
+import type { PartitionBy } from '../../../src/core/domain/url/hash/partition.ts';
+import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/core/ports/ordered-rows.ts';
 import { Fate } from '../crawl/fate.ts';
 import { STATE_DIR } from '../crawl/process.ts';
 import { SimulatedRows } from '../crawl/rows.ts';

@@ -1,4 +1,4 @@
-import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../../src/ports/cluster/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../../src/cluster/ports/turns.ts';
 import type { VirtualClock } from '../crawl/virtual-clock.ts';
 import { LEASE_MS, type SimulatedStores } from './simulated-stores.ts';
 import type { WorkerLife } from './worker-life.ts';

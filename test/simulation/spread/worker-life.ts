@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/ports/clock.ts';
+import type { Clock } from '../../../src/core/ports/clock.ts';
 import type { VirtualClock } from '../crawl/virtual-clock.ts';
 
 /** What happens to a worker at one of its effects on rows, segments or the network. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { resultOf } from '../../plugin-host/bundled-result.ts';
+import { resultOf } from '../../core/plugin-host/bundled-result.ts';
 
 const folder = process.env.INCRAWL_LABELLED_PAGES ?? '';
 

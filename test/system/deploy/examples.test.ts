@@ -3,7 +3,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadSqlite } from '../../../plugins/exporter-sqlite/engine.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../../src/plugin-host/loading/plugin-list.ts';
+import { DEFAULT_PLUGIN_LIST } from '../../../src/core/plugin-host/loading/plugin-list.ts';
 import { type ChangingSite, startChangingSite } from '../../cli/support/changing-site.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { sh } from '../integration/installed.ts';

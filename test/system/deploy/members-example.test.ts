@@ -3,7 +3,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { fillIn } from '../../../examples/members/conf/plugins/protocol-form-login/form.ts';
-import type { RecordView } from '../../../src/crawler.ts';
+import type { RecordView } from '../../../src/crawler/index.ts';
 import { served } from '../../cli/support/served.ts';
 import { membersSite } from '../../site/members-site.ts';
 import { workDir } from '../../support/work-dir.ts';

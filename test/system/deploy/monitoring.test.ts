@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createMetrics, type MetricsInput } from '../../../src/cli/serve/metrics.ts';
-import { DAY, LAST, NOW, STATS } from '../../cli/serve/live-fixtures.ts';
+import { createMetrics, type MetricsInput } from '../../../src/serve/metrics.ts';
+import { DAY, LAST, NOW, STATS } from '../../serve/live-fixtures.ts';
 
 const folder = resolve(import.meta.dirname, '../../../deploy/monitoring');
 const alertsFile = join(folder, 'alerts.yaml');

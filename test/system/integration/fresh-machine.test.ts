@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPTIONAL_PACKAGES } from '../../../src/domain/optional-packages.ts';
+import { OPTIONAL_PACKAGES } from '../../../src/core/domain/optional-packages.ts';
 import { type Packed, packIncrawl, programs, sh } from './installed.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

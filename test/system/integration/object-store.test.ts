@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { all } from '../../contracts/segment-records.ts';
 import { startTestSite, type TestSite } from '../../integration/site.ts';
-import { type Fault, type FaultyS3, startFaultyS3 } from '../adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, type S3Server, startS3, storeAt } from '../adapters/s3/s3-server.ts';
+import { type Fault, type FaultyS3, startFaultyS3 } from '../cluster/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, type S3Server, startS3, storeAt } from '../cluster/s3/s3-server.ts';
 
 const main = resolve(import.meta.dirname, '../../../dist/src/cli/main.js');
 const PAGES = 120;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultConfig } from '../../../src/config/load.ts';
-import { type CrawlSummary, openCrawler } from '../../../src/crawler.ts';
+import { defaultConfig } from '../../../src/core/config/load.ts';
+import { type CrawlSummary, openCrawler } from '../../../src/crawler/index.ts';
 import { seed } from '../../integration/visiting.ts';
 
 const page = (links: readonly string[]): string =>

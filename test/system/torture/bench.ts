@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Database } from '../../../src/adapters/postgres/database.ts';
-import { NO_POSTGRES, startPostgres } from '../adapters/postgres/postgres-server.ts';
+import { Database } from '../../../src/cluster/postgres/database.ts';
+import { NO_POSTGRES, startPostgres } from '../cluster/postgres/postgres-server.ts';
 import type { Bench } from './attempts.ts';
 import { startChangingSite } from './changing-site.ts';
 import { buildPreloaded } from './faults/preloaded.ts';

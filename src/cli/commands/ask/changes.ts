@@ -1,16 +1,14 @@
 // cli/commands/ask/: commands that answer questions and change nothing.
+
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { packageVersion } from '../../../config/package-version.ts';
-import type { ChangeKind, ChangeView } from '../../../crawler.ts';
-import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../../domain/crawl/change/change-feed.ts';
-import { CHANGE_KINDS } from '../../../domain/crawl/change/page-change.ts';
-import type { ChangeReaderOptions, ChangeSource } from '../../../operations/changes/change-reader.ts';
-import { type ChangesFilter, endOf, loadCursor, saveCursor } from '../../../operations/changes/changes.ts';
-import { hasCrawlDb } from '../../../operations/state/state-folder.ts';
-import { follow, POLL_MS } from '../../changes/follow.ts';
-import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
-import { EXIT } from '../../exit.ts';
+import { packageVersion } from '../../../core/config/package-version.ts';
+import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../../core/domain/crawl/change/change-feed.ts';
+import { CHANGE_KINDS } from '../../../core/domain/crawl/change/page-change.ts';
+import { hasCrawlDb } from '../../../core/operations/state/state-folder.ts';
+import type { ChangeKind, ChangeView } from '../../../crawler/index.ts';
+import type { ChangeReaderOptions, ChangeSource } from '../../../delivery/changes/change-reader.ts';
+import { type ChangesFilter, endOf, loadCursor, saveCursor } from '../../../delivery/changes/changes.ts';
 import {
   changeKinds,
   durationMs,
@@ -18,12 +16,15 @@ import {
   feedStart,
   hostName,
   wholeNumber,
-} from '../../program/option-values.ts';
+} from '../../../query/input/option-values.ts';
+import { CHANGE_COLUMNS } from '../../../render/columns.ts';
+import { EXIT } from '../../../render/exit.ts';
+import type { ListFormat } from '../../../render/listing.ts';
+import { count } from '../../../render/quantities.ts';
+import { follow, POLL_MS } from '../../changes/follow.ts';
+import { notifyWebhook, SECRET_VARIABLE } from '../../changes/webhook.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList } from '../../program/write-answer.ts';
-import { CHANGE_COLUMNS } from '../../render/columns.ts';
-import type { ListFormat } from '../../render/listing.ts';
-import { count } from '../../render/quantities.ts';
 import type { Session } from '../../session.ts';
 
 interface ChangesFlags {
@@ -153,7 +154,7 @@ async function listNew(session: Session, flags: ChangesFlags, file: string): Pro
   const { since, limit, format } = flags;
   if (limit !== undefined || format === 'atom')
     return session.refuse('--cursor goes without --limit and --format atom');
-  const { nextChanges } = await import('../../../operations/changes/change-reader.ts');
+  const { nextChanges } = await import('../../../delivery/changes/change-reader.ts');
   const from = since ?? { after: 0 };
   let read = (await knownCursor(session, file)) ?? (await session.withReader((feed) => startAt(session, feed, from)));
   const entries = async function* (): AsyncGenerator<ChangeView> {
@@ -204,7 +205,7 @@ async function list(session: Session, feed: ChangeSource, flags: ChangesFlags): 
 
 /** The newest entries of the list, newest first. */
 async function writeAtom(session: Session, feed: ChangeSource, flags: ChangesFlags): Promise<number> {
-  const { atomFeed } = await import('../../changes/atom-feed.ts');
+  const { atomFeed } = await import('../../../render/text/atom-feed.ts');
   const { since = {}, limit = flags.since === undefined ? NEWEST : undefined } = flags;
   const filter = filterOf(flags);
   const entries: ChangeView[] = [];

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Checker, ParseInput } from '../../../crawler.ts';
-import { CrawlError } from '../../../domain/errors.ts';
-import { URL_SCOPES } from '../../../domain/url/canonical/url-key.ts';
+import { CrawlError } from '../../../core/domain/errors.ts';
+import { URL_SCOPES } from '../../../core/domain/url/canonical/url-key.ts';
+import type { Checker, ParseInput } from '../../../crawler/index.ts';
+import { addNetworkOptions } from '../../../query/input/option-values.ts';
+import { blocksHtml } from '../../../render/html/blocks-html.ts';
+import { checkText } from '../../../render/text/check-text.ts';
 import { answerLines, type CheckInput, parseInput, requiredField, textField } from '../../input/stdin-answers.ts';
-import { addNetworkOptions } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { blocksHtml } from '../../render/html/blocks-html.ts';
-import { checkText } from '../../render/text/check-text.ts';
 import type { Session } from '../../session.ts';
 
 /** Options of all checks; each check uses its own. */

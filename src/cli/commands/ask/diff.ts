@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Crawler, PageDiff, PageVersion, VersionChoice } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
-import { moment } from '../../program/option-values.ts';
+import type { Crawler, PageDiff, PageVersion, VersionChoice } from '../../../crawler/index.ts';
+import { moment } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { diffHtml, type Pictures } from '../../../render/html/diff-html.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { type Column, table } from '../../../render/table.ts';
+import { diffText } from '../../../render/text/diff-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { diffHtml, type Pictures } from '../../render/html/diff-html.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { type Column, table } from '../../render/table.ts';
-import { diffText } from '../../render/text/diff-text.ts';
 
 interface DiffFlags {
   readonly from?: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { canonicalUrl, isUrl } from '../../../domain/url/canonical/canonical-url.ts';
+import { canonicalUrl, isUrl } from '../../../core/domain/url/canonical/canonical-url.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { explanationText } from '../../../render/text/explanation-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { explanationText } from '../../render/text/explanation-text.ts';
 
 export function addExplain(program: Command, run: Run): void {
   const command = program

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler/index.ts';
+import { EXIT } from '../../../render/exit.ts';
+import type { ListFormat } from '../../../render/listing.ts';
+import { counted } from '../../../render/quantities.ts';
+import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import { batchFiles } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
-import type { ListFormat } from '../../render/listing.ts';
-import { counted } from '../../render/quantities.ts';
-import { ANY_LENGTH, type Column } from '../../render/table.ts';
 import type { Session } from '../../session.ts';
 
 interface ClusterView {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { NearPage } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
-import { scopeOption, wholeNumber } from '../../program/option-values.ts';
+import type { NearPage } from '../../../crawler/index.ts';
+import { scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { safeText } from '../../../render/safe-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { safeText } from '../../render/safe-text.ts';
 
 interface NearFlags {
   readonly distance: number;

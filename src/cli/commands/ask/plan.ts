@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { PlanSummary } from '../../../crawler.ts';
-import { wholeNumber } from '../../program/option-values.ts';
+import type { PlanSummary } from '../../../crawler/index.ts';
+import { wholeNumber } from '../../../query/input/option-values.ts';
+import { count, counted } from '../../../render/quantities.ts';
+import { type TextStyle, table } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { count, counted } from '../../render/quantities.ts';
-import { type TextStyle, table } from '../../render/table.ts';
 
 interface PlanFlags {
   readonly days: number;

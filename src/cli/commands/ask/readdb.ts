@@ -8,7 +8,7 @@ import {
   listFormatOption,
   urlPrefix,
   wholeNumber,
-} from '../../program/option-values.ts';
+} from '../../../query/input/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { answer } from '../../readdb/answer.ts';
 import { questionOf, type ReaddbFlags } from '../../readdb/flags.ts';

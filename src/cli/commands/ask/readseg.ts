@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { EXIT } from '../../exit.ts';
-import { listFormatOption } from '../../program/option-values.ts';
+import { listFormatOption } from '../../../query/input/option-values.ts';
+import { SEGMENT_COLUMNS, SEGMENT_RECORD_COLUMNS } from '../../../render/columns.ts';
+import { EXIT } from '../../../render/exit.ts';
+import type { ListFormat } from '../../../render/listing.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { segmentRecordText } from '../../../render/text/segment-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
-import { SEGMENT_COLUMNS, SEGMENT_RECORD_COLUMNS } from '../../render/columns.ts';
-import type { ListFormat } from '../../render/listing.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { segmentRecordText } from '../../render/text/segment-text.ts';
 
 interface ReadsegFlags {
   readonly list?: true;

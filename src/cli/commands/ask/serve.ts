@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CrawlError } from '../../../domain/errors.ts';
-import { EXIT } from '../../exit.ts';
+import { CrawlError } from '../../../core/domain/errors.ts';
+import { collect, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
-import { collect, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -56,7 +56,7 @@ function port(text: string): number {
 
 async function serve(session: Session, flags: ServeFlags): Promise<number> {
   const { port, host, tokenFile } = flags;
-  const { isLoopback } = await import('../../serve/guard.ts');
+  const { isLoopback } = await import('../../../serve/guard.ts');
   const inEnvironment = session.surroundings.env[TOKEN_VARIABLE] || undefined;
   const token =
     tokenFile !== undefined
@@ -77,7 +77,7 @@ async function serve(session: Session, flags: ServeFlags): Promise<number> {
       `there is no folder ${dir}; expected in --dir the state directory of a crawl`,
     );
   }
-  const { openServer } = await import('../../serve/server.ts');
+  const { openServer } = await import('../../../serve/server.ts');
   return withStopSignal(
     session.surroundings,
     () => {},

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { ReplayTotals, SimulateSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
-import { collect, hostName } from '../../program/option-values.ts';
+import type { ReplayTotals, SimulateSummary } from '../../../crawler/index.ts';
+import { collect, hostName } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { bytes, count, counted } from '../../../render/quantities.ts';
+import { type TextStyle, table } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { bytes, count, counted } from '../../render/quantities.ts';
-import { type TextStyle, table } from '../../render/table.ts';
 
 interface SimulateFlags {
   readonly schedule?: readonly string[];

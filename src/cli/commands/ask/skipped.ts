@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { SkippedSummary, SkipReason } from '../../../crawler.ts';
-import { SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
-import { EXIT } from '../../exit.ts';
-import { hostName, listFormatOption, moment, skipReasons, wholeNumber } from '../../program/option-values.ts';
+import { SKIP_REASONS } from '../../../core/domain/crawl/states/skip-reasons.ts';
+import type { SkippedSummary, SkipReason } from '../../../crawler/index.ts';
+import { hostName, listFormatOption, moment, skipReasons, wholeNumber } from '../../../query/input/option-values.ts';
+import { SKIPPED_COLUMNS, shortTime } from '../../../render/columns.ts';
+import { EXIT } from '../../../render/exit.ts';
+import type { ListFormat } from '../../../render/listing.ts';
+import { count } from '../../../render/quantities.ts';
+import { ANY_LENGTH, type TextStyle, table } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
-import { SKIPPED_COLUMNS, shortTime } from '../../render/columns.ts';
-import type { ListFormat } from '../../render/listing.ts';
-import { count } from '../../render/quantities.ts';
-import { ANY_LENGTH, type TextStyle, table } from '../../render/table.ts';
 import type { Session } from '../../session.ts';
 
 interface SkippedFlags {
@@ -50,8 +50,8 @@ Examples:
 }
 
 async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
-  const { skippedSummary, skippedUrls } = await import('../../../operations/reports/skip-report.ts');
-  const { requireCrawl } = await import('../../../operations/state/state-folder.ts');
+  const { skippedSummary, skippedUrls } = await import('../../../core/operations/reports/skip-report.ts');
+  const { requireCrawl } = await import('../../../core/operations/state/state-folder.ts');
   const { dir } = session.options;
   requireCrawl(dir);
   const { reason, since, host, url, limit, counts, format } = flags;

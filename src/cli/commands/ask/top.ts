@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import type { WorkersWatch } from '../../../crawler.ts';
-import { livingOf } from '../../../operations/cluster/workers-view.ts';
-import { EXIT } from '../../exit.ts';
+import { livingOf } from '../../../cluster/workers/workers-view.ts';
+import type { WorkersWatch } from '../../../crawler/index.ts';
+import { runPath } from '../../../remote/run-status/announce.ts';
+import { askRun, followRun } from '../../../remote/run-status/follow.ts';
+import type { RunStatus } from '../../../remote/run-status/run-status.ts';
+import { topLines } from '../../../remote/run-status/run-text.ts';
+import { askStatus, statusPath } from '../../../remote/schedule/status-socket.ts';
+import { statusText } from '../../../remote/schedule/status-text.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { workersLines } from '../../../render/live/workers-text.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { topLines } from '../../render/live/run-text.ts';
-import { workersLines } from '../../render/live/workers-text.ts';
-import { runPath } from '../../run-status/announce.ts';
-import { askRun, followRun } from '../../run-status/follow.ts';
-import type { RunStatus } from '../../run-status/run-status.ts';
-import { askStatus, statusPath } from '../../schedule/status-socket.ts';
-import { statusText } from '../../schedule/status-text.ts';
 import type { Session } from '../../session.ts';
 
 export function addTop(program: Command, run: Run): void {
@@ -63,7 +63,7 @@ const NO_WORKER = 'No worker is running: "incrawl work" starts one.';
 /** `null`: the crawl db is in the state directory. */
 async function watchedWorkers(session: Session): Promise<WorkersWatch | null> {
   if (session.config.cluster.store === '') return null;
-  const { openWorkers } = await import('../../../operations/cluster/open-workers.ts');
+  const { openWorkers } = await import('../../../cluster/workers/open-workers.ts');
   return openWorkers(session.config, await session.log());
 }
 

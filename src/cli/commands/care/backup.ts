@@ -1,8 +1,9 @@
 // cli/commands/care/: commands that verify, repair, back up and prune.
+
 import type { Command } from 'commander';
+import { backupText } from '../../../render/text/care-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { backupText } from '../../render/text/care-text.ts';
 
 export function addBackup(program: Command, run: Run): void {
   const command = program
@@ -17,7 +18,7 @@ export function addBackup(program: Command, run: Run): void {
     );
   command.action((folder: string, flags: { readonly check?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const { backupState, checkBackup } = await import('../../../crawler.ts');
+      const { backupState, checkBackup } = await import('../../../crawler/index.ts');
       const { dryRun = false } = flags;
       const deps = { log: await session.log(), onWork: session.onWork, dryRun };
       const summary = flags.check

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../exit.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { clockText, repairText, verifyText } from '../../../render/text/care-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { clockText, repairText, verifyText } from '../../render/text/care-text.ts';
 
 interface RepairFlags {
   readonly deep?: true;
@@ -26,7 +26,7 @@ export function addRepair(program: Command, run: Run): void {
     );
   command.action((flags: RepairFlags) =>
     run(command, async (session) => {
-      const { repairClock, repairState, verifyState } = await import('../../../crawler.ts');
+      const { repairClock, repairState, verifyState } = await import('../../../crawler/index.ts');
       const options = await session.stateOptions({ deep: flags.deep === true });
       if (flags.clock) {
         const summary = await repairClock({ ...options, dryRun: flags.dryRun === true });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { backupText } from '../../../render/text/care-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { backupText } from '../../render/text/care-text.ts';
 
 export function addRestore(program: Command, run: Run): void {
   const command = program
@@ -12,7 +12,7 @@ export function addRestore(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl restore /backups/crawl-2026-11 --dir crawldb-restored');
   command.action((folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const { restoreState } = await import('../../../crawler.ts');
+      const { restoreState } = await import('../../../crawler/index.ts');
       const deps = { log: await session.log(), onWork: session.onWork, dryRun };
       const summary = await restoreState(folder, session.options.dir, deps);
       await writeSummary(session, summary, () => backupText(summary, 'Restored to'), dryRun);

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { PruneSummary, SegmentVerdict } from '../../../crawler.ts';
-import { DAY_MS } from '../../../domain/time.ts';
+import { DAY_MS } from '../../../core/domain/time.ts';
+import type { PruneSummary, SegmentVerdict } from '../../../crawler/index.ts';
+import { wholeNumber } from '../../../query/input/option-values.ts';
+import { count } from '../../../render/quantities.ts';
 import { asAsked } from '../../program/dry-run.ts';
-import { wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeAnswer } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
 
 interface PruneFlags {
   readonly keepDays: number;

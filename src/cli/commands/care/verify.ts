@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../exit.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { verifyText } from '../../../render/text/care-text.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { verifyText } from '../../render/text/care-text.ts';
 
 export function addVerify(program: Command, run: Run): void {
   const command = program
@@ -15,7 +15,7 @@ export function addVerify(program: Command, run: Run): void {
     .addHelpText('after', '\nExamples:\n  incrawl verify\n  incrawl verify --deep --json');
   command.action((flags: { readonly deep?: true }) =>
     run(command, async (session) => {
-      const { verifyState } = await import('../../../crawler.ts');
+      const { verifyState } = await import('../../../crawler/index.ts');
       const summary = await verifyState(await session.stateOptions({ deep: flags.deep === true }));
       const write = summary.sound ? writeSummary : writeAnswer;
       await write(session, summary, () => verifyText(summary, session.bold));

@@ -1,13 +1,9 @@
 // cli/commands/crawl/: commands that crawl, and the steps of the loop.
+
 import type { Command } from 'commander';
-import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../crawler.ts';
-import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
-import { seedSources } from '../../input/seed-sources.ts';
-import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { addNetworkOptions, wholeNumber } from '../../program/option-values.ts';
-import type { Run } from '../../program/program.ts';
-import { resumeCommand, writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { printRound } from '../../render/live/print-round.ts';
+import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../crawler/index.ts';
+import { addNetworkOptions, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT, exitCodeOfCrawl } from '../../../render/exit.ts';
 import {
   interruptedLines,
   layerLines,
@@ -15,10 +11,15 @@ import {
   stopReason,
   totalsLines,
   waitingLines,
-} from '../../render/live/round-table.ts';
-import { failureLines } from '../../render/text/failures-text.ts';
-import { injectText, readmittedText, rejectionLines, seedLines } from '../../render/text/seeds-text.ts';
-import { announcedCrawl } from '../../run-status/announced-crawl.ts';
+} from '../../../render/live/round-table.ts';
+import { failureLines } from '../../../render/text/failures-text.ts';
+import { injectText, readmittedText, rejectionLines, seedLines } from '../../../render/text/seeds-text.ts';
+import { seedSources } from '../../input/seed-sources.ts';
+import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
+import { announcedCrawl } from '../../program/announced-crawl.ts';
+import { printRound } from '../../program/print-round.ts';
+import type { Run } from '../../program/program.ts';
+import { resumeCommand, writeAnswer, writeSummary } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
 import { generateText } from './generate.ts';
 import { touchedText } from './touch.ts';

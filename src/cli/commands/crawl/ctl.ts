@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { CommandAnswer, CommandName } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { CommandAnswer, CommandName } from '../../../crawler/index.ts';
+import { durationMs, hostName } from '../../../query/input/option-values.ts';
+import { type Tell, tellSeeds, tellTouched } from '../../../remote/questions/tell-batches.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { badLines, injectText } from '../../../render/text/seeds-text.ts';
+import { delayText, STEERED_TEXTS, touchText, untouchedLines } from '../../../render/text/steering-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { durationMs, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { type Tell, tellSeeds, tellTouched } from '../../remote/tell-batches.ts';
-import { badLines, injectText } from '../../render/text/seeds-text.ts';
-import { delayText, STEERED_TEXTS, touchText, untouchedLines } from '../../render/text/steering-text.ts';
 import type { Session } from '../../session.ts';
 import { namedUrls } from './touch.ts';
 
@@ -72,7 +72,7 @@ A command holds for this run only, and is accepted from processes of the same us
 const teller =
   (session: Session): Tell =>
   async <Name extends CommandName>(command: Name, ...args: unknown[]): Promise<CommandAnswer<Name>> => {
-    const { tellRun } = await import('../../remote/tell-run.ts');
+    const { tellRun } = await import('../../../remote/questions/tell-run.ts');
     const timer = setTimeout(
       () => session.note('The crawl has not answered so far; it may be updating its crawl db, or suspended. Waiting.'),
       SILENCE_MS,

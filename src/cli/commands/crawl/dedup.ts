@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AppliedPairs, DedupSummary, DuplicateView } from '../../../crawler.ts';
-import { PREFERENCES } from '../../../domain/crawl/states/duplicate.ts';
-import { EXIT } from '../../exit.ts';
+import { PREFERENCES } from '../../../core/domain/crawl/states/duplicate.ts';
+import type { AppliedPairs, DedupSummary, DuplicateView } from '../../../crawler/index.ts';
+import { nameOf, scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count, counted } from '../../../render/quantities.ts';
+import { printedJson, safeText } from '../../../render/safe-text.ts';
 import { batchFiles } from '../../input/seed-sources.ts';
 import { asAsked } from '../../program/dry-run.ts';
-import { nameOf, scopeOption, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeAnswer, writeText } from '../../program/write-answer.ts';
-import { count, counted } from '../../render/quantities.ts';
-import { printedJson, safeText } from '../../render/safe-text.ts';
 
 type Preference = (typeof PREFERENCES)[number];
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { wholeNumber } from '../../program/option-values.ts';
+import { wholeNumber } from '../../../query/input/option-values.ts';
+import { wrapText } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
-import { wrapText } from '../../render/table.ts';
 
 interface DemoOptions {
   readonly rounds?: number;

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { FetchSummary, ParseSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { FetchSummary, ParseSummary } from '../../../crawler/index.ts';
+import { addNetworkOptions } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { bytes, count } from '../../../render/quantities.ts';
+import { fieldLines } from '../../../render/table.ts';
+import { failureText } from '../../../render/text/failures-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { addNetworkOptions } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand, writeSummary } from '../../program/write-answer.ts';
-import { bytes, count } from '../../render/quantities.ts';
-import { fieldLines } from '../../render/table.ts';
-import { failureText } from '../../render/text/failures-text.ts';
 
 export function addFetch(program: Command, run: Run): void {
   const command = addNetworkOptions(

@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Crawler, CrawlState, GenerateSummary } from '../../../crawler.ts';
-import { DAY_MS } from '../../../domain/time.ts';
-import { EXIT } from '../../exit.ts';
+import { DAY_MS } from '../../../core/domain/time.ts';
+import type { Crawler, CrawlState, GenerateSummary } from '../../../crawler/index.ts';
+import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { nextDueText } from '../../../render/live/round-table.ts';
+import { count, counted } from '../../../render/quantities.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { badLines } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, jsonOf } from '../../program/dry-run.ts';
-import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeText } from '../../program/write-answer.ts';
-import { nextDueText } from '../../render/live/round-table.ts';
-import { count, counted } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { badLines } from '../../render/text/seeds-text.ts';
 import type { Session } from '../../session.ts';
 
 interface GenerateFlags {

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import { isForPartitions, isSpread } from '../../../operations/cluster/cluster-mark.ts';
-import { EXIT } from '../../exit.ts';
+import { isForPartitions, isSpread } from '../../../core/operations/state/cluster-mark.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { badLines, injectText } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, writeSummary } from '../../program/write-answer.ts';
-import { badLines, injectText } from '../../render/text/seeds-text.ts';
 
 interface InjectOptions {
   readonly mode?: 'keep' | 'update' | 'overwrite';
@@ -50,7 +50,7 @@ Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=
       const dryRun = options.dryRun === true;
       const { dir } = session.options;
       if (!dryRun && mode === 'keep' && isForPartitions(dir, session.config) && !isSpread(dir)) {
-        const { beginSpread } = await import('../../../operations/cluster/partitions/open-spread-db.ts');
+        const { beginSpread } = await import('../../../cluster/partitions/open-spread-db.ts');
         await beginSpread(await session.stateOptions({}));
       }
       const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {

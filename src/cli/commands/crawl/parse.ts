@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Crawler, ParseSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { Crawler, ParseSummary } from '../../../crawler/index.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count, counted } from '../../../render/quantities.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count, counted } from '../../render/quantities.ts';
 
 export function addParse(program: Command, run: Run): void {
   const command = program

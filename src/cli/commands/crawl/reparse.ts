@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { Crawler, ReparseQuery, ReparseSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { Crawler, ReparseQuery, ReparseSummary } from '../../../crawler/index.ts';
+import { type FeedStart, feedStart, hostName, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { reparseText } from '../../../render/text/reparse-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { asAsked } from '../../program/dry-run.ts';
-import { type FeedStart, feedStart, hostName, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { reparseText } from '../../render/text/reparse-text.ts';
 import type { Session } from '../../session.ts';
 
 interface ReparseFlags {

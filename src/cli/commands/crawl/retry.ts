@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { CrawlState, RetrySummary, SkipReason } from '../../../crawler.ts';
-import { SKIP_REASONS } from '../../../domain/crawl/states/skip-reasons.ts';
-import { EXIT } from '../../exit.ts';
+import { SKIP_REASONS } from '../../../core/domain/crawl/states/skip-reasons.ts';
+import type { CrawlState, RetrySummary, SkipReason } from '../../../crawler/index.ts';
+import { crawlState, hostName, skipReasons, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count } from '../../../render/quantities.ts';
+import { printedJson, safeText } from '../../../render/safe-text.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
-import { crawlState, hostName, skipReasons, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, wantsSummary, writeText } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
-import { printedJson, safeText } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
 
 interface RetryFlags {

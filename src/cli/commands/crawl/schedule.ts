@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler.ts';
-import { hasCrawlDb } from '../../../operations/state/state-folder.ts';
-import { EXIT, exitCodeOfCrawl } from '../../exit.ts';
+import { hasCrawlDb } from '../../../core/operations/state/state-folder.ts';
+import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler/index.ts';
+import { addNetworkOptions, durationMs, wholeNumber } from '../../../query/input/option-values.ts';
+import { type Health, openHealthFile } from '../../../remote/schedule/health.ts';
+import { askStatus, heldBy, schedulerLock, statusPath } from '../../../remote/schedule/status-socket.ts';
+import { reportLine, statusText } from '../../../remote/schedule/status-text.ts';
+import { EXIT, exitCodeOfCrawl } from '../../../render/exit.ts';
+import { failureText } from '../../../render/text/failures-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { addNetworkOptions, durationMs, wholeNumber } from '../../program/option-values.ts';
+import { announcedCrawl } from '../../program/announced-crawl.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeSummary } from '../../program/write-answer.ts';
-import { failureText } from '../../render/text/failures-text.ts';
-import { announcedCrawl } from '../../run-status/announced-crawl.ts';
-import { type Health, openHealthFile } from '../../schedule/health.ts';
 import {
   cronTimetable,
   everyTimetable,
@@ -20,8 +22,6 @@ import {
   type Scheduler,
   type Timetable,
 } from '../../schedule/run-schedule.ts';
-import { askStatus, heldBy, schedulerLock, statusPath } from '../../schedule/status-socket.ts';
-import { reportLine, statusText } from '../../schedule/status-text.ts';
 import type { Session } from '../../session.ts';
 
 interface ScheduleFlags {

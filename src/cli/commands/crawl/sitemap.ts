@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { HostSitemaps, SitemapReport } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { HostSitemaps, SitemapReport } from '../../../crawler/index.ts';
+import { addNetworkOptions } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count, counted } from '../../../render/quantities.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { ANY_LENGTH, type TextStyle, table } from '../../../render/table.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { asAsked } from '../../program/dry-run.ts';
-import { addNetworkOptions } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count, counted } from '../../render/quantities.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { ANY_LENGTH, type TextStyle, table } from '../../render/table.ts';
 
 export function addSitemap(program: Command, run: Run): void {
   const command = addNetworkOptions(

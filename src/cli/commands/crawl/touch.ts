@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { Crawler, TouchQuery, TouchSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { Crawler, TouchQuery, TouchSummary } from '../../../crawler/index.ts';
+import { hostName, moment } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count } from '../../../render/quantities.ts';
+import { touchText, untouchedLines } from '../../../render/text/steering-text.ts';
 import { linesOf, listedUrls } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
-import { hostName, moment } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
-import { touchText, untouchedLines } from '../../render/text/steering-text.ts';
 import type { Session } from '../../session.ts';
 
 interface TouchFlags {

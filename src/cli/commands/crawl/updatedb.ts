@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
-import type { Crawler, ReadmitSummary, UpdateSummary } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { Crawler, ReadmitSummary, UpdateSummary } from '../../../crawler/index.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { count } from '../../../render/quantities.ts';
+import { fieldLines } from '../../../render/table.ts';
+import { failureText } from '../../../render/text/failures-text.ts';
+import { readmittedText, rejectionLines } from '../../../render/text/seeds-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { count } from '../../render/quantities.ts';
-import { fieldLines } from '../../render/table.ts';
-import { failureText } from '../../render/text/failures-text.ts';
-import { readmittedText, rejectionLines } from '../../render/text/seeds-text.ts';
 import type { Session } from '../../session.ts';
 
 interface UpdateFlags {

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import type { WorkSummary } from '../../../operations/cluster/work-off.ts';
-import { EXIT, exitCodeOfStop } from '../../exit.ts';
+import type { WorkSummary } from '../../../cluster/workers/work-off.ts';
+import { addNetworkOptions } from '../../../query/input/option-values.ts';
+import { announceRun } from '../../../remote/run-status/announce.ts';
+import { EXIT, exitCodeOfStop } from '../../../render/exit.ts';
+import type { MinuteLines } from '../../../render/live/live.ts';
+import { stopFault, stopReason, totalsLines } from '../../../render/live/round-table.ts';
+import { counted } from '../../../render/quantities.ts';
+import { failureLines } from '../../../render/text/failures-text.ts';
+import { rejectionLines } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { addNetworkOptions } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand, writeSummary } from '../../program/write-answer.ts';
-import type { MinuteLines } from '../../render/live/live.ts';
-import { stopFault, stopReason, totalsLines } from '../../render/live/round-table.ts';
-import { counted } from '../../render/quantities.ts';
-import { failureLines } from '../../render/text/failures-text.ts';
-import { rejectionLines } from '../../render/text/seeds-text.ts';
-import { announceRun } from '../../run-status/announce.ts';
 import type { Session } from '../../session.ts';
 
 export function addWork(program: Command, run: Run): void {
@@ -38,7 +38,7 @@ Examples:
       const onStop = (): void => session.note(stopNote('the pages in flight; other workers get the rest'));
       return withStopSignal(session.surroundings, onStop, async (signal) => {
         await session.showProgress();
-        const { MinuteLines } = await import('../../render/live/live.ts');
+        const { MinuteLines } = await import('../../../render/live/live.ts');
         const lines = new MinuteLines(session.width);
         const summary = await session.withWorker(async (worker) => {
           const { dir } = session.options;

@@ -1,4 +1,5 @@
 // cli/commands/setup/: commands that set up, configure and document.
+
 import { Argument, type Command } from 'commander';
 import { bashCompletion } from '../../completion/bash.ts';
 import { type CommandNode, commandTree } from '../../completion/command-tree.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { settingsForUrl } from '../../../config/hosts/settings-for-url.ts';
-import type { Origin } from '../../../config/resolve.ts';
-import { withoutPassword } from '../../../config/store-url.ts';
-import { canonicalUrl } from '../../../domain/url/canonical/canonical-url.ts';
+import { settingsForUrl } from '../../../core/config/hosts/settings-for-url.ts';
+import type { Origin } from '../../../core/config/resolve.ts';
+import { withoutPassword } from '../../../core/config/store-url.ts';
+import { canonicalUrl } from '../../../core/domain/url/canonical/canonical-url.ts';
+import { ANY_LENGTH, table } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { ANY_LENGTH, table } from '../../render/table.ts';
 import type { Session } from '../../session.ts';
 
 export function addConfig(program: Command, run: Run): void {

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { closestName } from '../../../domain/closest-name.ts';
+import { closestName } from '../../../core/domain/closest-name.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import { commandsPage } from '../../reference/commands.ts';

@@ -3,10 +3,10 @@ import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { safeText } from '../../../render/safe-text.ts';
 import { shellWord } from '../../process/own-command.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { safeText } from '../../render/safe-text.ts';
 
 /** Files of the package, and their paths in the new folder. */
 const FILES: readonly (readonly [from: string, to: string])[] = [
@@ -29,7 +29,7 @@ export function addInit(program: Command, run: Run): void {
     );
   command.action((dir: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const { makeFolder } = await import('../../../crawler.ts');
+      const { makeFolder } = await import('../../../crawler/index.ts');
       const source = dirname(createRequire(import.meta.url).resolve('incrawl/package.json'));
       const written: string[] = [];
       const kept: string[] = [];

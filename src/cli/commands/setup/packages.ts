@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
-import type { PackageInstall, PackageView } from '../../../crawler.ts';
-import { OPTIONAL_PACKAGES } from '../../../domain/optional-packages.ts';
+import { OPTIONAL_PACKAGES } from '../../../core/domain/optional-packages.ts';
+import type { PackageInstall, PackageView } from '../../../crawler/index.ts';
+import { safeText } from '../../../render/safe-text.ts';
+import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
-import { safeText } from '../../render/safe-text.ts';
-import { ANY_LENGTH, type Column } from '../../render/table.ts';
 
 /** Whose copy is used. */
 const PLACES: Readonly<Record<NonNullable<PackageView['installed']>['place'], string>> = {
@@ -35,7 +35,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       list,
       async (session) => {
-        const { packageViews } = await import('../../../crawler.ts');
+        const { packageViews } = await import('../../../crawler/index.ts');
         const views = packageViews();
         await writeList(session, views, COLUMNS, {});
         if (session.json) return;
@@ -61,7 +61,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       install,
       async (session) => {
-        const { installPackage, plannedInstall } = await import('../../../crawler.ts');
+        const { installPackage, plannedInstall } = await import('../../../crawler/index.ts');
         const packages: PackageInstall[] = [];
         for (const id of new Set(names)) {
           const { name, version, folder, outcome } = plannedInstall(id);

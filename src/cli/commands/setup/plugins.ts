@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { PluginExam, PluginView } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
-import { collect } from '../../program/option-values.ts';
+import type { PluginExam, PluginView } from '../../../crawler/index.ts';
+import { collect } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { safeLines, safeText } from '../../../render/safe-text.ts';
+import type { Column } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer, writeList } from '../../program/write-answer.ts';
-import { safeLines, safeText } from '../../render/safe-text.ts';
-import type { Column } from '../../render/table.ts';
 
 const COLUMNS: readonly Column<PluginView>[] = [
   { title: 'plugin', cell: (row) => row.name },
@@ -61,7 +61,7 @@ export function addPlugins(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
   create.action((name: string, folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(create, async (session) => {
-      const { scaffoldPlugin } = await import('../../../crawler.ts');
+      const { scaffoldPlugin } = await import('../../../crawler/index.ts');
       const files = await scaffoldPlugin(name, folder, dryRun);
       const lines = [
         ...files.map((file) => `wrote ${file}`),
@@ -85,7 +85,7 @@ export function addPlugins(program: Command, run: Run): void {
     );
   test.action((name: string, { body: files = [], ...flags }: TestFlags) =>
     run(test, async (session) => {
-      const { examinePlugin } = await import('../../../crawler.ts');
+      const { examinePlugin } = await import('../../../crawler/index.ts');
       const bodies = await Promise.all(files.map((file) => readFile(file, 'utf8')));
       const exam = await examinePlugin(name, { baseDir: session.loaded.baseDir, bodies, ...flags });
       await writeAnswer(session, exam, () => examText(exam));

@@ -1,7 +1,8 @@
 // cli/commands/transfer/: commands that bring a crawl, or its pages, elsewhere.
+
 import type { Command } from 'commander';
+import { safeJson } from '../../../render/safe-text.ts';
 import type { Run } from '../../program/program.ts';
-import { safeJson } from '../../render/safe-text.ts';
 
 export function addExportDb(program: Command, run: Run): void {
   const command = program

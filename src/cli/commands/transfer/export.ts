@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import type { CrawlState } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { CrawlState } from '../../../crawler/index.ts';
+import { crawlStates, type FeedStart, feedStart, hostName } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { bytes, count, counted } from '../../../render/quantities.ts';
+import { safeJson, safeLines } from '../../../render/safe-text.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
-import { crawlStates, type FeedStart, feedStart, hostName } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { bytes, count, counted } from '../../render/quantities.ts';
-import { safeJson, safeLines } from '../../render/safe-text.ts';
 import type { Session } from '../../session.ts';
 
 interface ExportFlags {

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { isForPartitions } from '../../../operations/cluster/cluster-mark.ts';
+import { isForPartitions } from '../../../core/operations/state/cluster-mark.ts';
+import { counted } from '../../../render/quantities.ts';
+import { KNOWN, SPELLED_OTHERWISE, transferText } from '../../../render/text/reparse-text.ts';
 import { linesOf, linesOfFile } from '../../input/seed-sources.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
-import { counted } from '../../render/quantities.ts';
-import { KNOWN, SPELLED_OTHERWISE, transferText } from '../../render/text/reparse-text.ts';
 import type { Session } from '../../session.ts';
 
 const ONLY_WHOLE = 'a crawl is imported into partitions as a whole: --merge and --dry-run are for one crawl db';
 
 async function importSpread(session: Session, lines: AsyncIterable<string>) {
-  const { importSpread: imported } = await import('../../../operations/transfer/import-spread.ts');
+  const { importSpread: imported } = await import('../../../care/transfer/import-spread.ts');
   return imported(await session.stateOptions({}), lines);
 }
 

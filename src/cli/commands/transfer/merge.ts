@@ -1,12 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Crawler, MergeSummary } from '../../../crawler.ts';
+import type { Crawler, MergeSummary } from '../../../crawler/index.ts';
+import { counted } from '../../../render/quantities.ts';
+import { KNOWN, transferText } from '../../../render/text/reparse-text.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { counted } from '../../render/quantities.ts';
-import { KNOWN, transferText } from '../../render/text/reparse-text.ts';
 
 export function addMerge(program: Command, run: Run): void {
   const command = program

@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os';
 import { Argument, type Command, Option } from 'commander';
-import type { BatchExport, SignatureRequest } from '../../../crawler.ts';
-import { EXIT } from '../../exit.ts';
+import type { BatchExport, SignatureRequest } from '../../../crawler/index.ts';
+import { scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
+import { EXIT } from '../../../render/exit.ts';
+import { bytes, counted } from '../../../render/quantities.ts';
 import { linesOf, linesOfBatchFile } from '../../input/seed-sources.ts';
-import { scopeOption, wholeNumber } from '../../program/option-values.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { bytes, counted } from '../../render/quantities.ts';
 import type { Session } from '../../session.ts';
 
 /** Names of the jobs; their code is loaded when one runs. */
@@ -62,7 +62,7 @@ function addReduce(mr: Command, run: Run): void {
 }
 
 async function step(session: Session, half: 'map' | 'reduce', job: Job, query?: string): Promise<number> {
-  const { streamingStep } = await import('../../../crawler.ts');
+  const { streamingStep } = await import('../../../crawler/index.ts');
   const lines = linesOf(session.surroundings.stdin());
   const side = query === undefined ? {} : { query: linesOfBatchFile(query) };
   for await (const line of streamingStep({ job, half, lines, ...side, dir: tmpdir() })) {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { counted } from '../../../render/quantities.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
-import { counted } from '../../render/quantities.ts';
 
 interface RepartitionFlags {
   readonly nodes: string;

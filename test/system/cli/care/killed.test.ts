@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { BackupSummary, VerifySummary } from '../../../../src/crawler.ts';
+import type { BackupSummary, VerifySummary } from '../../../../src/crawler/index.ts';
 import { createGate } from '../../../cli/support/gate.ts';
 import { startSite } from '../../../cli/support/local-site.ts';
 import { workDir } from '../../../support/work-dir.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, programOf, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, programOf, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { json, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database } from '../../../../src/adapters/postgres/database.ts';
-import type { PgPoolClient } from '../../../../src/adapters/postgres/pg.ts';
-import { readClusterMark } from '../../../../src/operations/cluster/cluster-mark.ts';
+import { Database } from '../../../../src/cluster/postgres/database.ts';
+import type { PgPoolClient } from '../../../../src/cluster/postgres/pg.ts';
+import { readClusterMark } from '../../../../src/core/operations/state/cluster-mark.ts';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { type Running, run, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 import { namesOn } from './two-servers.ts';

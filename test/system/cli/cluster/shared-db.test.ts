@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Database } from '../../../../src/adapters/postgres/database.ts';
+import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { type LocalSite, startSite } from '../../../cli/support/local-site.ts';
 import { json as jsonHere, prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { json, run } from '../../support/binary.ts';
 
 interface Counts {

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPostgresStore } from '../../../../src/adapters/postgres/shared-store.ts';
-import { ROW, rowRange } from '../../../../src/adapters/rows/codecs/keys.ts';
-import type { RepairSummary, VerifySummary } from '../../../../src/crawler.ts';
-import type { SharedStore, StoredRows } from '../../../../src/ports/cluster/shared-store.ts';
+import type { SharedStore, StoredRows } from '../../../../src/cluster/ports/shared-store.ts';
+import { openPostgresStore } from '../../../../src/cluster/postgres/shared-store.ts';
+import { ROW, rowRange } from '../../../../src/core/adapters/rows/codecs/keys.ts';
+import type { RepairSummary, VerifySummary } from '../../../../src/crawler/index.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { json, run, start } from '../../support/binary.ts';
 import { NETWORK, PARTITIONS, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { json, type Running, run, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { run, start } from '../../support/binary.ts';
 import { NETWORK, spreadAt, spreadPlace, URLS } from './spread-place.ts';
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { domainOf } from '../../../../src/adapters/system/domain-of.ts';
-import { partitionAmong } from '../../../../src/domain/url/hash/partition.ts';
+import { domainOf } from '../../../../src/core/adapters/system/domain-of.ts';
+import { partitionAmong } from '../../../../src/core/domain/url/hash/partition.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { type Running, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 import { writerAmong } from './writer-among.ts';

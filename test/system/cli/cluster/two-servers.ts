@@ -1,4 +1,4 @@
-import { Database } from '../../../../src/adapters/postgres/database.ts';
+import { Database } from '../../../../src/cluster/postgres/database.ts';
 
 /** Names of the crawl dbs with a table of rows on a server, in order; those that lie elsewhere are left out. */
 export async function namesOn(url: string, crawl: string): Promise<readonly string[]> {

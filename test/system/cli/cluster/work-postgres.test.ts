@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
-import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { type Running, run, start } from '../../support/binary.ts';
 import { shortestPause, startHosts, type WatchedHosts } from './watched-hosts.ts';
 import { writerAmong } from './writer-among.ts';

@@ -1,4 +1,4 @@
-import { Database } from '../../../../src/adapters/postgres/database.ts';
+import { Database } from '../../../../src/cluster/postgres/database.ts';
 import type { Running } from '../../support/binary.ts';
 
 /** The process that holds one of the crawl dbs of these names in PostgreSQL, once it is one of these. */

@@ -2,11 +2,11 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReparseSummary } from '../../../../src/crawler.ts';
+import type { ReparseSummary } from '../../../../src/crawler/index.ts';
 import { markedFolder, writeMark } from '../../../cli/support/marked-folder.ts';
 import { startTestSite, type TestSite } from '../../../integration/site.ts';
 import { json, prepare, run } from '../../../support/program.ts';
-import { NO_POSTGRES, startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { parsed, start } from '../../support/binary.ts';
 
 const PAGES = 60;

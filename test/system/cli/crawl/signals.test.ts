@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { DbStats } from '../../../../src/steps/inspect/stats.ts';
+import type { DbStats } from '../../../../src/core/steps/records/stats.ts';
 import { createGate } from '../../../cli/support/gate.ts';
 import { startSite } from '../../../cli/support/local-site.ts';
 import { afterThisTest } from '../../../support/ends.ts';

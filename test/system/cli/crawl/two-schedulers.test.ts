@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import type { Health } from '../../../../src/cli/schedule/health.ts';
+import type { Health } from '../../../../src/remote/schedule/health.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { start } from '../../support/binary.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Health, openHealthFile } from '../../../../src/cli/schedule/health.ts';
+import { type Health, openHealthFile } from '../../../../src/remote/schedule/health.ts';
 import { workDir } from '../../../support/work-dir.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

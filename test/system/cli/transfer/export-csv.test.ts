@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findPackage } from '../../../../src/packages/find-package.ts';
+import { findPackage } from '../../../../src/core/packages/find-package.ts';
 import { startChangingSite } from '../../../cli/support/changing-site.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { json } from '../../support/binary.ts';

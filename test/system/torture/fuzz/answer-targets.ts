@@ -1,10 +1,10 @@
 import { deepStrictEqual } from 'node:assert';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createGotProtocol } from '../../../../src/adapters/http/exchange/got-protocol.ts';
-import { createUndiciProtocol } from '../../../../src/adapters/http/exchange/undici-protocol.ts';
-import { createWebhook } from '../../../../src/adapters/http/webhook.ts';
-import { CrawlError } from '../../../../src/domain/errors.ts';
-import type { Exchange, FetchProtocol } from '../../../../src/ports/fetch-protocol.ts';
+import { createGotProtocol } from '../../../../src/core/adapters/http/exchange/got-protocol.ts';
+import { CrawlError } from '../../../../src/core/domain/errors.ts';
+import type { Exchange, FetchProtocol } from '../../../../src/core/ports/fetch-protocol.ts';
+import { createWebhook } from '../../../../src/delivery/webhook/webhook.ts';
+import { createUndiciProtocol } from '../../../../src/transports/undici/undici-protocol.ts';
 import { type FuzzTarget, holds } from './target.ts';
 
 /** A server that answers each request with the same bytes, and then ends the connection. */

@@ -1,8 +1,8 @@
 import parseOffice from '../../../../plugins/parse-office/plugin.ts';
 import { findPdfjs } from '../../../../plugins/parse-pdf/pdfjs.ts';
 import parsePdf from '../../../../plugins/parse-pdf/plugin.ts';
-import type { Parser } from '../../../../src/plugin-host/api/plugin-api.ts';
-import { samplePage, testHost } from '../../../../src/plugin-host/api/plugin-testing.ts';
+import type { Parser } from '../../../../src/core/plugin-host/api/plugin-api.ts';
+import { samplePage, testHost } from '../../../../src/core/plugin-host/api/plugin-testing.ts';
 import { madePdf } from '../../../site/made-pdf.ts';
 import { madeZip } from '../../../site/made-zip.ts';
 import { type FuzzTarget, holds } from './target.ts';

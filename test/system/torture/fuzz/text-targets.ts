@@ -1,30 +1,30 @@
 import { deepStrictEqual } from 'node:assert';
 import { parseLinkHeader } from '../../../../plugins/parse-html/link-header.ts';
-import { contentCodings } from '../../../../src/adapters/http/exchange/content-coding.ts';
+import { contentCodings } from '../../../../src/core/adapters/http/exchange/content-coding.ts';
 import {
   comparablePath,
   comparablePattern,
   parseRobots,
   robotsLines,
-} from '../../../../src/adapters/http/robots/robots-reader.ts';
-import { readYamlSettings, type Setting } from '../../../../src/config/yaml-settings.ts';
+} from '../../../../src/core/adapters/http/robots/robots-reader.ts';
+import { readYamlSettings, type Setting } from '../../../../src/core/config/yaml-settings.ts';
 import {
   joinedFields,
   MAX_RETRY_AFTER_MS,
   parseHttpDate,
   parseRetryAfter,
-} from '../../../../src/domain/crawl/headers/header-fields.ts';
-import { conditionalHeaders, validatorsOf } from '../../../../src/domain/crawl/headers/ladder.ts';
-import { newDatum } from '../../../../src/domain/crawl/states/datum.ts';
-import { CrawlError } from '../../../../src/domain/errors.ts';
-import { matcherOf } from '../../../../src/domain/query/match.ts';
-import { parseExpression } from '../../../../src/domain/query/parse.ts';
+} from '../../../../src/core/domain/crawl/headers/header-fields.ts';
+import { conditionalHeaders, validatorsOf } from '../../../../src/core/domain/crawl/headers/ladder.ts';
+import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
+import { CrawlError } from '../../../../src/core/domain/errors.ts';
+import { matcherOf } from '../../../../src/core/domain/query/match.ts';
+import { parseExpression } from '../../../../src/core/domain/query/parse.ts';
 import {
   canonicalUrl,
   explainCanonicalUrl,
   MAX_URL_LENGTH,
-} from '../../../../src/domain/url/canonical/canonical-url.ts';
-import { hostOf, urlFromKey, urlKey } from '../../../../src/domain/url/canonical/url-key.ts';
+} from '../../../../src/core/domain/url/canonical/canonical-url.ts';
+import { hostOf, urlFromKey, urlKey } from '../../../../src/core/domain/url/canonical/url-key.ts';
 import { isMatchedByPattern } from './robots-reference.ts';
 import { type FuzzTarget, holds, textOf } from './target.ts';
 

@@ -1,4 +1,4 @@
-import { ERRORS } from '../../../../src/domain/errors.ts';
+import { ERRORS } from '../../../../src/core/domain/errors.ts';
 
 /** What `readdb` gives of a URL, as far as it is looked at. */
 export interface VisitedUrl {

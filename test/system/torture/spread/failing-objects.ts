@@ -1,5 +1,5 @@
-import { type Fault, startFaultyS3 } from '../../adapters/s3/faulty-s3.ts';
-import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../adapters/s3/s3-server.ts';
+import { type Fault, startFaultyS3 } from '../../cluster/s3/faulty-s3.ts';
+import { BUCKET, NO_S3, S3_ENV, startS3 } from '../../cluster/s3/s3-server.ts';
 
 /** Why segments cannot lie in an object store here, or null. */
 export const NO_OBJECTS: string | null = NO_S3;

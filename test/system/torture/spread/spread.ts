@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NO_POSTGRES } from '../../adapters/postgres/postgres-server.ts';
+import { NO_POSTGRES } from '../../cluster/postgres/postgres-server.ts';
 import { asked } from '../program.ts';
 import { randomOf } from '../random.ts';
 import { type Blow, type BlowKind, CRAWLING, type Plan, spreadUnderBlows } from './attempt.ts';

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../adapters/postgres/postgres-server.ts';
+import { startPostgres } from '../../cluster/postgres/postgres-server.ts';
 
 /** The server that a spread crawl lies on, and what may happen to it. */
 export interface StoreUnderBlows {

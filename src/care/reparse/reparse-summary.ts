@@ -1,0 +1,114 @@
+import type { ParseOutcome } from '../../core/domain/crawl/states/outcome.ts';
+import { addFailure, type FailureKind } from '../../core/steps/counters/failures.ts';
+import type { AppliedReparse } from '../../core/steps/update/reparse-chunk.ts';
+import type { PageDifference } from '../../core/steps/update/reparse-differences.ts';
+
+/** What parsing the stored pages anew changed, or in a dry run would change. */
+export interface ReparseSummary {
+  readonly dryRun: boolean;
+  /** Pages that meet the conditions and have had a content. */
+  readonly selected: number;
+  /** Pages of these that were parsed anew. */
+  readonly parsed: number;
+  /** Pages whose body is in no segment any more. */
+  readonly notStored: number;
+  /** Pages that could not be read or parsed: their records stay as they are. */
+  readonly failed: number;
+  /** The same by the reason, most frequent first. */
+  readonly failures: readonly FailureKind[];
+  /** Pages of which anything differs. */
+  readonly differing: number;
+  /** The same by field; metadata have the prefix `metadata.`. A page counts with each of its fields. */
+  readonly fields: Readonly<Record<string, number>>;
+  /** Pages with another signature under the same name, and the mean of their distances, bits. */
+  readonly signatures: { readonly changed: number; readonly meanDistance: number | null };
+  readonly links: {
+    /** Pages with other links. */
+    readonly pages: number;
+    readonly added: number;
+    readonly removed: number;
+    /** URLs that entered the crawl db. */
+    readonly newUrls: number;
+  };
+  /** Pages that repeat another and did not before; pages that did and represent themselves again. */
+  readonly duplicates: { readonly marked: number; readonly restored: number };
+  /** Hosts whose answer to an address that cannot exist is read otherwise; soft 404s are recognised by it. */
+  readonly missingPages: number;
+  /** Pages to which no page links any more, as the sweep of updatedb found where it was due. */
+  readonly orphans: number;
+  readonly examples: readonly PageDifference[];
+  /** Whether a signal came before the last page; the next run goes on. */
+  readonly isCutShort: boolean;
+}
+
+/** Names of fields counted by themselves; plugins may give each page another one. */
+const MAX_FIELDS = 100;
+const OTHER_FIELDS = 'other';
+
+/** The counts of a run. */
+export class ReparseTally {
+  parsed = 0;
+  failed = 0;
+  differing = 0;
+  readonly failures: FailureKind[] = [];
+  readonly examples: PageDifference[] = [];
+  readonly #fields = new Map<string, number>();
+  readonly #links = { pages: 0, added: 0, removed: 0, newUrls: 0 };
+  readonly #maxExamples: number;
+  #resigned = 0;
+  #distances = 0;
+
+  constructor(maxExamples: number) {
+    this.#maxExamples = maxExamples;
+  }
+
+  get done(): number {
+    return this.parsed + this.failed;
+  }
+
+  fail(url: string, { code, message }: Omit<Extract<ParseOutcome, { kind: 'parse-failed' }>, 'kind'>): void {
+    this.failed++;
+    addFailure(this.failures, { code, status: null, visits: 1, url, message });
+  }
+
+  add({ differences, newUrls }: AppliedReparse): void {
+    this.#links.newUrls += newUrls;
+    for (const difference of differences) this.#addOne(difference);
+  }
+
+  #addOne(difference: PageDifference): void {
+    const { fields, linksAdded, linksRemoved, distance } = difference;
+    this.differing++;
+    if (this.examples.length < this.#maxExamples) this.examples.push(difference);
+    for (const { field } of fields) {
+      const name = this.#fields.has(field) || this.#fields.size < MAX_FIELDS ? field : OTHER_FIELDS;
+      this.#fields.set(name, (this.#fields.get(name) ?? 0) + 1);
+    }
+    if (linksAdded.length + linksRemoved.length > 0) this.#links.pages++;
+    this.#links.added += linksAdded.length;
+    this.#links.removed += linksRemoved.length;
+    if (distance !== null && distance > 0) {
+      this.#resigned++;
+      this.#distances += distance;
+    }
+  }
+
+  summary(): Pick<
+    ReparseSummary,
+    'parsed' | 'failed' | 'failures' | 'differing' | 'fields' | 'signatures' | 'links' | 'examples'
+  > {
+    const { parsed, failed, failures, differing, examples } = this;
+    const fields = [...this.#fields].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    const meanDistance = this.#resigned === 0 ? null : this.#distances / this.#resigned;
+    return {
+      parsed,
+      failed,
+      failures,
+      differing,
+      fields: Object.fromEntries(fields),
+      signatures: { changed: this.#resigned, meanDistance },
+      links: { ...this.#links },
+      examples,
+    };
+  }
+}

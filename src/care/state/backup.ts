@@ -1,0 +1,297 @@
+// care/state/: backup, restore, verification, repair and pruning of a state directory.
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import {
+  type BackedUpFile,
+  copyDigested,
+  digestFile,
+  filesBelow,
+  filesFromLast,
+} from '../../core/adapters/files/care/segment-care.ts';
+import { LOCK, lockFolder } from '../../core/adapters/files/locks/folder-lock.ts';
+import { copyRows, digestRows } from '../../core/adapters/leveldb/db-snapshot.ts';
+import { removeHolder } from '../../core/adapters/leveldb/holder.ts';
+import { openLevelRows, openStoredRows } from '../../core/adapters/leveldb/open-rows.ts';
+import { DB_FORMAT_VERSION } from '../../core/adapters/rows/format.ts';
+import type { Rows } from '../../core/adapters/rows/rows.ts';
+import { systemClock } from '../../core/adapters/system/clock.ts';
+import { packageVersion } from '../../core/config/package-version.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
+import { SEGMENTS_MARK } from '../../core/operations/state/segments-mark.ts';
+import { onSnapshot } from '../../core/operations/state/state-copy.ts';
+import { requireCrawlDb } from '../../core/operations/state/state-folder.ts';
+import { makeFolder } from '../../core/plugin-host/make-folder.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { Log } from '../../core/ports/log.ts';
+import type { OnWork } from '../../core/ports/work-progress.ts';
+
+const MANIFEST = 'backup.json';
+const VERSION = 1;
+/**
+ * Folders of a state directory that a backup holds, beside the crawl db. Locks, sockets, health reports and the
+ * quarantine belong to the machine.
+ */
+const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
+/** Staging folders of an unfinished backup and of an unfinished restore. */
+const BACKING_UP = '.backing-up';
+const RESTORING = '.restoring';
+/**
+ * Locks, and drafts of `replaceFile` and of the store of robots.txt, which may be gone before they are copied.
+ */
+const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
+
+const manifestSchema = z.object({
+  backup: z.literal('incrawl'),
+  version: z.number(),
+  incrawl: z.string(),
+  dbFormat: z.number(),
+  createdAt: z.string(),
+  db: z.object({ rows: z.number(), sha256: z.string() }),
+  files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+export interface BackupSummary {
+  readonly dir: string;
+  readonly createdAt: string;
+  readonly rows: number;
+  readonly files: number;
+  /** Of the files, without the crawl db. */
+  readonly bytes: number;
+}
+
+interface BackupDeps {
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly onWork?: OnWork;
+}
+
+/**
+ * Copies a state directory into a new or empty folder, with a list of its files in `backup.json`. A crawl may run
+ * meanwhile: first the crawl db of this moment is copied, then the segments, which by then hold all that it refers to.
+ * A killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
+ */
+export async function backupState(
+  state: string,
+  target: string,
+  { log, clock = systemClock, onWork, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
+): Promise<BackupSummary> {
+  const dir = resolve(state);
+  const to = resolve(target);
+  refuseClusterState(dir, 'a backup', 'Back up the store and the pages by their own means: docs/cluster.md');
+  requireCrawlDb(dir);
+  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, SEGMENTS_MARK, 'db']) : [];
+  if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
+  return onSnapshot(dir, async (snapshot) => {
+    const rowsOf = <Value>(use: (rows: Rows) => Promise<Value>): Promise<Value> =>
+      withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, use);
+    const manifestOf = (db: Manifest['db'], files: BackedUpFile[]): Manifest => ({
+      backup: 'incrawl',
+      version: VERSION,
+      incrawl: packageVersion(),
+      dbFormat: DB_FORMAT_VERSION,
+      createdAt: new Date(clock.now()).toISOString(),
+      db,
+      files,
+    });
+    if (dryRun) {
+      const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
+      return summaryOf(to, manifestOf(await rowsOf((rows) => digestRows(rows, onWork)), files));
+    }
+    return broughtTogether(
+      { what: 'the backup', fresh: join(to, BACKING_UP), left },
+      async (fresh) => {
+        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db'), onWork));
+        const files: BackedUpFile[] = [];
+        for (const path of filesToKeep(dir)) {
+          files.push(await copyDigested(dir, fresh, path));
+          onWork?.({ work: 'copying files', done: files.length, total: null });
+        }
+        const manifest = manifestOf(db, files);
+        await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
+        return summaryOf(to, manifest);
+      },
+      (fresh) => moveUp(fresh, to, MANIFEST),
+    );
+  });
+}
+
+function* filesToKeep(dir: string): Generator<string> {
+  // Names the object store that holds the segments: they stay there.
+  if (existsSync(join(dir, SEGMENTS_MARK))) yield SEGMENTS_MARK;
+  for (const folder of FOLDERS) {
+    // Only files of a segment refer to each other, so their order matters; copies of robots.txt may be very many.
+    const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
+    for (const path of files) if (!isPassing(path)) yield path;
+  }
+}
+
+async function withRows<Value>(
+  openRows: typeof openStoredRows,
+  dir: string,
+  deps: BackupDeps,
+  use: (rows: Rows) => Promise<Value>,
+): Promise<Value> {
+  const rows = await openRows({ dir, log: deps.log, clock: deps.clock ?? systemClock });
+  try {
+    return await use(rows);
+  } finally {
+    await removeHolder(dir);
+    await rows.close();
+  }
+}
+
+/**
+ * Restores a backup into a state directory. Files and rows are checked against `backup.json`; a new directory appears,
+ * whole, at the end. An existing empty directory (it may be a link or a mount point) keeps its owner: all is staged
+ * below it and then moved up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and
+ * for a state directory that is not empty.
+ */
+export async function restoreState(
+  backup: string,
+  state: string,
+  { log, clock = systemClock, onWork, dryRun = false }: BackupDeps & { readonly dryRun?: boolean },
+): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const dir = resolve(state);
+  const deps = { log, clock, ...(onWork && { onWork }) };
+  const manifest = await readManifest(from);
+  const isNew = !existsSync(dir);
+  const left = isNew ? [] : leftIn(dir, RESTORING, [...FOLDERS, SEGMENTS_MARK]);
+  if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
+  if (dryRun) return { ...(await checkBackup(from, deps)), dir };
+  const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
+  return broughtTogether(
+    { what: 'the restored crawl', fresh, left },
+    async () => {
+      for (const [done, file] of manifest.files.entries()) {
+        onWork?.({ work: 'copying files', done, total: manifest.files.length });
+        requireEqual(await copyDigested(from, fresh, file.path), file);
+      }
+      await onSnapshot(from, (snapshot) =>
+        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) =>
+          copyRows(rows, join(fresh, 'db'), onWork),
+        ),
+      );
+      await requireSameRows(join(fresh, 'db'), manifest, deps);
+      return summaryOf(dir, manifest);
+    },
+    () => (isNew ? rename(fresh, dir) : moveUp(fresh, dir, 'db')),
+  );
+}
+
+/**
+ * Fills a staging folder and moves its contents into place once it is whole. Leftovers of a killed run are removed
+ * first, and the staging folder of a failed one. Rejects with `db-locked` while another process fills it.
+ */
+async function broughtTogether<Value>(
+  { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
+  fill: (fresh: string) => Promise<Value>,
+  putInPlace: (fresh: string) => Promise<void>,
+): Promise<Value> {
+  // It becomes a state directory, or holds a copy of one.
+  await makeFolder(fresh, 0o700);
+  const lock = lockFolder(fresh, what);
+  try {
+    const inside = (await readdir(fresh)).filter((name) => name !== LOCK).map((name) => join(fresh, name));
+    for (const path of [...inside, ...left.filter((path) => path !== fresh)])
+      await rm(path, { recursive: true, force: true });
+    const filled = await fill(fresh);
+    lock.requireHeld();
+    lock.release();
+    await putInPlace(fresh);
+    return filled;
+  } catch (error) {
+    if (lock.release()) await rm(fresh, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Leftovers of a run that was killed; none when the folder also holds files that such a run cannot have left. */
+function leftIn(dir: string, staging: string, moved: readonly string[]): string[] {
+  const names = readdirSync(dir);
+  const isLeft = names.includes(staging) && names.every((name) => name === staging || moved.includes(name));
+  return isLeft ? names.map((name) => join(dir, name)) : [];
+}
+
+/** Moves `last` at the end: its presence says that all is in place. */
+async function moveUp(from: string, to: string, last: string): Promise<void> {
+  const names = (await readdir(from)).sort((a, b) => Number(a === last) - Number(b === last));
+  for (const name of names) await rename(join(from, name), join(to, name));
+  await rmdir(from);
+}
+
+/** Compares stored rows, unconverted: a db of an older version is converted when a crawl first opens it. */
+async function requireSameRows(dir: string, { db }: Manifest, deps: BackupDeps): Promise<void> {
+  const found = await withRows(openStoredRows, dir, deps, (rows) => digestRows(rows, deps.onWork));
+  if (found.sha256 === db.sha256) return;
+  throw new CrawlError(
+    'usage-invalid',
+    `the backup is damaged: the rows of its crawl db (${found.rows}) are not the ${db.rows} that were backed up`,
+  );
+}
+
+async function readManifest(from: string): Promise<Manifest> {
+  let text: string;
+  try {
+    text = await readFile(join(from, MANIFEST), 'utf8');
+  } catch {
+    throw new CrawlError('usage-invalid', `${from} holds no complete backup: ${MANIFEST} is missing`);
+  }
+  const read = manifestSchema.safeParse(parsed(text));
+  if (!read.success)
+    throw new CrawlError('usage-invalid', `${join(from, MANIFEST)} cannot be read: ${read.error.issues[0]?.message}`);
+  if (read.data.version > VERSION) {
+    throw new CrawlError(
+      'db-version',
+      `the backup has version ${read.data.version}; this incrawl reads up to ${VERSION}`,
+    );
+  }
+  for (const { path } of read.data.files) {
+    if (path.startsWith('/') || path.split('/').includes('..')) {
+      throw new CrawlError('usage-invalid', `the backup names a file outside of it: ${path}`);
+    }
+  }
+  return read.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function requireEmpty(dir: string, what: string): void {
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new CrawlError('usage-invalid', `${dir} is not empty; ${what}`);
+}
+
+function requireEqual(found: BackedUpFile, wanted: BackedUpFile): void {
+  if (found.sha256 !== wanted.sha256)
+    throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not the file that was backed up`);
+}
+
+function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSummary {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { dir, createdAt, rows: db.rows, files: files.length, bytes };
+}
+
+/**
+ * Checks the files and rows of a backup against `backup.json`; changes nothing. Rejects like {@link restoreState}.
+ */
+export async function checkBackup(backup: string, deps: BackupDeps): Promise<BackupSummary> {
+  const from = resolve(backup);
+  const manifest = await readManifest(from);
+  for (const [done, file] of manifest.files.entries()) {
+    deps.onWork?.({ work: 'checking files', done, total: manifest.files.length });
+    requireEqual(await digestFile(from, file.path), file);
+  }
+  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, deps));
+  return summaryOf(from, manifest);
+}

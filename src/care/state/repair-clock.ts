@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { retimeFeed } from '../../core/adapters/leveldb/db-care.ts';
+import { systemClock } from '../../core/adapters/system/clock.ts';
+import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
+import { broughtBack, type ClockShift, datumBroughtBack } from '../../core/domain/crawl/states/settle.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/domain/time.ts';
+import { openOwnDb } from '../../core/operations/state/open-own-db.ts';
+import { requireOwnState } from '../../core/operations/state/state-folder.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { CrawlDb, CrawlDbPut, HostFacts } from '../../core/ports/crawl-db.ts';
+import type { Log } from '../../core/ports/log.ts';
+import { WRITTEN_KEY } from '../../core/steps/facts/touched-urls.ts';
+import { workMeter } from '../../core/steps/work-meter.ts';
+import type { StateCareOptions } from './care-summaries.ts';
+import { careDir } from './state-care.ts';
+
+/** Stamps may be so far ahead: the clocks of the machines of a crawl differ, and are set right by small steps. */
+const CLOCK_SLACK_MS = 10 * MINUTE_MS;
+
+/** The newest time that tells when the crawl db was written, ms since the epoch; no record is read. */
+async function newestStamp(db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>): Promise<number> {
+  const segments = await db.segments();
+  const written = Number((await db.meta(WRITTEN_KEY)) ?? 0);
+  const { notedAt } = await db.feedEnds();
+  return segments.reduce((newest, { createdAt }) => Math.max(newest, createdAt), Math.max(written, notedAt));
+}
+
+/** Says at the opening that times in the crawl db lie ahead of the clock: pages visited then are due much too late. */
+export async function warnOfTimesAhead(
+  db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
+  const newest = await newestStamp(db);
+  const aheadMs = newest - clock.now();
+  if (aheadMs <= CLOCK_SLACK_MS) return;
+  const hours = aheadMs / HOUR_MS;
+  const ahead = hours < 48 ? `${hours.toFixed(1)} hours` : `${Math.round(hours / 24)} days`;
+  log.warn(
+    `the crawl db was written ${ahead} after the time of this machine: its clock was ahead then, or is behind now. ` +
+      'Pages visited then are due that much too late. Where the clock is right now, "incrawl repair --clock" brings ' +
+      'these times back',
+    { newest: new Date(newest).toISOString(), now: new Date(clock.now()).toISOString() },
+  );
+}
+
+export interface ClockRepairSummary {
+  /** How far the newest time was ahead of the clock, ms; 0: nothing was. */
+  readonly aheadMs: number;
+  /** Records whose visits or due times were brought back, and those whose belief about changes was dropped. */
+  readonly records: number;
+  readonly beliefs: number;
+  /** Hosts with a pause or a distrust that began in the future. */
+  readonly hosts: number;
+  /** Entries of the change feed, segments, and facts of the whole crawl. */
+  readonly changes: number;
+  readonly segments: number;
+  readonly facts: number;
+  readonly dryRun: boolean;
+}
+
+const WINDOW = 1_000;
+
+/**
+ * Brings times that a clock has stamped while it was ahead back to now: all by as much as the newest is ahead, so that
+ * they keep their order and distances. Rejects with `db-locked` while another process holds the state. Killed half way,
+ * it can be repeated.
+ */
+export async function repairClock(
+  options: StateCareOptions & { readonly dryRun?: boolean },
+): Promise<ClockRepairSummary> {
+  const { config, log, clock = systemClock, dryRun = false } = options;
+  const dir = careDir(options.dir);
+  if (!dryRun) requireOwnState(dir);
+  const now = clock.now();
+  const counts = { records: 0, beliefs: 0, hosts: 0, changes: 0, segments: 0, facts: 0 };
+  if (!existsSync(join(dir, 'db'))) return { aheadMs: 0, ...counts, dryRun };
+  const db = await openOwnDb({ config, dir, log, clock });
+  let aheadMs = 0;
+  try {
+    aheadMs = Math.max(0, (await newestOf(db, options)) - now);
+    if (aheadMs <= CLOCK_SLACK_MS) return { aheadMs: 0, ...counts, dryRun };
+    const shift: ClockShift = { now, aheadMs };
+    const write: CrawlDb['write'] = dryRun ? async () => {} : (batch) => db.write(batch, { durable: true });
+    await recordsBack(db, write, shift, counts, options);
+    counts.hosts = await hostsBack(db, write, shift);
+    const late = (await db.segments()).filter(({ createdAt }) => createdAt > now);
+    counts.segments = late.length;
+    const segments = late.map((row) => ({ ...row, createdAt: broughtBack(row.createdAt, shift) }));
+    const facts = Object.entries(await db.metas()).filter(([, value]) => /^\d{13}$/.test(value) && Number(value) > now);
+    counts.facts = facts.length;
+    const meta = Object.fromEntries(facts.map(([name, at]) => [name, String(broughtBack(Number(at), shift))]));
+    if (late.length + facts.length > 0) await write({ segments, meta });
+    for await (const { notedAt, at } of db.changes()) if (Math.max(notedAt, at) > now) counts.changes++;
+  } finally {
+    await db.close();
+  }
+  if (counts.changes > 0 && !dryRun) {
+    await retimeFeed({ dir: join(dir, 'db'), log, clock }, (at) => broughtBack(at, { now, aheadMs }));
+  }
+  return { aheadMs, ...counts, dryRun };
+}
+
+async function newestOf(db: CrawlDb, { onWork }: StateCareOptions): Promise<number> {
+  let newest = await newestStamp(db);
+  const meter = workMeter(onWork, 'reading times of visits', (await db.counters()).urls);
+  for await (const { discoveredAt, lastFetchAt, lastError } of db.scan({ meter })) {
+    newest = Math.max(newest, discoveredAt, lastFetchAt ?? 0, lastError?.at ?? 0);
+  }
+  return newest;
+}
+
+async function recordsBack(
+  db: CrawlDb,
+  write: CrawlDb['write'],
+  shift: ClockShift,
+  counts: { records: number; beliefs: number },
+  { onWork }: StateCareOptions,
+): Promise<void> {
+  let puts: CrawlDbPut[] = [];
+  const flush = async (): Promise<void> => {
+    if (puts.length > 0) await write({ puts });
+    puts = [];
+  };
+  const meter = workMeter(onWork, 'bringing times back', (await db.counters()).urls);
+  for await (const previous of db.scan({ meter })) {
+    const datum: CrawlDatum | null = datumBroughtBack(previous, shift);
+    if (datum === null) continue;
+    counts.records++;
+    if (previous.schedule.belief !== null && datum.schedule.belief === null) counts.beliefs++;
+    puts.push({ datum, previous });
+    if (puts.length === WINDOW) await flush();
+  }
+  await flush();
+}
+
+/** Ends of pauses and of distrust that lie so far ahead that the clock which set them was. */
+async function hostsBack(db: CrawlDb, write: CrawlDb['write'], shift: ClockShift): Promise<number> {
+  const changed: { host: string; facts: HostFacts }[] = [];
+  const { now, aheadMs } = shift;
+  const isLate = (until: number | null): boolean => until !== null && until - now > aheadMs / 2;
+  for await (const { host, facts } of db.hosts()) {
+    const { restUntil, distrustedUntil, nothing } = facts;
+    const back = {
+      restUntil: isLate(restUntil) ? Math.max(now, (restUntil as number) - aheadMs) : restUntil,
+      distrustedUntil: isLate(distrustedUntil) ? Math.max(now, (distrustedUntil as number) - aheadMs) : distrustedUntil,
+      nothing: nothing === null ? null : { ...nothing, at: broughtBack(nothing.at, shift) },
+    };
+    const isMoved = restUntil !== back.restUntil || distrustedUntil !== back.distrustedUntil;
+    if (isMoved || nothing?.at !== back.nothing?.at) changed.push({ host, facts: { ...facts, ...back } });
+  }
+  for (let start = 0; start < changed.length; start += WINDOW) {
+    await write({ hostFacts: changed.slice(start, start + WINDOW) });
+  }
+  return changed.length;
+}

@@ -1,0 +1,118 @@
+import { join, resolve } from 'node:path';
+import { repairDb } from '../../core/adapters/leveldb/db-care.ts';
+import { systemClock } from '../../core/adapters/system/clock.ts';
+import { readClusterMark, refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
+import { onSnapshot } from '../../core/operations/state/state-copy.ts';
+import { requireCrawl, requireOwnState } from '../../core/operations/state/state-folder.ts';
+import type { RowCounts } from '../../core/ports/crawl-db.ts';
+import type { RepairSummary, StateCareOptions, VerifySummary } from './care-summaries.ts';
+import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
+import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.ts';
+
+/**
+ * Checks crawl db and segments against their invariants, one part of the crawl after the other. Nothing is opened to
+ * write: each crawl db is read in a copy of its moment, so other processes may hold it. Rejects with `db-version` for
+ * the state of a newer incrawl.
+ */
+export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
+  requireCrawl(resolve(options.dir));
+  return withParts(options, (parts) => verifyAll(options, parts));
+}
+
+/**
+ * Repairs the findings of {@link verifyState}: rebuilds indexes, counters, leases and filter from the records, and
+ * moves unreadable rows and segments to `quarantine/` in the state directory. Nothing is deleted. Rejects with
+ * `db-locked` while another process holds the state, or a part of it, and as {@link verifyState}.
+ */
+export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
+  const dir = resolve(options.dir);
+  requireCrawl(dir);
+  requireOwnState(dir);
+  const { clock = systemClock } = options;
+  const quarantine = join(dir, 'quarantine', new Date(clock.now()).toISOString().replaceAll(/[:.]/g, ''));
+  return withParts(options, async (parts) => {
+    const dbs: RepairableDb[] = [];
+    try {
+      for (const part of parts) dbs.push(await part.hold());
+      const before = await verifyAll(options, parts);
+      const repaired: RepairedPart[] = [];
+      for (const [i, part] of parts.entries()) {
+        const db = dbs[i] as RepairableDb;
+        repaired.push(await repairPart({ ...options, dir: part.dir }, join(quarantine, part.name), db));
+      }
+      return { found: before.byKind, ...summed(repaired), quarantine, left: await verifyAll(options, parts) };
+    } finally {
+      for (const db of dbs) await db.close();
+    }
+  });
+}
+
+async function withParts<Value>(
+  options: StateCareOptions,
+  use: (parts: readonly CaredPart[]) => Promise<Value>,
+): Promise<Value> {
+  const dir = resolve(options.dir);
+  if (readClusterMark(dir) === null) return use([ownPart({ ...options, dir })]);
+  const { withSharedParts } = await import('./shared-parts.ts');
+  return withSharedParts({ ...options, dir }, use);
+}
+
+/** The state directory of a crawl that one process holds. */
+function ownPart(options: StateCareOptions): CaredPart {
+  const { dir, log, clock = systemClock } = options;
+  return {
+    dir,
+    name: '',
+    inCopy: (verify) => onSnapshot(dir, (copy) => verify(copy, (text) => text.replaceAll(copy, dir))),
+    // Its repair and each look at it hold LevelDB for as long as they take.
+    hold: async () => ({
+      repair: (folder) => repairDb({ dir: join(dir, 'db'), log, clock }, folder, () => {}),
+      withDb: (use) => withDb({ ...options, dbIn: dir }, use),
+      close: async () => {},
+    }),
+  };
+}
+
+async function verifyAll(options: StateCareOptions, parts: readonly CaredPart[]): Promise<VerifySummary> {
+  const found = new Findings();
+  const verified: VerifiedPart[] = [];
+  for (const { dir, name, inCopy } of parts) {
+    await inCopy(async (dbIn, shown) => {
+      const report: Findings['report'] = ({ kind, subject, detail }) =>
+        found.report({ kind, subject: shown(subject), detail: shown(detail), ...(name !== '' && { partition: name }) });
+      verified.push(await verifyPart({ ...options, dir, dbIn }, report));
+    });
+  }
+  const rows = verified.reduce<RowCounts | null>(
+    (sum, part) => (part.rows === null ? sum : added(sum, part.rows)),
+    null,
+  );
+  const segments = verified.reduce((sum, part) => sum + part.segments, 0);
+  return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
+}
+
+function added(sum: RowCounts | null, more: RowCounts): RowCounts {
+  if (sum === null) return more;
+  const kinds = Object.keys(more) as (keyof RowCounts)[];
+  return Object.fromEntries(kinds.map((kind) => [kind, sum[kind] + more[kind]])) as unknown as RowCounts;
+}
+
+function summed(parts: readonly RepairedPart[]): RepairedPart {
+  const sum = (of: (part: RepairedPart) => number): number => parts.reduce((total, part) => total + of(part), 0);
+  return {
+    records: parts.every(({ records }) => records === null) ? null : sum(({ records }) => records ?? 0),
+    quarantinedRows: sum((part) => part.quarantinedRows),
+    leasesEnded: sum((part) => part.leasesEnded),
+    rebuilt: parts.some(({ rebuilt }) => rebuilt),
+    segments: parts.flatMap(({ segments }) => segments),
+    pagesDue: sum((part) => part.pagesDue),
+  };
+}
+
+/** The state directory of a command that works on its files. Rejects where there is none, or its crawl is shared. */
+export function careDir(dir: string): string {
+  const path = resolve(dir);
+  requireCrawl(path);
+  refuseClusterState(path, 'this command');
+  return path;
+}

@@ -1,0 +1,311 @@
+import { z } from 'zod';
+import { MAX_RESTLESS } from '../../core/domain/crawl/change/block-memory.ts';
+import { MAX_CHURN } from '../../core/domain/crawl/change/change-belief.ts';
+import type { ChangeRow } from '../../core/domain/crawl/change/change-feed.ts';
+import { MAX_CHARS } from '../../core/domain/crawl/change/like-siblings.ts';
+import { CHANGE_KINDS } from '../../core/domain/crawl/change/page-change.ts';
+import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../core/domain/crawl/states/datum.ts';
+import { LAST_LATENCY_STEP } from '../../core/domain/crawl/states/host-traffic.ts';
+import { TRUNCATIONS } from '../../core/domain/crawl/states/truncation.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
+import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../core/ports/crawl-db.ts';
+import { MAX_SIBLINGS } from '../../page/diff/block-prints.ts';
+import { isSketch } from '../../page/near/page-dimensions.ts';
+import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';
+import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
+import { renderedCopy, renderTrials } from './rendering-lines.ts';
+
+/**
+ * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
+ * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
+ * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
+ * beliefs about changes of another kind, and clocks of hosts. 10: digests and sketches of texts. 11: what has set
+ * the next visit.
+ */
+export const DUMP_VERSION = 11;
+
+/**
+ * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
+ * the file is whole. Times are milliseconds since the epoch.
+ */
+export type DumpLine =
+  | { readonly incrawl: 'crawldb'; readonly version: number; readonly exportedAt: string }
+  | { readonly record: CrawlDatum }
+  | { readonly links: StoredLinks }
+  | { readonly families: DomainFamilies }
+  | { readonly host: { readonly host: string; readonly facts: HostFacts } }
+  | { readonly meta: { readonly name: string; readonly value: string } }
+  | { readonly segment: SegmentRow }
+  | { readonly lease: { readonly url: string; readonly segment: string } }
+  | { readonly change: ChangeRow }
+  /** After the entries: the newest number that the change feed has given. */
+  | { readonly feed: { readonly last: number } }
+  | ForwardingLine
+  | { readonly end: DumpCounts };
+
+export interface DumpCounts {
+  readonly records: number;
+  readonly links: number;
+  readonly hosts: number;
+  /** Entries of the change feed; absent in lines of version 1. */
+  readonly changes?: number;
+}
+
+const time = z.number().finite();
+const maybeTime = time.nullable();
+const text = z.string().nullable();
+const milliseconds = z.number().nonnegative();
+
+const visit = z.strictObject({
+  at: time,
+  outcome: z.enum(VISIT_OUTCOMES),
+  distance: z.number().nullable(),
+  elapsedMs: z.number().nullable(),
+  bytes: z.number(),
+  intervalMs: milliseconds,
+});
+
+const word = z.number().int().min(0).max(0xffff_ffff);
+
+const churn = z.number().int().min(0).max(MAX_CHURN);
+
+const sibling = z.strictObject({
+  print: z.number().int().min(0).max(0xffff),
+  churn,
+  chars: z.number().int().min(0).max(MAX_CHARS),
+  isRewritten: z.boolean(),
+});
+
+const blocks = z.strictObject({
+  blocks: z
+    .array(
+      z.strictObject({
+        key: word,
+        print: word,
+        isMain: z.boolean(),
+        churn,
+        siblings: z
+          .array(sibling)
+          .max(MAX_SIBLINGS + MAX_RESTLESS)
+          .exactOptional(),
+      }),
+    )
+    .max(0xff),
+  changed: z.array(z.string()),
+  volatile: z.array(z.string()),
+  places: z.base64().nullable().default(null),
+  contentChars: z.number().int().nonnegative().exactOptional(),
+  isCalm: z.literal(true).exactOptional(),
+});
+
+const record = z.strictObject({
+  url: z.string(),
+  state: z.enum(CRAWL_STATES),
+  discoveredAt: time,
+  referrer: text,
+  depth: z.number().int().nonnegative(),
+  seed: z.boolean(),
+  score: z.number(),
+  lastFetchAt: maybeTime,
+  nextFetchAt: maybeTime,
+  dueBy: z.enum(DUE_CAUSES).nullable().default(null),
+  changedAt: maybeTime,
+  schedule: z.strictObject({
+    intervalMs: milliseconds,
+    belief: changeBelief.nullable(),
+  }),
+  fixedIntervalMs: milliseconds.nullable(),
+  failures: z.number().int().nonnegative(),
+  lastError: z.strictObject({ code: z.string(), message: z.string(), at: time }).nullable(),
+  httpStatus: z.number().int().nullable(),
+  contentType: text,
+  robotsTag: text.default(null),
+  validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
+  digest: text,
+  truncated: z.enum(TRUNCATIONS).nullable().default(null),
+  signature: text,
+  changeSignature: text.default(null),
+  changeDigest: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/, 'expected 8 hex digits')
+    .nullable()
+    .default(null),
+  sketch: z.string().refine(isSketch, 'expected the 70 hex digits of a sketch').nullable().default(null),
+  signatureName: text,
+  title: text,
+  textChars: z.number().int().nonnegative().nullable().default(null),
+  stated: z
+    .strictObject({ authors: z.array(z.string()), publishedAt: maybeTime, modifiedAt: maybeTime, lang: text })
+    .nullable()
+    .default(null),
+  blocks: blocks.nullable().default(null),
+  rendered: renderedCopy.nullable().default(null),
+  target: text,
+  visits: z.array(visit),
+  metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+}) satisfies z.ZodType<CrawlDatum>;
+
+const count = z.number().int().nonnegative();
+
+const facts = z.strictObject({
+  audits: z.number(),
+  lies: z.number(),
+  distrustedUntil: maybeTime,
+  conditionalHits: z.number(),
+  conditionalMisses: z.number(),
+  headHits: z.number(),
+  headMisses: z.number(),
+  bytesSaved: z.number(),
+  hintHits: z.number(),
+  hintMisses: z.number(),
+  nothing: z
+    .strictObject({ at: time, signature: text, signatureName: text, textChars: z.number().int().nonnegative() })
+    .nullable()
+    .default(null),
+  restUntil: maybeTime.default(null),
+  /** Counts that the clock has replaced. */
+  changes: z.number().optional(),
+  watchedMs: z.number().optional(),
+  clock: hostClock.nullable().default(null),
+  traffic: z
+    .strictObject({
+      visits: count,
+      dnsFailures: count,
+      connectionFailures: count,
+      timeouts: count,
+      receivedBytes: count,
+      latency: z.strictObject({
+        first: count.max(LAST_LATENCY_STEP),
+        counts: z.array(count).max(LAST_LATENCY_STEP + 1),
+      }),
+    })
+    .nullable()
+    .default(null),
+  rendering: z.array(renderTrials).nullable().default(null),
+  missing: z
+    .strictObject({
+      times: count,
+      at: time,
+      folders: z.array(z.strictObject({ folder: count, missing: count, found: count })),
+    })
+    .nullable()
+    .default(null),
+  fetchesOfDay: z.strictObject({ day: count, fetches: count }).nullable().default(null),
+});
+
+const families = z.strictObject({
+  domain: z.string().min(1),
+  appliedAt: time,
+  families: z.array(
+    z.strictObject({
+      leader: z.string(),
+      size: z.number().int().positive(),
+      isNoise: z.boolean(),
+      similarityToNoise: z.number().min(0).max(1),
+      visited: z.strictObject({ template: z.string(), visits: count }).exactOptional(),
+    }),
+  ),
+}) satisfies z.ZodType<DomainFamilies>;
+
+const seq = z.number().int().positive();
+
+const change = z.strictObject({
+  seq,
+  notedAt: time,
+  kind: z.enum(CHANGE_KINDS),
+  url: z.string(),
+  at: time,
+  state: z.enum(CRAWL_STATES),
+  status: z.number().int().nullable(),
+  distance: z.number().nullable(),
+  target: text,
+  title: text,
+  blocks: z.array(z.string()).exactOptional(),
+  contentType: z.string().exactOptional(),
+}) satisfies z.ZodType<ChangeRow>;
+
+const line = z.union([
+  z.strictObject({ record }),
+  z.strictObject({ links: z.strictObject({ url: z.string(), targets: z.array(z.string()) }) }),
+  z.strictObject({ families }),
+  z.strictObject({ host: z.strictObject({ host: z.string(), facts }) }),
+  z.strictObject({ meta: z.strictObject({ name: z.string(), value: z.string() }) }),
+  z.strictObject({
+    segment: z.strictObject({
+      id: z.string(),
+      state: z.enum(['generated', 'updated']),
+      createdAt: time,
+      urls: z.number(),
+      applied: z.number(),
+    }),
+  }),
+  z.strictObject({ lease: z.strictObject({ url: z.string(), segment: z.string() }) }),
+  z.strictObject({ change }),
+  z.strictObject({ feed: z.strictObject({ last: seq }) }),
+  ...forwardingSchemas,
+  z.strictObject({
+    end: z.strictObject({
+      records: z.number(),
+      links: z.number(),
+      hosts: z.number(),
+      changes: z.number().exactOptional(),
+    }),
+  }),
+  z.strictObject({ incrawl: z.literal('crawldb'), version: z.number(), exportedAt: z.string() }),
+]) satisfies z.ZodType<DumpLine>;
+
+/**
+ * Schemas of lines by their first field: so an error names the wrong field, not all alternatives.
+ */
+const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
+
+/** Older versions lack some fields. */
+function completed(record: CrawlDatum): CrawlDatum {
+  const { robotsTag, changeSignature, changeDigest, sketch } = record as Partial<CrawlDatum>;
+  const { truncated, textChars, stated, blocks, rendered, dueBy } = record as Partial<CrawlDatum>;
+  return {
+    ...record,
+    schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
+    robotsTag: robotsTag ?? null,
+    changeSignature: changeSignature ?? null,
+    changeDigest: changeDigest ?? null,
+    sketch: sketch ?? null,
+    truncated: truncated ?? null,
+    textChars: textChars ?? null,
+    stated: stated ?? null,
+    blocks: blocks ?? null,
+    rendered: rendered ?? null,
+    dueBy: dueBy ?? null,
+  };
+}
+
+function completedFacts(facts: Partial<HostFacts> & { changes?: number; watchedMs?: number }): HostFacts {
+  const { changes: _, watchedMs: __, ...rest } = facts;
+  return { ...NO_HOST_FACTS, ...rest };
+}
+
+/** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
+export function parseDumpLine(text: string, number: number): DumpLine {
+  const refuse = (what: string): never => {
+    throw new CrawlError('usage-invalid', `line ${number}: ${what}`);
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse(`a line of JSON was expected (${(error as Error).message})`);
+  }
+  const [field = ''] = Object.keys((value ?? {}) as object);
+  const schema = BY_FIELD.get(field);
+  if (schema === undefined) return refuse(`one of ${[...BY_FIELD.keys()].join(', ')} was expected, got "${field}"`);
+  const read = schema.safeParse(value);
+  // The value itself: what a schema gives back has lost names such as `__proto__`.
+  if (read.success) {
+    if (field === 'record') return { record: completed((value as { record: CrawlDatum }).record) };
+    const { host } = value as { host?: { readonly host: string; readonly facts: HostFacts } };
+    return host === undefined ? (value as DumpLine) : { host: { ...host, facts: completedFacts(host.facts) } };
+  }
+  const [issue] = read.error.issues;
+  return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
+}

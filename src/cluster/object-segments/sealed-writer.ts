@@ -1,0 +1,130 @@
+import type { FileSegment } from '../../core/adapters/files/segments/segment.ts';
+import { warcSizes } from '../../core/adapters/files/warc/warc-writer.ts';
+import type { ManifestHolder } from './manifest-holder.ts';
+import type { Sealer } from './sealer.ts';
+
+export interface SealTerms {
+  /** Bytes after which they are stored. */
+  readonly partBytes: number;
+  /** Time between two fetched records after which all before are stored, ms. */
+  readonly sealMs: number;
+}
+
+export interface ChangeOfSegment {
+  readonly replacesParsed?: boolean;
+  readonly isLast?: boolean;
+}
+
+/** Stores a segment piece by piece while it is written: one sealing at a time. */
+export class SealedWriter {
+  readonly #local: FileSegment;
+  readonly #folder: string;
+  readonly #sealer: Sealer;
+  readonly #holder: ManifestHolder;
+  readonly #terms: SealTerms;
+  #queue: Promise<unknown> = Promise.resolve();
+  #underWay: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  #unsealedBytes = 0;
+  #sealedAt: number | null = null;
+  #replacesParsed = false;
+  #isStored = false;
+
+  constructor(
+    local: FileSegment,
+    folder: string,
+    deps: { readonly sealer: Sealer; readonly holder: ManifestHolder },
+    terms: SealTerms,
+  ) {
+    this.#local = local;
+    this.#folder = folder;
+    this.#sealer = deps.sealer;
+    this.#holder = deps.holder;
+    this.#terms = terms;
+  }
+
+  /**
+   * Counts what was written, and stores it when it is due. Waits where storing does not keep up, so that the local
+   * folder stays small. Rejects as an earlier storing did: the crawl cannot go on.
+   * @param at time of a visit; `null`: not a visit
+   */
+  async wrote(bytes: number, at: number | null): Promise<void> {
+    if (this.#failure !== null) throw this.#failure.error;
+    this.#holder.requireHeld();
+    const { partBytes, sealMs } = this.#terms;
+    this.#unsealedBytes += bytes;
+    this.#sealedAt ??= at;
+    const isLate = at !== null && this.#sealedAt !== null && Math.abs(at - this.#sealedAt) >= sealMs;
+    if (this.#unsealedBytes < partBytes && !isLate) return;
+    if (this.#underWay === null) {
+      this.#sealedAt = at;
+      this.#underWay = this.seal()
+        .catch((error: unknown) => {
+          this.#failure = { error };
+        })
+        .finally(() => {
+          this.#underWay = null;
+        });
+    } else if (this.#unsealedBytes >= partBytes) await this.#underWay;
+  }
+
+  /** Stores all that was written so far. */
+  seal(): Promise<void> {
+    return this.#inTurn(() => this.#seal());
+  }
+
+  /**
+   * Changes more than the ends of files, and stores that: not while files are being stored, and removed here.
+   * @param replacesParsed other parse output is put in the place of the present one
+   * @param isLast nothing follows but the end, which has then nothing to store
+   */
+  change(act: () => Promise<void>, { replacesParsed = false, isLast = false }: ChangeOfSegment): Promise<void> {
+    return this.#inTurn(async () => {
+      await act();
+      this.#replacesParsed ||= replacesParsed;
+      await this.#seal(isLast);
+    });
+  }
+
+  /** Stores the rest, unless that has failed already, and gives the segment back. */
+  async end(): Promise<void> {
+    await this.#queue;
+    if (this.#failure !== null) return;
+    await this.seal();
+    await this.#holder.release();
+    this.#isStored = true;
+  }
+
+  /** Whether a storing has failed, so that nothing more is stored by this writer. */
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
+  /** Whether all is stored, and the segment given back. */
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  /** Ends the heartbeat. */
+  stop(): void {
+    this.#holder.stop();
+  }
+
+  async #seal(isLast = false): Promise<void> {
+    this.#holder.requireHeld();
+    this.#unsealedBytes = 0;
+    const cut = this.#local.cut();
+    const earlier = Object.keys(this.#holder.manifest.warc);
+    await this.#sealer.seal(cut, this.#replacesParsed, isLast);
+    this.#replacesParsed = false;
+    // The last file stays: its pages may not be parsed yet.
+    const local = warcSizes(this.#folder);
+    this.#local.removeWarc(earlier.filter((name) => local.has(name)));
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(act);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,52 @@
+// cluster/partitions/: a crawl of several partitions, each of which one worker at a time holds.
+
+import type { CrawlDeps } from '../../core/operations/deps.ts';
+import { linkDeps, linkOptions } from '../../core/operations/loop/readmitting.ts';
+import { injectSeeds } from '../../core/operations/loop/step-operations.ts';
+import type { ReceivedRow } from '../../core/ports/partitions/forwarding.ts';
+import { NO_SKIP_SINK } from '../../core/steps/counters/outcome-counts.ts';
+import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
+import { applyForwarded } from '../../core/steps/update/links/apply-forwarded.ts';
+import { carryOut } from './orders.ts';
+
+/** Rows applied in one batch, each of up to `PARCEL_SIZE` links or seeds. */
+const PAGE = 32;
+
+/**
+ * Applies all rows of the inbox: links as if they had been found here, commands, seeds, and hosts of seeds, which come
+ * first, as links are judged by them. Seeds and commands are written before their rows are removed: those that are
+ * applied again change nothing. Rows that come meanwhile may be left. Resolves with the number of rows.
+ * @param onMail called before the first row is applied
+ */
+export async function applyInbox(deps: CrawlDeps, signal: AbortSignal, onMail: () => Promise<void>): Promise<number> {
+  const { config, runtime, plugins } = deps;
+  const { db } = deps.store();
+  const options = {
+    ...linkOptions(config),
+    additions: config.updatedb.additions,
+    initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
+  };
+  let applied = 0;
+  while (!signal.aborted) {
+    const rows: ReceivedRow[] = [];
+    for await (const row of db.forwarding.inbox(PAGE)) rows.push(row);
+    if (rows.length === 0) break;
+    if (applied === 0) await onMail();
+    await addSeeds(deps, rows);
+    for (const { item } of rows) if ('order' in item) await carryOut(deps, item.order);
+    const links = { ...linkDeps(deps, NO_SKIP_SINK), filteredBy: {}, demotedBy: {} };
+    await applyForwarded({ db, clock: runtime.clock, links }, rows, options);
+    applied += rows.length;
+    if (rows.length < PAGE) break;
+  }
+  return applied;
+}
+
+async function addSeeds(deps: CrawlDeps, rows: readonly ReceivedRow[]): Promise<void> {
+  const { db, seedHosts } = deps.store();
+  const before = seedHosts.size;
+  for (const { item } of rows) if ('seedHosts' in item) for (const host of item.seedHosts) seedHosts.add(host);
+  if (seedHosts.size > before) await db.write({ meta: { [SEED_HOSTS_KEY]: JSON.stringify([...seedHosts]) } });
+  const lines = rows.flatMap(({ item }) => ('seeds' in item ? item.seeds : []));
+  if (lines.length > 0) await injectSeeds(deps, [{ name: 'inbox', lines }], 'retry');
+}

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { hasFormat } from '../../core/adapters/rows/format.ts';
+import { openCrawlDbOn } from '../../core/adapters/rows/open-crawl-db.ts';
+import type { Config } from '../../core/config/schema.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import { nearPlan } from '../../core/operations/dedup/dedup-settings.ts';
+import type { AskedDb, PartOfCrawl } from '../../core/operations/deps.ts';
+import { segmentsPlace } from '../../core/operations/state/segments-mark.ts';
+import { makeStateFolder } from '../../core/operations/state/state-folder.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { Log } from '../../core/ports/log.ts';
+import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
+import type { Turns } from '../ports/turns.ts';
+import { openStoreOf, requireSharedDb } from '../workers/open-shared-db.ts';
+import { asOneCrawlDb } from './as-one-crawl-db.ts';
+import { partitionDir } from './partition-dir.ts';
+import type { PartitionStores } from './partition-stores.ts';
+import {
+  partitionName,
+  partitionNames,
+  requireSpread,
+  type SpreadShape,
+  sharedPartitions,
+} from './shared-partitions.ts';
+import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
+
+export interface SpreadDbOptions {
+  readonly config: Config;
+  /** State directory of the whole crawl, with its mark. */
+  readonly dir: string;
+  /** As the mark says. */
+  readonly partitions: number;
+  readonly log: Log;
+  /** Opens the tables of signatures as well. Default: false. */
+  readonly withIndexes?: boolean;
+}
+
+/** The partitions of a spread crawl: to be asked, and as what others are sent to. */
+export type OpenSpreadDb = AskedDb & {
+  partitionOf(host: string): number;
+  /** The same crawl, which drops what is written. */
+  readonly trial: CrawlDb;
+  readonly stores: PartitionStores;
+  readonly turns: Turns;
+};
+
+/**
+ * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
+ * where directory and store do not belong together, and with an error of the store.
+ */
+export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
+  const { config, dir, partitions, log, withIndexes = false } = options;
+  const { name, leaseMs } = config.cluster;
+  const store = await openStoreOf(config, dir);
+  const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
+  const turns = store.turns(partitionNames(place), leaseMs);
+  const closeStore = (): Promise<void> => turns.close().finally(() => store.close());
+  try {
+    const spread = await requireSpread(place);
+    const rowsOf = async (partition: number): Promise<OrderedRows> => {
+      const own = partitionName(name, partition);
+      await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own });
+      return store.rows(own, null);
+    };
+    const near = withIndexes ? nearPlan(config) : null;
+    const db = await spreadDbOn(rowsOf, spread, log, near);
+    const partOn = (part: CrawlDb, number: number): PartOfCrawl => ({
+      db: part,
+      dir: partitionDir(dir, number),
+      number,
+    });
+    return Object.assign(db.with({ close: () => db.close().finally(closeStore) }), {
+      trial: db.with({ write: async () => {} }),
+      stores: sharedPartitions({ ...place, ...spread }, leaseMs),
+      turns,
+      partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
+      parts: [...db.all].map(([partition, part]) => partOn(part, partition)),
+      async asOne(to: Log) {
+        const links = await db.linksUnderWay();
+        if (links > 0)
+          to.warn('links between partitions are not in the export: "incrawl work" delivers them', { links });
+        return asOneCrawlDb(db);
+      },
+    });
+  } catch (error) {
+    await closeStore();
+    throw error;
+  }
+}
+
+/** As {@link openSpreadDb}, on rows of any storage, which are closed with it. */
+export async function spreadDbOn(
+  rowsOf: (partition: number) => Promise<OrderedRows>,
+  { partitions, by }: SpreadShape,
+  log: Log,
+  near: ReturnType<typeof nearPlan> = null,
+): Promise<SpreadCrawlDb> {
+  const open = new Map<number, AskedTables>();
+  try {
+    for (let partition = 0; partition < partitions; partition++) {
+      const rows = await rowsOf(partition);
+      // A link may be there before the crawl db is, which a reader must not make.
+      if (!(await hasFormat(rows))) await rows.close();
+      else {
+        const name = `partition ${senderOf(partition)}`;
+        open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log, ...(near && { near }) }));
+      }
+    }
+    return new SpreadCrawlDb(open, partitions, by);
+  } catch (error) {
+    for (const db of open.values()) await db.close();
+    throw error;
+  }
+}
+
+/** Begins a crawl of `cluster.partitions` partitions in a state directory. Rejects as `requireSpread` does. */
+export async function beginSpread(options: { readonly config: Config; readonly dir: string }): Promise<void> {
+  const { config } = options;
+  const { name, partitions, partitionBy } = config.cluster;
+  const dir = resolve(options.dir);
+  const store = await openStoreOf(config, dir);
+  try {
+    await makeStateFolder(dir);
+    await requireSpread({ store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,181 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { inboxWrites } from '../../core/adapters/rows/forwarding/forwarding-rows.ts';
+import { isHalfImported } from '../../core/adapters/rows/writing/half-import.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { PARTITIONS, type PartitionBy } from '../../core/domain/url/hash/partition.ts';
+import {
+  isOfAnotherFolder,
+  newCrawlDbId,
+  partitionByOf,
+  readClusterMark,
+  writeClusterMark,
+} from '../../core/operations/state/cluster-mark.ts';
+import type { CrawlStore } from '../servers/crawl-store.ts';
+import { requireSharedDb, type SharedPlace } from '../workers/open-shared-db.ts';
+import { changeShared } from '../workers/shared-text.ts';
+import { WriteLease } from '../workers/write-lease.ts';
+import { partitionDir, placing } from './partition-dir.ts';
+import type { PartitionHold, PartitionStores } from './partition-stores.ts';
+
+/** What is fixed when a crawl begins. */
+export interface SpreadShape {
+  readonly partitions: number;
+  /** What lies in one partition as a whole. */
+  readonly by: PartitionBy;
+}
+
+/** The state directory of the whole crawl and its store. */
+export interface SpreadPlace extends SharedPlace {
+  readonly store: CrawlStore;
+  /** `cluster.partitions`; 0: as many as the crawl has. */
+  readonly partitions: number;
+  /** `cluster.partitionBy`, for a crawl that begins. Default: domain. */
+  readonly partitionBy?: PartitionBy;
+  /** Place of the segments in an object store; empty: the directory. */
+  readonly segments: string;
+  /** Set by an import, which begins anew where one was cut short; anything else is refused then. */
+  readonly isImporting?: boolean;
+}
+
+/**
+ * Partitions of a new crawl. A worker crawls four at a time, so three workers have work while one partition in four
+ * has something to do. Each costs a table or two keys, and a look of a millisecond a minute.
+ */
+export const DEFAULT_PARTITIONS = 16;
+
+/** Name of the crawl db of a partition. */
+export const partitionName = (name: string, partition: number): string => `${name}:${senderOf(partition)}`;
+
+/** Names of the crawl dbs of all partitions; that of a crawl of one partition has the name of the crawl. */
+export const partitionNames = ({ name, partitions }: Pick<SpreadPlace, 'name' | 'partitions'>): string[] =>
+  partitions === 1 ? [name] : Array.from({ length: partitions }, (_, partition) => partitionName(name, partition));
+
+/**
+ * Checks that the state directory and the store belong together, and begins the crawl where neither has it: one of a
+ * single partition by its first writer. Rejects with `config-invalid`.
+ */
+export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
+  const { store, dir, name, partitions: asked, partitionBy, segments } = place;
+  if (asked > PARTITIONS || (asked > 0 && !Number.isInteger(Math.log2(asked)))) {
+    throw new CrawlError('config-invalid', `cluster.partitions is ${asked}; expected 1, 2, 4, .. ${PARTITIONS}, or 0`);
+  }
+  const move = 'or move it: "incrawl export-db" there, and "incrawl import-db" into a new --dir';
+  if (existsSync(join(dir, 'db'))) {
+    const what = `${dir} holds a crawl db of its own, and cluster.store names one that workers share`;
+    throw new CrawlError('config-invalid', `${what}; use a new --dir, ${move}`);
+  }
+  const mark = readClusterMark(dir);
+  const partitions = mark === null ? asked || DEFAULT_PARTITIONS : (mark.partitions ?? 1);
+  if (mark !== null && (mark.name !== name || (asked > 0 && asked !== partitions))) {
+    const what = `${dir} belongs to the crawl "${mark.name}", whose number of partitions is ${partitions}`;
+    throw new CrawlError('config-invalid', `${what}; cluster.name is "${name}", cluster.partitions is ${asked}`);
+  }
+  if (partitions === 1) {
+    await requireSharedDb(place);
+    return { partitions, by: 'domain' };
+  }
+  // Before the id, by which others take the crawl for one that has begun.
+  if (mark === null && (await store.id(name)) === null) await store.spread(partitions);
+  const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
+  // A directory with a mark may have been copied; where its segments are is then still as its id says.
+  const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
+  if (isElsewhere && segments !== '') {
+    const what = `the crawl "${name}" in ${store.product} has its segments elsewhere than in ${segments}`;
+    throw new CrawlError('config-invalid', `${what}; segments.store must name the same place for all of its processes`);
+  }
+  if (mark === null && (id === null || isElsewhere)) {
+    const what = `the crawl "${name}" in ${store.product} has its segments in another folder than ${dir}`;
+    const how = 'or segments.store the place in an object store where they are';
+    throw new CrawlError(
+      'config-invalid',
+      `${what}; --dir must name the folder that all of its processes share, ${how}`,
+    );
+  }
+  if (mark !== null && id !== mark.id) {
+    const what = `${dir} belongs to the crawl "${name}", which is not in ${store.product}`;
+    throw new CrawlError('config-invalid', `${what}: the configuration names another server, or it has lost its data`);
+  }
+  const product = store.product;
+  if (mark === null && id !== null && !writeClusterMark(dir, { id, name, product, partitions }))
+    return requireSpread(place);
+  const by = partitionByOf(id ?? '');
+  if (partitionBy === 'host' && by === 'domain') {
+    const what = `the partitions of the crawl "${name}" hold whole registrable domains, since it began so`;
+    throw new CrawlError('config-invalid', `${what}: cluster.partitionBy must be domain, or nothing`);
+  }
+  await requireImported({ ...place, partitions }, 0);
+  return { partitions, by };
+}
+
+/**
+ * Partitions become whole one after the other at the end of an import, the first one last: its mark is that of all.
+ * Rejects with `usage-invalid` where it is there, or that of the partition.
+ */
+async function requireImported(place: SpreadPlace, partition: number): Promise<void> {
+  if (place.isImporting) return;
+  for (const each of new Set([partition, 0])) {
+    const rows = place.store.rows(partitionName(place.name, each), null);
+    const isHalf = await isHalfImported(rows).finally(() => rows.close());
+    if (!isHalf) continue;
+    const what = `an import into the ${place.partitions} partitions of "${place.name}" was cut short, or is under way`;
+    throw new CrawlError('usage-invalid', `${what}: when no other process imports, run "incrawl import-db" again`);
+  }
+}
+
+/**
+ * The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl.
+ * @param worker id of the worker that holds them
+ */
+export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: number, worker?: string): PartitionStores {
+  const { store, partitions, by } = place;
+  const placeOf = (partition: number): SpreadPlace =>
+    partitions === 1
+      ? place
+      : { ...place, name: partitionName(place.name, partition), dir: partitionDir(place.dir, partition) };
+  return {
+    partitions,
+    by,
+    placeOf: placing(by, partitions),
+    dirOf: (partition) => placeOf(partition).dir,
+    async hold(partition, signal): Promise<PartitionHold> {
+      const own = placeOf(partition);
+      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs: 0, signal, worker });
+      try {
+        await requireSharedDb(own);
+        if (partitions > 1) await requireImported(place, partition);
+      } catch (error) {
+        await lease.release();
+        throw error;
+      }
+      return {
+        token: Number(lease.token),
+        rows: store.rows(own.name, lease.token),
+        isHeld: () => lease.isHeld(),
+        lost: lease.lost,
+        begun: () => mark(own),
+        release: () => lease.release(),
+      };
+    },
+    look: (partition) => store.rows(placeOf(partition).name, null),
+    inboxOf: (partition) => ({
+      append: async (from, rows) => {
+        const writes = inboxWrites(from, rows).flatMap((row) => (row.type === 'put' ? [row] : []));
+        await store.append(
+          placeOf(partition).name,
+          writes.map(({ key, value }) => ({ key, value })),
+        );
+      },
+    }),
+    changeShared: (key, change) => changeShared({ store, name: place.name, leaseMs }, key, change),
+  };
+}
+
+/** A partition has a mark in its folder, as a crawl of its own: so commands that know no partitions work on it. */
+async function mark({ store, name, dir, segments }: SpreadPlace): Promise<void> {
+  if (readClusterMark(dir) !== null) return;
+  mkdirSync(dir, { recursive: true });
+  const id = await store.id(name, newCrawlDbId(dir, segments));
+  if (id !== null) writeClusterMark(dir, { id, name, product: store.product });
+}

@@ -1,0 +1,44 @@
+import { mergeSorted } from '../../core/adapters/files/sorting/external-sort.ts';
+import { type FeedEnds, NO_FEED, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import type { ChangeQuery } from '../../core/ports/change-feed.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import { byTimeNoted, first, type SpreadChange } from './row-orders.ts';
+
+type Partitions = ReadonlyMap<number, Pick<CrawlDb, 'changes' | 'feedEnds'>>;
+
+/**
+ * The changes of all partitions by the time at which they were noted, each with the number that its partition has given
+ * it. The numbers of a partition only grow, whoever holds it; so a vector of them says what was read, and a reader that
+ * goes on from there sees each change once.
+ */
+export async function* spreadChanges(
+  dbs: Partitions,
+  partitions: number,
+  query: ChangeQuery = {},
+): AsyncGenerator<SpreadChange, void, undefined> {
+  const { after, through, ...rest } = query;
+  const afterEach = after === undefined ? undefined : vectorOf(after, partitions);
+  const throughEach = through === undefined ? undefined : vectorOf(through, partitions);
+  const named = async function* ([partition, db]: [number, Pick<CrawlDb, 'changes'>]) {
+    const range = {
+      ...rest,
+      ...(afterEach !== undefined && { after: afterEach[partition] ?? 0 }),
+      ...(throughEach !== undefined && { through: throughEach[partition] ?? 0 }),
+    };
+    for await (const row of db.changes(range)) yield { ...row, partition: senderOf(partition) };
+  };
+  const order = query.reverse ? (a: SpreadChange, b: SpreadChange) => byTimeNoted(b, a) : byTimeNoted;
+  yield* first(query.limit, mergeSorted([...dbs].map(named), order));
+}
+
+/** The ends of each partition, and numbers of all together: as many entries as these name are kept, or were noted. */
+export async function spreadFeedEnds(dbs: Partitions, partitions: number): Promise<FeedEnds> {
+  const each: FeedEnds[] = [];
+  for (let partition = 0; partition < partitions; partition++) {
+    each.push((await dbs.get(partition)?.feedEnds()) ?? NO_FEED);
+  }
+  const trimmed = each.reduce((sum, ends) => sum + ends.first - 1, 0);
+  const last = each.reduce((sum, ends) => sum + ends.last, 0);
+  return { first: trimmed + 1, last, notedAt: Math.max(...each.map(({ notedAt }) => notedAt)), each };
+}

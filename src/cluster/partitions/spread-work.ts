@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { nextDue, workOn } from '../../core/adapters/rows/forwarding/work-on.ts';
+import type { Config } from '../../core/config/schema.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import type { SeenPartitions } from '../../core/domain/crawl/revisit/budget-shares.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { Lru } from '../../core/domain/lru.ts';
+import { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
+import { keptCache } from '../../core/operations/state/seen-urls.ts';
+import { elapsedOf } from '../../core/ports/clock.ts';
+import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
+import type { RoundSummary } from '../../core/steps/round-summary.ts';
+import type { CrawlProgress } from '../../core/steps/summaries.ts';
+import { STORE_AWAY } from '../ports/shared-store.ts';
+import type { TurnResult, Turns } from '../ports/turns.ts';
+import { partitionBudget } from '../workers/partition-budget.ts';
+import { type WorkOptions, type WorkSummary, workOff } from '../workers/work-off.ts';
+import type { WorkerTally } from '../workers/worker-tally.ts';
+import { openPartition, type PartitionDeps, type PartitionMemory } from './open-partition.ts';
+import { type PutSeedsDeps, putSeeds } from './put-seeds.ts';
+import { SpreadProgress } from './spread-progress.ts';
+import { stay } from './stay.ts';
+import { playTurn } from './turn.ts';
+
+export interface SpreadWorkDeps {
+  readonly partitions: Omit<PartitionDeps, 'memoryOf'>;
+  readonly turns: Turns;
+  /** What this worker tells others. */
+  readonly tally: WorkerTally;
+  readonly cpuMs: () => number;
+  /** Turns that this worker plays at a time, at most. */
+  readonly atOnce: number;
+  /** Ms after which a turn begins no further round. */
+  readonly turnMs: number;
+  /** Rejects when the crawl dbs no longer belong to the state directory. */
+  requireCrawlDb(): Promise<void>;
+}
+
+/** Partitions of which a worker remembers URLs from one turn to the next. */
+const REMEMBERED = 16;
+/** URLs forwarded lately that it remembers of each, as a power of two. */
+const RECENT_URLS_BITS = 15;
+
+/** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
+const LATER_MS = 500;
+const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_AWAY]);
+/** Turns of a partition in a row that lose its lease before there is a warning. */
+const LOST_TURNS = 5;
+/** Between two turns: commands that write get the crawl db, and look for it more often than that. */
+const GIVE_WAY_MS = 250;
+/** A worker asks for a turn of a partition with nothing but due URLs no sooner than this, ms: they may stay due. */
+const DUE_AGAIN_MS = 60_000;
+/** A worker that stays looks into the partitions no sooner than this, ms: some may keep URLs that stay due. */
+const LEAST_STAY_MS = 10_000;
+
+/**
+ * Plays turns of partitions until there is nothing to do in any, or the signal comes. A link may arrive from a process
+ * that dies before it asks for a turn: so when no turn is left, each partition is asked whether it has something to do.
+ */
+export async function spreadWork(
+  deps: SpreadWorkDeps,
+  { seeds = [], stays = false, ...options }: WorkOptions,
+): Promise<WorkSummary> {
+  const { turns, partitions, requireCrawlDb, atOnce } = deps;
+  const { wiring, stores } = partitions;
+  const { clock } = wiring.runtime;
+  turns.tell(() => deps.tally.report());
+  const seedDeps: PutSeedsDeps = { ...wiring, stores };
+  await turns.want((await putSeeds(seedDeps, seeds)).partitions);
+  const due = new Map<number, number>();
+  const wakeAll = async (): Promise<boolean> => {
+    const now = elapsedOf(clock);
+    const woken: number[] = [];
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const work = await lookInto(deps, partition, workOn);
+      if (work !== 'due') due.delete(partition);
+      if (work === 'due' && now - (due.get(partition) ?? Number.NEGATIVE_INFINITY) < DUE_AGAIN_MS) continue;
+      if (work === 'due') due.set(partition, now);
+      if (work !== null) woken.push(partition);
+    }
+    await turns.want(woken);
+    return woken.length > 0;
+  };
+  const wake = async (signal: AbortSignal): Promise<boolean> => {
+    if (await wakeAll()) return true;
+    if (!stays) return false;
+    const times = due.size > 0 ? [clock.now() + DUE_AGAIN_MS] : [];
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const next = await lookInto(deps, partition, nextDue);
+      if (next !== null) times.push(next);
+    }
+    await stay(
+      { turns, clock, signal, leaseMs: wiring.config.cluster.leaseMs },
+      Math.max(LEAST_STAY_MS, Math.min(...times) - clock.now()),
+    );
+    return true;
+  };
+  let played = 0;
+  const playing = turnsOf(deps, options, () => played++);
+  // Each of the workers holds its share of the partitions: none rests while its hosts do, and none waits for a worker.
+  const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
+  const summary = await workOff({ turns, atOnce: share, requireCrawlDb, wake }, options, playing);
+  return { ...summary, turns: played };
+}
+
+/** What was seen of the partitions holds for so long, ms. */
+const SEEN_MS = 5_000;
+
+function sightOf(deps: Pick<SpreadWorkDeps, 'partitions'>): () => Promise<SeenPartitions> {
+  const { stores, wiring } = deps.partitions;
+  let last: { readonly seen: SeenPartitions; readonly at: number } | null = null;
+  return async () => {
+    const at = elapsedOf(wiring.runtime.clock);
+    if (last !== null && at - last.at < SEEN_MS) return last.seen;
+    const seen = { idle: new Set<number>(), awaited: new Set<number>() };
+    for (let partition = 0; partition < stores.partitions; partition++) {
+      const work = await lookInto(deps, partition, workOn);
+      if (work === null) seen.idle.add(partition);
+      if (work === 'mail') seen.awaited.add(partition);
+    }
+    last = { seen, at };
+    return seen;
+  };
+}
+
+async function lookInto<Seen>(
+  { partitions: { stores, wiring } }: Pick<SpreadWorkDeps, 'partitions'>,
+  partition: number,
+  look: (rows: OrderedRows, now: number) => Promise<Seen>,
+): Promise<Seen> {
+  const rows = stores.look(partition);
+  try {
+    return await look(rows, wiring.runtime.clock.now());
+  } finally {
+    await rows.close();
+  }
+}
+
+/** Plays the turns of a worker. */
+function turnsOf(
+  { partitions, turns, tally, cpuMs, turnMs }: SpreadWorkDeps,
+  { onProgress = () => {} }: WorkOptions,
+  onTurn: () => void,
+) {
+  const { wiring, stores } = partitions;
+  const { clock, log } = wiring.runtime;
+  const memoryOf = memories(wiring.config, stores.partitions);
+  const progress = new SpreadProgress(onProgress);
+  const see = sightOf({ partitions });
+  let rounds = 0;
+  /** Turns in a row that have lost the lease, by partition. */
+  const lost = new Map<number, number>();
+  const noteLost = (partition: number, message: string): void => {
+    const turns = (lost.get(partition) ?? 0) + 1;
+    lost.set(partition, turns);
+    if (turns !== LOST_TURNS) return;
+    log.warn('the lease on a partition is lost again and again, which happens after an older database was restored', {
+      partition,
+      error: message,
+    });
+  };
+  return (onRound: (round: RoundSummary) => void) =>
+    async (partition: number, signal: AbortSignal, mayGoOn: () => boolean): Promise<TurnResult> => {
+      try {
+        const open = await openPartition({ ...partitions, memoryOf }, partition, signal);
+        try {
+          const calls = {
+            nextRound: () => ++rounds,
+            onRound: (round: RoundSummary) => {
+              tally.round();
+              onRound(round);
+            },
+            onProgress: (of: CrawlProgress) => {
+              tally.progress(partition, of);
+              progress.show(partition, of);
+            },
+            onHandedOver: (to: Iterable<number>) => turns.want(to),
+          };
+          const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
+          const end = await playTurn(open, {
+            ...{ partition, lengthMs: turnMs, mayGoOn, signal, inboxOf: stores.inboxOf, cpuMs, budget },
+            ...calls,
+          });
+          if (end !== 'more') await budget.giveBack();
+          memoryOf(partition).endedWell = true;
+          onTurn();
+          lost.delete(partition);
+          if (end === 'idle') return 'done';
+          if (end === 'more') return { laterMs: GIVE_WAY_MS };
+          if (end === 'cut') return { laterMs: 0 };
+          // No place is taken while its hosts rest; links that come for others of its hosts ask for a turn anew.
+          return { laterMs: Math.max(0, end.notBefore - clock.now()), ...(end.resting && { resting: end.resting }) };
+        } finally {
+          tally.end(partition);
+          progress.end(partition);
+          await open.close();
+        }
+      } catch (error) {
+        if (signal.aborted) return { laterMs: 0 };
+        if (error instanceof CrawlError && LATER.has(error.code)) {
+          if (error.code === 'lease-lost') noteLost(partition, error.message);
+          return { laterMs: LATER_MS };
+        }
+        throw error;
+      }
+    };
+}
+
+/** What a worker remembers of its partitions. All caches together have the size that is configured for one. */
+function memories(config: Config, partitions: number): (partition: number) => PartitionMemory {
+  const known = new Lru<PartitionMemory>({ entries: REMEMBERED });
+  const holder = randomUUID();
+  const cacheSize = Math.max(1, Math.ceil(config.seen.cacheSize / Math.min(partitions, REMEMBERED)));
+  const own = { ...config, seen: { ...config.seen, cacheSize } };
+  return (partition) => {
+    const key = senderOf(partition);
+    const memory = known.get(key) ?? memoryOfOne(holder, keptCache(own));
+    known.set(key, memory);
+    return memory;
+  };
+}
+
+const memoryOfOne = (holder: string, cacheOf: PartitionMemory['cacheOf']): PartitionMemory => ({
+  ...{ holder, recent: new DepthCache(RECENT_URLS_BITS), cacheOf, endedWell: false },
+});

@@ -1,0 +1,127 @@
+// cluster/ports/: what several processes share.
+
+import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
+import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
+import type { Turns } from './turns.ts';
+import type { CrawlWorkers } from './workers.ts';
+
+/**
+ * A server that holds rows under names, for several processes. A name is that of a crawl db: the
+ * rows, an id, and one write lease with its fencing token. Names know nothing of each other, so they may lie on
+ * different nodes. Calls reject with `CrawlError`: one of {@link STORE_AWAY} while the server does not answer,
+ * `config-invalid` where it does not let this process in, `disk-full`, `db-readonly`; `db-moved` (a `MovedError`) where
+ * the rows of the name lie elsewhere.
+ */
+export interface SharedStore {
+  /** Name of the product in messages. */
+  readonly product: string;
+  /** The id of the rows of a name, unlike that of any others; set to `proposed` where there is none. `null`: none. */
+  id(name: string, proposed?: string): Promise<string | null>;
+  /** Whether a name with an id still has its rows. */
+  isWhole(name: string): Promise<boolean>;
+  /** What the server may do to the rows of a name, as the beginning of a sentence; `null`: nothing. */
+  danger(name: string): Promise<string | null>;
+  /** Time of the server of a name, ms since the epoch. */
+  now(name: string): Promise<number>;
+  readonly leases: StoreLeases;
+  /**
+   * The rows of a name. A batch is written whole, or not at all, and only while `token` is the newest one of the name:
+   * else it rejects with `lease-lost`.
+   * @param token of the lease of the name; `null`: to read
+   */
+  rows(name: string, token: string | null): StoredRows;
+  /** Puts rows without a lease, beside the holder of the name: whole or not at all. */
+  append(name: string, rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
+  /**
+   * The turns of the partitions of a crawl, to be closed before the store.
+   * @param names of the crawl dbs of the partitions, by number
+   * @param leaseMs of the write leases on them
+   * @param worker its id; default: a new one
+   */
+  turns(names: readonly string[], leaseMs: number, worker?: string): Turns;
+  /** The workers and partitions of a crawl; `null`: the store has none of this name. Only reads. */
+  workers(name: string): Promise<CrawlWorkers | null>;
+  /** Ends the connections. Rows are to be closed before. */
+  close(): Promise<void>;
+}
+
+/** One of the servers over which the names of a crawl are spread. */
+export interface ServerStore extends SharedStore {
+  readonly moves: StoreMoves;
+  /** Space that the rows of a name take, bytes. */
+  sizeOf(name: string): Promise<number>;
+}
+
+export interface StoredRows extends OrderedRows {
+  isEmpty(): Promise<boolean>;
+}
+
+/**
+ * Leases by the clock of the server, so those of the processes may differ. Each holder gets a token one higher than the
+ * last, a fencing token (M. Kleppmann, "How to do distributed locking", 2016), which goes with every batch. So a lease
+ * only keeps writers apart, and the token protects the rows whatever clocks and pauses do.
+ */
+export interface StoreLeases {
+  /** Takes a lease that nobody holds; otherwise says who does. */
+  take(
+    name: string,
+    holder: string,
+    leaseMs: number,
+  ): Promise<{ readonly token: string } | { readonly holder: string }>;
+  /** Extends a lease, from now. False: another one has it, or none. */
+  keep(name: string, holder: string, leaseMs: number): Promise<boolean>;
+  drop(name: string, holder: string): Promise<void>;
+}
+
+/**
+ * Where the rows of a name are: nothing is known of the name; here; on their way to this server, where nobody else sees
+ * them; or on another one.
+ */
+export type Whereabouts = 'nowhere' | 'here' | 'arriving' | MovedTo;
+
+export interface MovedTo {
+  /** The other server, as its callers name it. */
+  readonly to: string;
+  /** Token under which they arrived there. */
+  readonly token: string;
+}
+
+/**
+ * Moves of the rows of a name from one server to another. They are those of the old server until `leave` has resolved
+ * there, and those of the new one from then on; whoever meets the mark that `leave` leaves may call `settle`.
+ */
+export interface StoreMoves {
+  whereabouts(name: string): Promise<Whereabouts>;
+  /**
+   * Makes an empty place for rows with this id, which takes batches under the token that it resolves with, greater than
+   * `token`; nobody else sees them. What an earlier call left is removed. Rejects with `config-invalid` where the
+   * server has rows of that name already.
+   * @param from server that has the rows
+   */
+  receive(
+    name: string,
+    rows: { readonly id: string | null; readonly token: string; readonly from: string },
+  ): Promise<string>;
+  /**
+   * Ends the time of a name here, whole or not at all. Rejects with `lease-lost` where `token` is not the newest.
+   * @param appended called, while nothing can be appended, with the rows of `range` that are to go as well
+   */
+  leave(name: string, token: string, how: Leaving): Promise<void>;
+  /** Shows rows that have arrived under this token to all, and wants a turn of them; harmless where they are shown. */
+  settle(name: string, token: string): Promise<void>;
+  /** Removes rows that were left behind, or that were to arrive; from then on the name is where `to` says. */
+  forget(name: string, to: MovedTo): Promise<void>;
+}
+
+export interface Leaving extends MovedTo {
+  /** Keys of rows that others append. */
+  readonly range: { readonly gte: string; readonly lt: string };
+  appended(rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
+}
+
+/** Codes of errors after which a call may succeed later: the server answers again, or the map of servers is read. */
+export const STORE_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['redis-unreachable', 'postgres-unreachable', 'db-moved'] as const),
+]);
+
+export const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE_AWAY.has(error.code);

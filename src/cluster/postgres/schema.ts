@@ -1,0 +1,171 @@
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { Database } from './database.ts';
+import type { PgQuery, PgResult } from './pg.ts';
+import { isNoTable } from './postgres-errors.ts';
+
+type Run = (query: PgQuery) => Promise<PgResult>;
+
+/** Key of the advisory lock under which the schema is made and upgraded: `incrawl` in ASCII. */
+const LOCK = '29672313846620268';
+
+/**
+ * The steps from each version to the next one, the first from nothing. `batch` is the id of the last batch of a name,
+ * by which a writer whose connection broke learns whether it was committed. The lease is in a table of its own, so that
+ * a heartbeat waits for no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null
+ * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last
+ * that went well. For people, `resting` tells what the last turn has left, and the row of a worker how it fares. All
+ * three tables are updated in place all the time, so their pages keep space for it (heap-only
+ * tuples).
+ */
+const STEPS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE incrawl.names (
+       part integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE, id text,
+       token bigint NOT NULL DEFAULT 0, batch uuid
+     ) WITH (fillfactor = 50)`,
+    `CREATE TABLE incrawl.leases (
+       part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity',
+       wanted timestamptz, asked bigint NOT NULL DEFAULT 0, failures integer NOT NULL DEFAULT 0, fault text
+     ) WITH (fillfactor = 50)`,
+    `CREATE TABLE incrawl.workers (
+       crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL, PRIMARY KEY (crawl, worker)
+     ) WITH (fillfactor = 50)`,
+  ],
+  [
+    `ALTER TABLE incrawl.workers ADD since timestamptz NOT NULL DEFAULT clock_timestamp(),
+       ADD heard timestamptz NOT NULL DEFAULT clock_timestamp(), ADD report text, ADD fault text`,
+    'ALTER TABLE incrawl.leases ADD resting text',
+  ],
+];
+
+/** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
+const FIRST_PART = `SELECT setval(pg_get_serial_sequence('incrawl.names', 'part'), 1 + floor(random() * 1e9)::bigint)`;
+
+/**
+ * The first version of a release. Of those before, 1 had the keys themselves, 4 a row for each link between partitions.
+ */
+const OLDEST = 5;
+const NEWEST = OLDEST + STEPS.length - 1;
+
+/** Brings the schema to the version of this program. Rejects with `db-version` where it cannot. */
+export async function upgradeSchema(db: Database): Promise<void> {
+  if ((await schemaVersion(db)) === NEWEST) return;
+  await db.patiently(() =>
+    db.transaction(async (run) => {
+      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
+      await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
+      const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
+      const from = Number(rows[0]?.[0] ?? 0);
+      for (const step of STEPS.slice(from === 0 ? 0 : from - OLDEST + 1)) for (const text of step) await run({ text });
+      if (from === 0) await run({ text: FIRST_PART });
+      await run({ text: 'DELETE FROM incrawl.format' });
+      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [NEWEST] });
+    }),
+  );
+}
+
+/** 0: there is no schema yet. */
+export async function schemaVersion(db: Database): Promise<number> {
+  const exists = await db.query({ text: `SELECT to_regclass('incrawl.format') IS NOT NULL` });
+  if (exists.rows[0]?.[0] !== true) return 0;
+  const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' });
+  const version = Number(rows[0]?.[0] ?? 0);
+  if (version > NEWEST) {
+    throw new CrawlError(
+      'db-version',
+      `the tables in PostgreSQL have version ${version}, and this incrawl knows ${NEWEST}: use a newer one`,
+    );
+  }
+  if (version < OLDEST) {
+    throw new CrawlError(
+      'db-version',
+      `the tables in PostgreSQL have version ${version}, which no released incrawl wrote or reads: move their crawls ` +
+        'by "incrawl export-db" of the one that made them, and remove the schema "incrawl"',
+    );
+  }
+  return version;
+}
+
+/** Whether the tables are there, in the version of this program. */
+export async function hasTables(db: Database): Promise<boolean> {
+  if (!upToDate.has(db) && (await schemaVersion(db)) === NEWEST) upToDate.add(db);
+  return upToDate.has(db);
+}
+
+/** The table of the rows of a part. */
+export const tableOf = (part: number): string => `incrawl.rows_${part}`;
+
+/** Makes the table of a name where none is known; resolves with its part. */
+export async function ensurePart(db: Database, name: string): Promise<number> {
+  const known = await knownPart(db, name);
+  if (known !== null) return known;
+  await upgradeSchema(db);
+  return db.patiently(() =>
+    db.transaction(async (run) => {
+      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: 'INSERT INTO incrawl.names (name) VALUES ($1) ON CONFLICT DO NOTHING', values: [name] });
+      const { rows } = await run({ text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] });
+      const part = Number(rows[0]?.[0]);
+      await run({ text: 'INSERT INTO incrawl.leases (part) VALUES ($1) ON CONFLICT DO NOTHING', values: [part] });
+      await createTable(run, part);
+      return part;
+    }),
+  );
+}
+
+/** Databases whose schema has been seen at the version of this program. It does not go back, but may be removed. */
+const upToDate = new WeakSet<Database>();
+
+const partsOf = new WeakMap<Database, Map<string, number>>();
+
+/** As {@link partOf}, from memory where the name has been asked for before. */
+export async function knownPart(db: Database, name: string): Promise<number | null> {
+  return partsOf.get(db)?.get(name) ?? partOf(db, name);
+}
+
+/**
+ * Uses the part of a name. Where tables that this process remembers were removed since, they are made anew.
+ */
+export async function withPart<Value>(
+  db: Database,
+  name: string,
+  use: (part: number) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await use(await ensurePart(db, name));
+  } catch (error) {
+    if (!isNoTable(error)) throw error;
+    upToDate.delete(db);
+    partsOf.delete(db);
+    return use(await ensurePart(db, name));
+  }
+}
+
+/** `null`: nothing has been stored under the name. */
+export async function partOf(db: Database, name: string): Promise<number | null> {
+  if (!(await hasTables(db)) && (await schemaVersion(db)) === 0) return null;
+  const asked = { text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] };
+  const { rows } = await db.query(asked).catch((error: unknown) => {
+    if (!isNoTable(error)) throw error;
+    upToDate.delete(db);
+    return { rows: [] };
+  });
+  const parts = partsOf.get(db) ?? new Map<string, number>();
+  partsOf.set(db, parts);
+  const part = rows[0]?.[0];
+  if (part === undefined) parts.delete(name);
+  else parts.set(name, Number(part));
+  return part === undefined ? null : Number(part);
+}
+
+/**
+ * Vacuum must keep up with due entries that move: a tenth of the rows are enough for it. Stored links are compressed in
+ * their row rather than moved out of it.
+ */
+export async function createTable(run: Run, part: number): Promise<void> {
+  await run({
+    text: `CREATE TABLE IF NOT EXISTS ${tableOf(part)} (key bytea PRIMARY KEY, value bytea NOT NULL)
+      WITH (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.1, toast_tuple_target = 4080)`,
+  });
+}

@@ -1,0 +1,258 @@
+// cluster/servers/: the servers of a crawl, and on which of them its partitions lie.
+
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../core/config/schema.ts';
+import { withoutCredentials } from '../../core/config/store-url.ts';
+import { MovedError } from '../../core/domain/errors.ts';
+import { isAway, type ServerStore, type SharedStore } from '../ports/shared-store.ts';
+import type { CrawlWorkers, WorkerRow } from '../ports/workers.ts';
+import { openPostgresStore } from '../postgres/shared-store.ts';
+import { changeShared, readShared } from '../workers/shared-text.ts';
+import {
+  FIRST_SERVER,
+  MAP_KEY,
+  ONE_SERVER,
+  parseServerMap,
+  partOfName,
+  type ServerMap,
+  serverIn,
+  serversIn,
+  spreadMap,
+} from './server-map.ts';
+import { ServerTurns } from './server-turns.ts';
+
+/** The servers of a crawl as one store: each name is asked of the server that has its rows. */
+export interface CrawlStore extends SharedStore {
+  /** Writes the map of a crawl that begins, unless there is one. */
+  spread(partitions: number): Promise<void>;
+  /** Reads the map anew. */
+  readMap(): Promise<ServerMap>;
+  changeMap(change: (map: ServerMap) => ServerMap): Promise<ServerMap>;
+  /** The store of one server, as the map names it. */
+  on(server: string): ServerStore;
+  /** A server as the map names it: the first one has no URL there. */
+  named(url: string): string;
+}
+
+type OpenServer = (url: string) => ServerStore;
+
+/** Servers that a name is looked for on: more means that their marks lead in a circle. */
+const HOPS = 8;
+
+/**
+ * Opens the servers of a crawl, and reads on which of them its partitions lie. Rejects with `package-missing`, and with
+ * an error of the first server.
+ * @param cluster of the configuration; its `store` names the first server
+ */
+export async function openCrawlStore(
+  cluster: Pick<Config['cluster'], 'store' | 'servers' | 'name' | 'leaseMs'>,
+  open: OpenServer = openPostgresStore,
+): Promise<CrawlStore> {
+  const store = new ServersOfCrawl(cluster, open);
+  try {
+    await store.readMap();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+class ServersOfCrawl implements CrawlStore {
+  readonly product: string;
+  readonly leases: SharedStore['leases'];
+  readonly #cluster: Pick<Config['cluster'], 'store' | 'servers' | 'name' | 'leaseMs'>;
+  readonly #crawl: string;
+  readonly #open: OpenServer;
+  readonly #stores = new Map<string, ServerStore>();
+  #map: ServerMap = ONE_SERVER;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** Partitions that have left the server of the map, whose move was cut short before it changed the map. */
+  readonly #left = new Map<string, { readonly from: string; readonly to: string }>();
+
+  constructor(cluster: Pick<Config['cluster'], 'store' | 'servers' | 'name' | 'leaseMs'>, open: OpenServer) {
+    this.#cluster = cluster;
+    this.#crawl = partOfName(cluster.name)?.crawl ?? cluster.name;
+    this.#open = open;
+    this.product = this.on(FIRST_SERVER).product;
+    this.leases = {
+      take: (name, holder, leaseMs) => this.#ask(name, (store) => store.leases.take(name, holder, leaseMs)),
+      keep: (name, holder, leaseMs) => this.#storeOf(name).leases.keep(name, holder, leaseMs),
+      drop: (name, holder) => this.#storeOf(name).leases.drop(name, holder),
+    };
+  }
+
+  id(name: string, proposed?: string): Promise<string | null> {
+    return this.#ask(name, (store) => store.id(name, proposed));
+  }
+
+  isWhole(name: string): Promise<boolean> {
+    return this.#ask(name, (store) => store.isWhole(name));
+  }
+
+  async danger(name: string): Promise<string | null> {
+    const servers = partOfName(name) === null ? serversIn(this.#map) : [this.#serverOf(name)];
+    for (const server of servers) {
+      const danger = await this.on(server)
+        .danger(name)
+        .catch((error: unknown) => {
+          // Workers go on with the partitions of the others.
+          if (server === FIRST_SERVER || !isAway(error)) throw error;
+          return null;
+        });
+      if (danger !== null) return server === FIRST_SERVER ? danger : `${server}: ${danger}`;
+    }
+    return null;
+  }
+
+  now(name: string): Promise<number> {
+    return this.#storeOf(name).now(name);
+  }
+
+  rows(name: string, token: string | null): ReturnType<SharedStore['rows']> {
+    return this.#storeOf(name).rows(name, token);
+  }
+
+  append(name: string, rows: Parameters<SharedStore['append']>[1]): Promise<void> {
+    return this.#ask(name, (store) => store.append(name, rows));
+  }
+
+  turns(names: readonly string[], leaseMs: number, worker = randomUUID()): ServerTurns {
+    return new ServerTurns({
+      worker,
+      partitions: names.length,
+      open: (server) => this.on(server).turns(names, leaseMs, worker),
+      serverOf: (partition) => this.#serverOf(names[partition] as string),
+      servers: () => serversIn(this.#map),
+      refresh: (olderThanMs) => this.#refresh(olderThanMs),
+      follow: (error) => this.#follow(error),
+    });
+  }
+
+  /** Those of servers that do not answer are left out, unless it is the first one. */
+  async workers(name: string): Promise<CrawlWorkers | null> {
+    await this.readMap();
+    const all = await Promise.all(
+      serversIn(this.#map).map((server) =>
+        this.on(server)
+          .workers(name)
+          .catch((error: unknown) => {
+            if (server === FIRST_SERVER || !isAway(error)) throw error;
+            return null;
+          }),
+      ),
+    );
+    return mergedWorkers(all.filter((each) => each !== null));
+  }
+
+  on(server: string): ServerStore {
+    const known = this.#stores.get(server);
+    if (known !== undefined) return known;
+    const opened = this.#open(this.#urlOf(server));
+    this.#stores.set(server, opened);
+    return opened;
+  }
+
+  named(url: string): string {
+    const bare = withoutCredentials(url);
+    return bare === withoutCredentials(this.#cluster.store) ? FIRST_SERVER : bare;
+  }
+
+  async spread(partitions: number): Promise<void> {
+    const first = spreadMap(
+      partitions,
+      this.#cluster.servers.map((url) => this.named(url)),
+    );
+    await changeShared(this.#shared, MAP_KEY, (text) => ({
+      text: text === null ? JSON.stringify(first) : null,
+      answer: null,
+    }));
+    await this.readMap();
+  }
+
+  async readMap(): Promise<ServerMap> {
+    this.#map = parseServerMap(await readShared(this.#shared, MAP_KEY));
+    this.#readAt = performance.now();
+    return this.#map;
+  }
+
+  async changeMap(change: (map: ServerMap) => ServerMap): Promise<ServerMap> {
+    this.#map = await changeShared(this.#shared, MAP_KEY, (text) => {
+      const changed = change(parseServerMap(text ?? undefined));
+      return { text: JSON.stringify(changed), answer: changed };
+    });
+    return this.#map;
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores.values()) await store.close();
+  }
+
+  get #shared() {
+    return { store: this.on(FIRST_SERVER), name: this.#crawl, leaseMs: this.#cluster.leaseMs };
+  }
+
+  /** With the password of the configuration, where it has one. */
+  #urlOf(server: string): string {
+    const { store, servers } = this.#cluster;
+    if (server === FIRST_SERVER) return store;
+    return servers.find((url) => withoutCredentials(url) === server) ?? server;
+  }
+
+  #serverOf(name: string): string {
+    const part = partOfName(name);
+    if (part === null || part.crawl !== this.#crawl) return FIRST_SERVER;
+    const server = serverIn(this.#map, part.partition);
+    const left = this.#left.get(name);
+    return left?.from === server ? left.to : server;
+  }
+
+  #storeOf(name: string): ServerStore {
+    return this.on(this.#serverOf(name));
+  }
+
+  async #ask<Answer>(name: string, use: (store: ServerStore) => Promise<Answer>): Promise<Answer> {
+    for (let hop = 1; ; hop++) {
+      try {
+        return await use(this.#storeOf(name));
+      } catch (error) {
+        if (!(error instanceof MovedError) || hop === HOPS) throw error;
+        await this.#follow(error);
+      }
+    }
+  }
+
+  async #refresh(olderThanMs: number): Promise<void> {
+    if (performance.now() - this.#readAt >= olderThanMs) await this.readMap();
+  }
+
+  /** Learns where the rows of a name are from the server that has them no more. */
+  async #follow({ of: name, to, token }: MovedError): Promise<void> {
+    const before = this.#serverOf(name);
+    await this.readMap();
+    if (this.#serverOf(name) !== before) return;
+    const part = partOfName(name);
+    const from = serverIn(this.#map, part?.partition ?? '');
+    if (to === from) this.#left.delete(name);
+    else this.#left.set(name, { from, to });
+    if (token !== '') await this.on(to).moves.settle(name, token);
+  }
+}
+
+/** A worker shows its signs of life on each server: the last one counts. */
+function mergedWorkers(all: readonly CrawlWorkers[]): CrawlWorkers | null {
+  const [first] = all;
+  if (first === undefined) return null;
+  const newest = new Map<string, WorkerRow>();
+  for (const row of all.flatMap(({ workers }) => workers)) {
+    const other = newest.get(row.id);
+    if (other === undefined || row.heardAt > other.heardAt) newest.set(row.id, row);
+  }
+  const partitions = all.flatMap((each) => each.partitions);
+  const spread = partitions.filter((each) => partOfName(each.name) !== null);
+  return {
+    at: first.at,
+    workers: [...newest.values()].sort((a, b) => a.since - b.since),
+    partitions: (spread.length > 0 ? spread : partitions).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}

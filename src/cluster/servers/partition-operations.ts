@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../core/config/schema.ts';
+import { SERVER_URL, withoutCredentials, withoutPassword } from '../../core/config/store-url.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { readClusterMark } from '../../core/operations/state/cluster-mark.ts';
+import { segmentsPlace } from '../../core/operations/state/segments-mark.ts';
+import type { OnWork } from '../../core/ports/work-progress.ts';
+import { partitionName, requireSpread } from '../partitions/shared-partitions.ts';
+import { openStoreOf } from '../workers/open-shared-db.ts';
+import type { CrawlStore } from './crawl-store.ts';
+import { type MoveSummary, movePartition } from './move-partition.ts';
+import { FIRST_SERVER, serverIn } from './server-map.ts';
+
+export interface PartitionsOptions {
+  readonly config: Config;
+  /** State directory of the whole crawl. */
+  readonly dir: string;
+  readonly onWork?: OnWork;
+}
+
+/** Where a partition lies. */
+export interface PartitionView {
+  /** Three digits. */
+  readonly partition: string;
+  /** URL, without a password. */
+  readonly server: string;
+  /** Space in tables and indexes, bytes. */
+  readonly bytes: number;
+  /** Server that a move was to lead to which has not ended; `null`: none. */
+  readonly movingTo: string | null;
+}
+
+export interface MovedPartition {
+  readonly partition: string;
+  readonly from: string;
+  readonly to: string;
+  /** `finished`: an earlier move, which was cut short, had copied it; `present`: it lay there. */
+  readonly outcome: MoveSummary['outcome'];
+  /** Rows that were copied. */
+  readonly rows: number;
+  /** Space that it took before, bytes. */
+  readonly bytes: number;
+}
+
+export interface MoveOptions {
+  readonly signal: AbortSignal;
+  /** Says where the partition is, and moves nothing. */
+  readonly isDry: boolean;
+  readonly onWait: (error: CrawlError) => void;
+}
+
+/** A turn of a worker takes a minute, and the end of its round. */
+const WAIT_MS = 5 * 60_000;
+
+/** The partitions of a crawl, with the servers on which they lie. */
+export function partitionViews(options: PartitionsOptions): Promise<readonly PartitionView[]> {
+  return withPartitions(options, async (store, partitions) => {
+    const map = await store.readMap();
+    const views: PartitionView[] = [];
+    for (let number = 0; number < partitions; number++) {
+      const partition = senderOf(number);
+      const server = serverIn(map, partition);
+      const bytes = await store.on(server).sizeOf(partitionName(options.config.cluster.name, number));
+      const move = map.moving[partition];
+      const movingTo = move === undefined ? null : shown(options.config, move.to);
+      views.push({ partition, server: shown(options.config, server), bytes, movingTo });
+    }
+    return views;
+  });
+}
+
+/**
+ * Moves a partition to another server. Rejects as `movePartition` does, and with `usage-invalid` for a partition that
+ * is none, or what is no URL of a server.
+ */
+export function movePartitionTo(
+  options: PartitionsOptions,
+  asked: { readonly partition: string; readonly url: string },
+  { signal, isDry, onWait }: MoveOptions,
+): Promise<MovedPartition> {
+  const { config, onWork } = options;
+  const { name, leaseMs } = config.cluster;
+  if (!SERVER_URL.test(asked.url)) {
+    const wanted = 'expected the URL of a PostgreSQL, such as postgres://crawler@10.0.0.8/crawl';
+    throw new CrawlError('usage-invalid', `${withoutPassword(asked.url)} names no server: ${wanted}`);
+  }
+  const isKnown = [config.cluster.store, ...config.cluster.servers].includes(asked.url);
+  if (!isKnown && asked.url !== withoutCredentials(asked.url)) {
+    const how = 'leave it out here, and set it by PGPASSWORD, in ~/.pgpass or in cluster.servers of all machines';
+    throw new CrawlError(
+      'usage-invalid',
+      `${withoutPassword(asked.url)} has a password, which workers need too: ${how}`,
+    );
+  }
+  return withPartitions(options, async (store, partitions) => {
+    const number = /^\d{1,3}$/.test(asked.partition) ? Number(asked.partition) : partitions;
+    if (number >= partitions) {
+      const known = `the crawl "${name}" has ${partitions}, 000 to ${senderOf(partitions - 1)}`;
+      throw new CrawlError('usage-invalid', `there is no partition ${asked.partition}: ${known}`);
+    }
+    const partition = senderOf(number);
+    const to = store.named(asked.url);
+    const before = serverIn(await store.readMap(), partition);
+    const bytes = await store.on(before).sizeOf(partitionName(name, number));
+    const viewOf = ({ from, outcome, rows }: MoveSummary): MovedPartition => {
+      return { partition, from: shown(config, from), to: shown(config, to), outcome, rows, bytes };
+    };
+    if (isDry) {
+      await store.on(to).now(name);
+      return viewOf({ from: before, outcome: before === to ? 'present' : 'moved', rows: 0 });
+    }
+    return viewOf(
+      await movePartition({
+        ...{ store, crawl: name, partition, to, leaseMs, waitMs: WAIT_MS },
+        ...{ signal, onWait, onWork },
+      }),
+    );
+  });
+}
+
+async function withPartitions<Value>(
+  { config, dir }: PartitionsOptions,
+  use: (store: CrawlStore, partitions: number) => Promise<Value>,
+): Promise<Value> {
+  const folder = resolve(dir);
+  const partitions = readClusterMark(folder)?.partitions;
+  if (partitions === undefined) {
+    const how = 'a crawl in partitions begins with "incrawl work" and cluster.store';
+    throw new CrawlError('usage-invalid', `${dir} holds no crawl in partitions: ${how}`);
+  }
+  const store = await openStoreOf(config, folder);
+  try {
+    const place = { store, dir: folder, name: config.cluster.name, segments: segmentsPlace(config) };
+    return await use(store, (await requireSpread({ ...place, partitions })).partitions);
+  } finally {
+    await store.close();
+  }
+}
+
+const shown = ({ cluster }: Config, server: string): string =>
+  server === FIRST_SERVER ? withoutCredentials(cluster.store) : server;

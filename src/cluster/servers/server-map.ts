@@ -1,0 +1,61 @@
+import { withoutCredentials } from '../../core/config/store-url.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+
+/** Server of `cluster.store`, which has the map, and what all partitions share. Others are named by their URLs. */
+export const FIRST_SERVER = '';
+
+/**
+ * On which server each partition lies: a row of the first server. One that is not named lies on the first server. URLs
+ * have no passwords: these are those of the configuration, or of the environment.
+ */
+export interface ServerMap {
+  /** By partition, three digits. */
+  readonly of: Readonly<Record<string, string>>;
+  /** Moves that have begun and not ended. */
+  readonly moving: Readonly<Record<string, ServerMove>>;
+}
+
+export interface ServerMove {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Key of the row. */
+export const MAP_KEY = 'servers';
+export const ONE_SERVER: ServerMap = { of: {}, moving: {} };
+
+export const parseServerMap = (text: string | undefined): ServerMap =>
+  text === undefined ? ONE_SERVER : (JSON.parse(text) as ServerMap);
+
+export const serverIn = (map: ServerMap, partition: string): string => map.of[partition] ?? FIRST_SERVER;
+
+/** The map with a partition on another server. */
+export function withServer(map: ServerMap, partition: string, server: string): ServerMap {
+  const { [partition]: _, ...of } = map.of;
+  return { ...map, of: server === FIRST_SERVER ? of : { ...of, [partition]: server } };
+}
+
+/** The map with what is known of a move of a partition; `null`: it has ended. */
+export function withMove(map: ServerMap, partition: string, move: ServerMove | null): ServerMap {
+  const { [partition]: _, ...moving } = map.moving;
+  return { ...map, moving: move === null ? moving : { ...moving, [partition]: move } };
+}
+
+/** A new crawl: its partitions lie on the first server and these, in turn. */
+export function spreadMap(partitions: number, servers: readonly string[]): ServerMap {
+  const all = [FIRST_SERVER, ...new Set(servers.map(withoutCredentials))];
+  let map = ONE_SERVER;
+  for (let partition = 0; partition < partitions; partition++) {
+    map = withServer(map, senderOf(partition), all[partition % all.length] as string);
+  }
+  return map;
+}
+
+/** All servers that have partitions, and the first one. */
+export const serversIn = (map: ServerMap): readonly string[] => [...new Set([FIRST_SERVER, ...Object.values(map.of)])];
+
+/** Crawl and partition of the name of the crawl db of a partition; `null`: it is no such name. */
+export function partOfName(name: string): { readonly crawl: string; readonly partition: string } | null {
+  const [, crawl, partition] = /^(.*):(\d{3})$/.exec(name) ?? [];
+  return crawl === undefined || partition === undefined ? null : { crawl, partition };
+}

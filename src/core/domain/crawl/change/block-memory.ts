@@ -1,0 +1,225 @@
+// core/domain/crawl/change/: what visits say about how often, and where, a page changes.
+
+import { type BlockPrint, MAX_BLOCK_PRINTS } from '../../../../page/diff/block-prints.ts';
+import type { PlacePrint } from '../../../../page/diff/page-places.ts';
+import {
+  changedPlaces,
+  ELSEWHERE,
+  MAX_NAMED,
+  namedPlaces,
+  packPlaces,
+  rememberPlaces,
+  shortName,
+  unpackPlaces,
+} from '../../../../page/diff/place-diff.ts';
+import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { churnAfter, type Finding, VOLATILE_CHURN } from './change-belief.ts';
+import {
+  ABSENT,
+  type ComparedSiblings,
+  compareSiblings,
+  freshSiblings,
+  isRestless,
+  type LearntSiblings,
+  learnSiblings,
+  type RememberedSibling,
+  withRestless,
+} from './like-siblings.ts';
+
+/** A block of a page at its last visit: all elements of one kind in one container. */
+export interface RememberedBlock {
+  /** 32-bit hash of its path and of whether it belongs to the main content. */
+  readonly key: number;
+  /** As {@link BlockPrint.print}; {@link ABSENT}: content that comes and goes was not there. */
+  readonly print: number;
+  readonly isMain: boolean;
+  /** As {@link churnAfter}. */
+  readonly churn: number;
+  /** Its elements; absent where it was the same at the last visits, and in records of older versions. */
+  readonly siblings?: readonly RememberedSibling[];
+}
+
+/** Memory of a page: its blocks, to find those that always change, and its places, to name those that did. */
+export interface BlockMemory {
+  /** At most {@link MAX_BLOCK_PRINTS}. */
+  readonly blocks: readonly RememberedBlock[];
+  /** Places that differed at the last visit with another body, as {@link namedPlaces}. */
+  readonly changed: readonly string[];
+  /** Paths, or `PATH:N` for one element, that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
+  readonly volatile: readonly string[];
+  /** The places at the last visit with another body, packed; `null` where none were kept, as in older versions. */
+  readonly places: string | null;
+  /** Characters of its content; absent in records of older versions. */
+  readonly contentChars?: number;
+  /** Only volatile parts, of the content or around it, differed at the last visit with another body; absent: others. */
+  readonly isCalm?: true;
+}
+
+/** Most elements of a page that have churn. */
+export const MAX_RESTLESS = 16;
+/** Volatile parts have at most this share of the content: a growing article is none. */
+const MOST_VOLATILE = 0.25;
+
+export interface LearntBlocks {
+  readonly memory: BlockMemory;
+  /** Only volatile parts of the content changed. */
+  readonly isOnlyVolatile: boolean;
+  /** Some other part of the content changed. */
+  readonly isContentOther: boolean;
+}
+
+/** Prints of the parts of a page; `places` is absent in segments of older versions. */
+export interface FoundParts {
+  readonly blocks: readonly BlockPrint[];
+  readonly places?: readonly PlacePrint[] | undefined;
+}
+
+/**
+ * The memory after a visit that found another body with these parts; `before` is `null` without a comparable memory.
+ */
+export function learnBlocks(before: BlockMemory | null, found: FoundParts): LearntBlocks {
+  return before === null
+    ? { memory: freshMemory(found), isOnlyVolatile: false, isContentOther: false }
+    : learn(before, found, true);
+}
+
+/**
+ * The memory when the body of the last visit was parsed anew: its parts as they are found now, with the churn that they
+ * had. No visit happened, so nothing is learnt, and what the last visit found changed stays.
+ */
+export function rereadBlocks(before: BlockMemory | null, found: FoundParts): BlockMemory {
+  if (before === null) return freshMemory(found);
+  const { changed, isCalm } = before;
+  return { ...learn(before, found, false).memory, changed, ...(isCalm ? { isCalm } : {}) };
+}
+
+function freshMemory({ blocks, places }: FoundParts): BlockMemory {
+  return {
+    blocks: blocks.map((block) => ({ key: keyOf(block), print: block.print, isMain: block.isMain, churn: 0 })),
+    changed: [],
+    volatile: [],
+    places: places === undefined ? null : packPlaces(rememberPlaces(places)),
+    contentChars: sizeOf(blocks.filter(({ isMain }) => isMain)),
+  };
+}
+
+/** A block of this visit beside that of the visit before. */
+interface ComparedBlock {
+  readonly block: BlockPrint;
+  readonly key: number;
+  /** `null`: it is new. */
+  readonly old: RememberedBlock | null;
+  readonly isSame: boolean;
+  /** `null`: its elements cannot be compared. */
+  readonly siblings: ComparedSiblings | null;
+}
+
+interface LearntBlock extends ComparedBlock {
+  readonly churn: number;
+  readonly isVolatile: boolean;
+  readonly learntSiblings: LearntSiblings | null;
+}
+
+function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisit: boolean): LearntBlocks {
+  const known = new Map(before.blocks.map((block) => [block.key, block]));
+  const compared = blocks.map((block) => {
+    const key = keyOf(block);
+    return compareBlock(block, key, known.get(key) ?? null);
+  });
+  const content = compared.filter(({ block }) => block.isMain);
+  const keys = new Set(compared.map(({ key }) => key));
+  const gone = before.blocks.filter(({ key, isMain }) => isMain && !keys.has(key));
+  const contentChars = sizeOf(blocks.filter(({ isMain }) => isMain));
+  const isContentThere = gone.length === 0 && content.every(({ old }) => old !== null);
+  const charsBefore = before.contentChars ?? (isContentThere ? contentChars : Number.POSITIVE_INFINITY);
+  const still = content.reduce((sum, { block, isSame, siblings }) => {
+    return sum + (isSame ? block.chars : (siblings?.sameChars ?? 0));
+  }, 0);
+  const isStill = still >= (1 - MOST_VOLATILE) * Math.max(contentChars, charsBefore);
+  const finding: Finding = { isVisit, isRestStill: isVisit && isStill };
+  const most = MOST_VOLATILE * contentChars;
+  const learnt = compared.map((each) => learnBlock(each, finding, most));
+  const differing = learnt.filter(({ block, isSame }) => block.isMain && !isSame);
+  const absent = gone.map((block) => absentBlock(block, finding));
+  const leaving = absent.filter((_, i) => gone[i]!.print !== ABSENT);
+  const remembered = before.places === null ? null : unpackPlaces(before.places);
+  const isDiffering = differing.length + leaving.length > 0;
+  const isOnlyVolatile =
+    finding.isRestStill &&
+    isDiffering &&
+    differing.every(isPartVolatile) &&
+    leaving.every(({ churn }) => churn >= VOLATILE_CHURN);
+  const around = learnt.filter(({ block, isSame }) => !block.isMain && !isSame);
+  const isOnlyAround = isVisit && !isDiffering && around.length > 0 && around.every(isPartVolatile);
+  return {
+    memory: {
+      blocks: withAbsent(remember(learnt, finding), absent),
+      changed: remembered === null || seen === undefined ? [] : namedPlaces(changedPlaces(remembered, seen)),
+      volatile: learnt.flatMap(volatileNames).slice(0, MAX_NAMED).map(shortName),
+      places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
+      contentChars,
+      ...(isOnlyVolatile || isOnlyAround ? { isCalm: true } : {}),
+    },
+    isOnlyVolatile,
+    isContentOther: isDiffering && !isOnlyVolatile,
+  };
+}
+
+function compareBlock(block: BlockPrint, key: number, old: RememberedBlock | null): ComparedBlock {
+  const siblings =
+    old?.siblings === undefined || block.siblings === undefined ? null : compareSiblings(old.siblings, block.siblings);
+  return { block, key, old, isSame: old?.print === block.print, siblings };
+}
+
+function learnBlock(compared: ComparedBlock, finding: Finding, mostChars: number): LearntBlock {
+  const { block, old, isSame, siblings } = compared;
+  const isLarge = block.isMain && block.chars > mostChars;
+  // What only grows is written on, and the rest of the content is no part of its own.
+  const isLearning = isSame || !(isLarge || siblings?.isGrowth || block.path === ELSEWHERE);
+  const before = old?.churn ?? 0;
+  const churn = isLearning && old !== null ? churnAfter(before, !isSame, finding) : before;
+  return {
+    ...compared,
+    churn,
+    isVolatile: churn >= VOLATILE_CHURN && !isLarge,
+    learntSiblings: siblings === null ? null : learnSiblings(siblings, finding),
+  };
+}
+
+const isPartVolatile = ({ isVolatile, learntSiblings }: LearntBlock): boolean =>
+  isVolatile || learntSiblings?.isOnlyVolatile === true;
+
+function remember(blocks: readonly LearntBlock[], { isVisit }: Finding): RememberedBlock[] {
+  let left = MAX_RESTLESS;
+  return blocks.map(({ block, key, old, isSame, churn, learntSiblings }) => {
+    const found = isSame || old === null ? [] : freshSiblings(block.siblings ?? []);
+    const siblings = withRestless(learntSiblings?.siblings ?? found, left);
+    const restless = siblings.filter(isRestless).length;
+    left -= restless;
+    // Places that stay the same need no memory of each element.
+    const isKept = siblings.length > 0 && (!isSame || !isVisit || restless > 0);
+    return { key, print: block.print, isMain: block.isMain, churn, ...(isKept ? { siblings } : {}) };
+  });
+}
+
+/** Content that is not there. */
+function absentBlock({ key, print, churn }: RememberedBlock, finding: Finding): RememberedBlock {
+  return { key, print: ABSENT, isMain: true, churn: churnAfter(churn, print !== ABSENT, finding) };
+}
+
+/** Content first; what is not there takes the place of surroundings. */
+function withAbsent(found: readonly RememberedBlock[], absent: readonly RememberedBlock[]): RememberedBlock[] {
+  const content = found.filter(({ isMain }) => isMain);
+  const around = found.filter(({ isMain }) => !isMain);
+  const kept = absent.filter(({ churn }) => churn > 0).sort((a, b) => b.churn - a.churn);
+  return [...content, ...kept, ...around].slice(0, MAX_BLOCK_PRINTS);
+}
+
+function volatileNames({ block: { path }, isVolatile, learntSiblings }: LearntBlock): string[] {
+  return isVolatile ? [path] : (learntSiblings?.volatile ?? []).map((nth) => `${path}:${nth}`);
+}
+
+const sizeOf = (blocks: readonly BlockPrint[]): number => blocks.reduce((sum, { chars }) => sum + chars, 0);
+
+/** A block of the content and one of its surroundings may have the same path. */
+const keyOf = ({ path, isMain }: BlockPrint): number => murmur3(path, isMain ? 1 : 0);

@@ -1,0 +1,79 @@
+// core/domain/crawl/states/: the crawl datum, its states, and settle, the one transition function.
+
+import { type BlockMemory, type FoundParts, learnBlocks } from '../change/block-memory.ts';
+import { type HeaderClaims, isReadOtherwise } from '../headers/ladder.ts';
+import type { ScheduleVisit } from '../revisit/schedule.ts';
+import type { CrawlDatum } from './datum.ts';
+import { changeDistance } from './duplicate.ts';
+import type { FetchSuccess, ParseOutcome } from './outcome.ts';
+import { isPartial } from './truncation.ts';
+
+/** A full answer, with what parsing made of it. */
+export interface FullAnswer {
+  readonly outcome: FetchSuccess;
+  readonly claims: HeaderClaims;
+  /** `null` where the page was not parsed, or could not be. */
+  readonly parsed: ParseSuccess | null;
+  readonly parseFailure: Extract<ParseOutcome, { kind: 'parse-failed' }> | null;
+}
+
+export type ParseSuccess = Extract<ParseOutcome, { kind: 'parsed' }>;
+
+/** How an answer differs from the stored copy. */
+export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> {
+  /** As {@link changeDistance}, to the stored copy; `null` at first, and without signatures to compare. */
+  readonly distance: number | null;
+  /** As {@link ScheduleVisit.isContentOther}. */
+  readonly isContentOther?: boolean;
+  /** Memory of the blocks after the visit. */
+  readonly blocks: BlockMemory | null;
+}
+
+export function fullAnswer(outcome: FetchSuccess, parse: ParseOutcome | null): FullAnswer {
+  return {
+    outcome,
+    claims: { contentType: outcome.contentType, robotsTag: outcome.robotsTag ?? null },
+    parsed: parse?.kind === 'parsed' ? parse : null,
+    parseFailure: parse?.kind === 'parse-failed' ? parse : null,
+  };
+}
+
+export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: FullAnswer): Comparison {
+  const isSame =
+    datum.digest === outcome.digest &&
+    !isReadOtherwise(datum, { ...(parsed === null ? datum : readAs(datum, parsed)), ...claims });
+  if (isSame && !isCut(datum, outcome)) {
+    return { outcome: 'unchanged', evidence: 'digest', distance: 0, blocks: datum.blocks };
+  }
+  if (isSame) return { outcome: 'unchanged', evidence: 'partial', distance: null, blocks: datum.blocks };
+  // Signatures and blocks of other rules do not compare, nor do those of a part of a page.
+  const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
+  const parts = parsed === null ? null : partsOf(parsed);
+  const learnt = parts === null ? null : learnBlocks(isResigned || isCut(datum, outcome) ? null : datum.blocks, parts);
+  const blocks = learnt?.memory ?? null;
+  if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
+  if (isCut(datum, outcome)) return { outcome: 'modified', evidence: 'partial', distance: null, blocks };
+  const bits = parsed === null ? null : changeDistance(datum, parsed);
+  const distance = bits !== null && learnt?.isOnlyVolatile ? 0 : bits;
+  const evidence = distance !== null ? 'distance' : isResigned ? 'resigned' : 'digest';
+  return { outcome: 'modified', evidence, distance, blocks, isContentOther: learnt?.isContentOther ?? false };
+}
+
+/** Whether a body to be compared is a part of a page only: what is missing may be what has changed. */
+const isCut = (stored: CrawlDatum, answer: FetchSuccess): boolean =>
+  stored.digest !== null && (isPartial(stored.truncated) || isPartial(answer.truncated));
+
+/** What parsing made of the same bytes, in place of what it made of them before. */
+const readAs = (datum: CrawlDatum, parsed: ParseSuccess): CrawlDatum => ({
+  ...datum,
+  signature: parsed.signature,
+  changeSignature: parsed.changeSignature ?? null,
+  changeDigest: parsed.changeDigest ?? null,
+  signatureName: parsed.signatureName,
+  title: parsed.title,
+});
+
+/** The parts that a page was cut into; `null`: it was not cut. */
+export function partsOf({ blocks, places }: ParseSuccess): FoundParts | null {
+  return blocks === undefined && places === undefined ? null : { blocks: blocks ?? [], places };
+}

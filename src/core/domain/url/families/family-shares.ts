@@ -1,0 +1,219 @@
+// core/domain/url/families/: URLs that are alike: features, families, shares.
+
+import { ownText } from '../../../../page/own-text.ts';
+import { DAY_MS } from '../../time.ts';
+import { RecentPrints } from './recent-prints.ts';
+
+/**
+ * What is known of the families of like URLs of one host, or what has changed in it. It follows from the records of the
+ * host, and saves reading them all again.
+ */
+export interface HostShares {
+  readonly host: string;
+  /** 0: all that is known; else its number among the changes since, from 1. */
+  readonly part: number;
+  /** URLs of the host, and those without a first answer, that the figures account for. */
+  readonly urls: number;
+  readonly unfetched: number;
+  /** A URL of the host with the names of its families: by other names the figures are void. Of part 0 alone. */
+  readonly sample: { readonly url: string; readonly families: readonly string[] } | null;
+  /** As they are now. */
+  readonly families: readonly FamilyCounts[];
+  /** The last visits by the name of their family, as `RecentPrints.prints` gives them, the oldest first. */
+  readonly prints: readonly { readonly family: string; readonly prints: readonly string[] }[];
+  /** Pages with waiting links, by the family that decided. */
+  readonly waiting: readonly WaitingOfFamily[];
+  /** Names of families, `''` for none, whose pages of before have no waiting links any more. */
+  readonly emptied: readonly string[];
+  /** Whether there are pages with waiting links beyond those. */
+  readonly isCut: boolean;
+}
+
+interface WaitingOfFamily {
+  /** `null`: it is not known which. */
+  readonly family: UrlFamily | null;
+  readonly pages: readonly string[];
+}
+
+/** All that is known, from what was and the changes since, in their order. */
+export function joinedShares([whole, ...changes]: readonly [HostShares, ...HostShares[]]): HostShares {
+  const last = changes.at(-1);
+  if (last === undefined) return whole;
+  const families = new Map(whole.families.map((family) => [family.name, family]));
+  const prints = new Map(whole.prints.map(({ family, prints }) => [family, new RecentPrints(prints)]));
+  const waiting = new Map(whole.waiting.map((each) => [nameOf(each), { ...each, pages: new Set(each.pages) }]));
+  for (const change of changes) {
+    for (const family of change.families) families.set(family.name, family);
+    for (const { family, prints: more } of change.prints) {
+      prints.set(family, new RecentPrints([...(prints.get(family)?.prints() ?? []), ...more]));
+    }
+    for (const name of change.emptied) waiting.delete(name);
+    for (const { family, pages } of change.waiting) {
+      const known = waiting.get(family?.name ?? '') ?? { family, pages: new Set() };
+      for (const page of pages) known.pages.add(page);
+      waiting.set(family?.name ?? '', known);
+    }
+  }
+  return {
+    ...last,
+    sample: whole.sample,
+    families: [...families.values()],
+    prints: Array.from(prints, ([family, each]) => ({ family, prints: each.prints() })),
+    waiting: Array.from(waiting.values(), ({ family, pages }) => ({ family, pages: [...pages] })),
+    emptied: [],
+  };
+}
+
+const nameOf = ({ family }: WaitingOfFamily): string => family?.name ?? '';
+
+/** A measure of the space that it takes. */
+export const sizeOfShares = ({ families, prints, waiting }: HostShares): number =>
+  2 + families.length + prints.length + waiting.reduce((sum, { pages }) => sum + pages.length, 0);
+
+/** A set of URLs of one host that are probably alike. */
+export interface UrlFamily {
+  readonly name: string;
+  /** URLs that enter before anything is known of what they hold. */
+  readonly quota: number;
+}
+
+export interface ShareOptions {
+  /** Further URLs for each visit that brought something new, as long as most of them do. */
+  readonly growth: number;
+  /** URLs that a family without room is let have once in a day, so that none waits for ever. */
+  readonly trial: number;
+  /** Families counted; URLs of further ones are judged by their broader families. */
+  readonly maxFamilies: number;
+}
+
+/** What is known of a family. */
+interface FamilyFigures {
+  readonly family: string;
+  /** URLs in the crawl db. */
+  readonly entered: number;
+  /** URLs that may be there. */
+  readonly limit: number;
+  /** First visits, and those that brought something new; one that brought little counts a half. */
+  readonly visits: number;
+  readonly worthwhile: number;
+}
+
+export interface ShareVerdict {
+  /** `trial`: without room, as one of a few of a day. */
+  readonly verdict: 'enters' | 'trial' | 'waits';
+  /** The family that decided; `null` where none has used its quota, and none is known well. */
+  readonly by: FamilyFigures | null;
+}
+
+/** The counts of a family. */
+export interface FamilyCounts {
+  readonly name: string;
+  readonly entered: number;
+  readonly visits: number;
+  readonly worthwhile: number;
+  /** When the last URL entered, ms since the epoch. */
+  readonly lastAt: number;
+  readonly trialsLeft: number;
+}
+
+type Family = { -readonly [Field in Exclude<keyof FamilyCounts, 'name'>]: FamilyCounts[Field] };
+
+/** First visits after which a family decides by what they brought. */
+const KNOWN_WELL = 20;
+
+const UNDECIDED: ShareVerdict = Object.freeze({ verdict: 'enters', by: null });
+
+/**
+ * Shares of families of like URLs in the URLs of a host. Each new URL belongs to several families, from the narrowest
+ * to the broadest. The narrowest one that is known well decides, so that a trap spoils neither its neighbours nor its
+ * host; until one is, each has its quota. The share of a family grows with visits that bring something new: with w of v
+ * of them it may have quota + growth * w * w / v URLs, which has a bound where less than 1 / sqrt(growth) are of worth.
+ */
+export class FamilyShares {
+  readonly #options: ShareOptions;
+  readonly #families = new Map<string, Family>();
+  /** Names of families whose counts have changed since they were last taken. */
+  readonly #changed = new Set<string>();
+
+  /** @param counts of the families known so far */
+  constructor(options: ShareOptions, counts: readonly FamilyCounts[] = []) {
+    this.#options = options;
+    for (const { name, ...family } of counts) this.#families.set(name, family);
+  }
+
+  /** All counts, or those that have changed since the last call. */
+  takeCounts(which: 'all' | 'changed'): FamilyCounts[] {
+    const names = which === 'all' ? [...this.#families.keys()] : [...this.#changed];
+    this.#changed.clear();
+    return names.flatMap((name) => {
+      const family = this.#families.get(name);
+      return family === undefined ? [] : [{ name, ...family }];
+    });
+  }
+
+  get size(): number {
+    return this.#families.size;
+  }
+
+  /** @param families those of one URL, the narrowest first */
+  judge(families: readonly UrlFamily[], now: number): ShareVerdict {
+    for (const { name, quota } of families) {
+      const family = this.#families.get(name);
+      if (family === undefined) continue;
+      const isKnownWell = family.visits >= Math.min(KNOWN_WELL, quota);
+      const limit = this.#limitOf(family, quota);
+      if (!isKnownWell && family.entered < limit) continue;
+      const { entered, visits, worthwhile } = family;
+      const by = { family: name, entered, limit, visits, worthwhile };
+      if (entered < limit) return { verdict: 'enters', by };
+      if (family.trialsLeft === 0 && now - family.lastAt >= DAY_MS) family.trialsLeft = this.#options.trial;
+      return { verdict: family.trialsLeft > 0 ? 'trial' : 'waits', by };
+    }
+    return UNDECIDED;
+  }
+
+  /** Counts a URL that enters. */
+  enter(families: readonly UrlFamily[], now: number, { verdict, by }: ShareVerdict = UNDECIDED): void {
+    for (const { name } of families) {
+      const family = this.#families.get(name) ?? this.#added(name);
+      if (family === null) continue;
+      this.#changed.add(name);
+      family.entered++;
+      family.lastAt = Math.max(family.lastAt, now);
+      if (verdict === 'trial' && by?.family === name) family.trialsLeft--;
+    }
+  }
+
+  /** Counts a first visit. @param worth 0 for one that brought nothing new, 1 for one that did */
+  visit(families: readonly UrlFamily[], worth: number): void {
+    for (const { name } of families) {
+      const family = this.#families.get(name);
+      if (family === undefined) continue;
+      this.#changed.add(name);
+      family.visits++;
+      family.worthwhile += worth;
+    }
+  }
+
+  /** Whether a URL for which this family decides would enter. */
+  hasPlace({ name, quota }: UrlFamily, now: number): boolean {
+    return this.judge([{ name, quota }], now).verdict !== 'waits';
+  }
+
+  #limitOf({ visits, worthwhile }: Family, quota: number): number {
+    return quota + (visits === 0 ? 0 : Math.floor((this.#options.growth * worthwhile * worthwhile) / visits));
+  }
+
+  #added(name: string): Family | null {
+    if (this.#families.size >= this.#options.maxFamilies) return null;
+    const family = { entered: 0, visits: 0, worthwhile: 0, lastAt: Number.NEGATIVE_INFINITY, trialsLeft: 0 };
+    this.#families.set(ownText(name), family);
+    return family;
+  }
+}
+
+/** `a.org|cal: 100 of 100 URLs, 3 of 100 visits brought something new`. */
+export function figuresOf({ family, entered, limit, visits, worthwhile }: FamilyFigures): string {
+  const brought = `${worthwhile} of ${visits} visit${visits === 1 ? '' : 's'} brought something new`;
+  return `${family}: ${entered} of ${limit} URLs, ${brought}`;
+}

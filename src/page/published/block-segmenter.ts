@@ -1,0 +1,239 @@
+// page/published/: blocks and main content by the published rule (patent CN101645082A).
+
+import { type BlockTable, MAIN_BLOCK, TOPIC_BLOCK } from '../block-table.ts';
+import { cleanText } from '../metadata/statements.ts';
+import type { PageNode } from '../page-node.ts';
+
+/**
+ * The five classes of tags by which a page is cut into blocks (CN101645082A, module 210; the lists of the patent's
+ * figure are lost, these follow the meaning of the tags in HTML, layout tables of its time included).
+ */
+type TagClass = 'title' | 'block' | 'level' | 'ignore' | 'other';
+
+/** The table itself; whatever is in no list is `other`. */
+export const TAG_CLASSES: Readonly<Record<Exclude<TagClass, 'other'>, readonly string[]>> = Object.freeze({
+  title: 'title h1 h2 h3 h4 h5 h6'.split(' '),
+  block:
+    'address article aside blockquote body center details div dl fieldset figure footer form header main nav ol pre section table td th ul'.split(
+      ' ',
+    ),
+  level: 'br caption dd dt hr li p tbody tfoot thead tr'.split(' '),
+  ignore: 'script style noscript iframe object embed link meta template svg'.split(' '),
+});
+
+const CLASS_OF: ReadonlyMap<string, TagClass> = new Map(
+  Object.entries(TAG_CLASSES).flatMap(([tagClass, names]) => names.map((name) => [name, tagClass as TagClass])),
+);
+
+/** @param name of the element, lower case */
+export const tagClassOf = (name: string): TagClass => CLASS_OF.get(name) ?? 'other';
+
+/** Share of a block's text inside links above which it is a list of links on the theme of the page. */
+export const TOPIC_ANCHORS = 0.7;
+const MAX_TOPICS = 50;
+const MAX_TOPIC_CHARS = 200;
+
+/**
+ * Anchors on the theme of a page (CN101645082A): texts of links in content blocks that are more than 0.7 link text,
+ * each once.
+ */
+export function topicAnchors(blocks: BlockTable): string[] {
+  const found = new Set<string>();
+  let topics = 0;
+  for (let at = 0; at < blocks.count && found.size < MAX_TOPICS; at++) {
+    const type = blocks.types[at];
+    const isTopic = type === TOPIC_BLOCK;
+    if (!isTopic && (type !== MAIN_BLOCK || blocks.anchorChars[at]! <= TOPIC_ANCHORS * blocks.chars[at]!)) continue;
+    for (const line of (isTopic ? blocks.anchorTexts[topics++]! : blocks.textOf(at)).split('\n')) {
+      const text = cleanText(line, MAX_TOPIC_CHARS);
+      if (text !== '' && found.size < MAX_TOPICS) found.add(text);
+    }
+  }
+  return [...found];
+}
+
+/** Thresholds; a block is pooled when it passes one of the two. */
+export interface BlockThresholds {
+  /** Code points of its trimmed text nodes, without pooled blocks and titles below. */
+  readonly maxLooseChars: number;
+  readonly maxLooseLevels: number;
+}
+
+export const BLOCK_THRESHOLDS: BlockThresholds = Object.freeze({ maxLooseChars: 100, maxLooseLevels: 5 });
+
+export interface PageSegment {
+  /** `title`: a title or heading; `block`: one that passed a threshold; `residual`: the rest at the root. */
+  readonly kind: 'title' | 'block' | 'residual';
+  /** The element, and its name; the root for the residual block. */
+  readonly node: PageNode;
+  readonly name: string;
+  /** Names of its ancestors and its own, outermost first, the last eight. */
+  readonly path: readonly string[];
+  /** White space folded, a line per block or level tag. */
+  readonly text: string;
+  /** Code points of the trimmed text nodes, links included. */
+  readonly chars: number;
+  readonly anchorText: string;
+  readonly anchorChars: number;
+  readonly links: number;
+  readonly levels: number;
+}
+
+/** Metadata from `meta` elements; the first of a kind counts. */
+export interface StatedFacts {
+  readonly keywords: string | null;
+  readonly description: string | null;
+  /** Stated time of publication or change, as written. */
+  readonly time: string | null;
+}
+
+interface PageSegments {
+  /** In post-order: inner blocks come first. */
+  readonly segments: readonly PageSegment[];
+  readonly stated: StatedFacts;
+}
+
+const MAX_SEGMENTS = 20_000;
+const MAX_CHARS = 2_000_000;
+const TIME_NAMES = new Set(
+  'article:published_time article:modified_time og:updated_time date pubdate publishdate dc.date dc.date.issued dcterms.created dcterms.date last-modified datepublished'.split(
+    ' ',
+  ),
+);
+
+/** Text not yet in a block, on its way up. */
+interface Loose {
+  text: string;
+  anchors: string;
+  chars: number;
+  anchorChars: number;
+  links: number;
+  levels: number;
+}
+
+interface Open {
+  readonly node: PageNode;
+  readonly loose: Loose;
+  next: number;
+}
+
+const nothing = (): Loose => ({ text: '', anchors: '', chars: 0, anchorChars: 0, links: 0, levels: 0 });
+
+/**
+ * Segments a page into blocks, from the leaves up (CN101645082A, steps A1 to A4). Titles are blocks of their own; a
+ * block tag whose loose text or level tags pass a threshold is pooled with all of it; any other tag passes its content
+ * to its parent. The patent's queue may meet a parent before its last child; here a parent is judged once, after all of
+ * them, and text of a pooled block is not counted again above. The rest at the root is the residual block. One walk, no
+ * recursion, linear time.
+ */
+export function segmentPage(root: PageNode, thresholds: BlockThresholds = BLOCK_THRESHOLDS): PageSegments {
+  const segments: PageSegment[] = [];
+  const stated: Record<keyof StatedFacts, string | null> = { keywords: null, description: null, time: null };
+  const open: Open[] = [{ node: root, loose: nothing(), next: 0 }];
+  let anchors = 0;
+  let total = 0;
+
+  const pool = (kind: PageSegment['kind'], { node, loose }: Open): void => {
+    if (segments.length >= MAX_SEGMENTS || loose.chars === 0) return;
+    const path = open.slice(-8).map(({ node: each }) => each.name ?? '');
+    const { chars, anchorChars, links, levels } = loose;
+    const [text, anchorText] = [folded(loose.text), folded(loose.anchors)];
+    segments.push({
+      kind,
+      node,
+      name: node.name ?? '',
+      path: path.filter((name) => name !== ''),
+      text,
+      chars,
+      anchorText,
+      anchorChars,
+      links,
+      levels,
+    });
+  };
+
+  for (let at = open.at(-1); at !== undefined; at = open.at(-1)) {
+    const child = at.node.children?.[at.next++];
+    if (child === undefined) {
+      leave(at);
+      continue;
+    }
+    if (child.type === 'text') {
+      addText(at.loose, child.data ?? '');
+      continue;
+    }
+    if (child.children === undefined) continue;
+    const { name = '' } = child;
+    if (name === 'meta') readStated(child, stated);
+    if (tagClassOf(name) === 'ignore') continue;
+    if (name === 'a') {
+      anchors++;
+      at.loose.links++;
+    }
+    open.push({ node: child, loose: nothing(), next: 0 });
+  }
+  return { segments, stated };
+
+  function addText(loose: Loose, whole: string): void {
+    if (total >= MAX_CHARS) return;
+    const data = whole.length > MAX_CHARS - total ? whole.slice(0, MAX_CHARS - total) : whole;
+    const text = data.trim();
+    const inLine = text === '' ? ' ' : data.replace(/\s+/g, ' ');
+    loose.text += inLine;
+    if (text === '') return;
+    total += text.length;
+    const chars = codePoints(text);
+    loose.chars += chars;
+    if (anchors > 0) {
+      loose.anchors += inLine;
+      loose.anchorChars += chars;
+    }
+  }
+
+  function leave(at: Open): void {
+    const { name = '' } = at.node;
+    const tagClass = tagClassOf(name);
+    const { loose } = at;
+    if (name === 'a') anchors--;
+    const parent = open.at(-2);
+    if (parent === undefined) pool('residual', at);
+    else if (tagClass === 'title') pool('title', at);
+    else if (
+      tagClass === 'block' &&
+      (loose.chars > thresholds.maxLooseChars || loose.levels > thresholds.maxLooseLevels)
+    ) {
+      pool('block', at);
+    } else handUp(parent.loose, loose, tagClass);
+    open.pop();
+  }
+}
+
+function handUp(to: Loose, from: Loose, tagClass: string): void {
+  const edge = tagClass === 'block' || tagClass === 'level' ? '\n' : '';
+  to.text += edge + from.text + edge;
+  if (from.anchors !== '') to.anchors += `${from.anchors} `;
+  to.chars += from.chars;
+  to.anchorChars += from.anchorChars;
+  to.links += from.links;
+  to.levels += from.levels + (tagClass === 'level' ? 1 : 0);
+}
+
+const folded = (text: string): string =>
+  text
+    .replace(/ {2,}/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n')
+    .trim();
+
+function codePoints(text: string): number {
+  let pairs = 0;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) pairs++;
+  return text.length - pairs;
+}
+
+function readStated({ attribs = {} }: PageNode, stated: Record<keyof StatedFacts, string | null>): void {
+  const content = attribs.content?.trim().slice(0, 2_000);
+  const name = (attribs.name ?? attribs.property ?? attribs.itemprop ?? attribs['http-equiv'])?.toLowerCase();
+  if (content === undefined || content === '' || name === undefined) return;
+  if (name === 'keywords' || name === 'description') stated[name] ??= content;
+  else if (TIME_NAMES.has(name)) stated.time ??= content;
+}

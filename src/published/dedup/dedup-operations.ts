@@ -1,0 +1,116 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownFolder } from '../../core/adapters/files/locks/folder-lock.ts';
+import { domainOf } from '../../core/adapters/system/domain-of.ts';
+import type { CrawlDeps } from '../../core/operations/deps.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { NearGroupingOptions } from '../../core/ports/near-grouping.ts';
+import type { SegmentStore } from '../../core/ports/segment-store.ts';
+import {
+  type DedupOptions,
+  type DedupSummary,
+  type DuplicateView,
+  dedup,
+  undoDedup,
+} from '../../core/steps/update/dedup.ts';
+import { counted } from '../../core/steps/work-meter.ts';
+import { createFileNearGrouping } from '../near-grouping/near-grouping.ts';
+import { type BatchLines, urlsOfPairs } from './batch-pairs.ts';
+import { namedRecords } from './named-records.ts';
+
+/** Near duplicates of the whole crawl. */
+export interface DedupOperations {
+  /** Marks pages that repeat others as duplicates. */
+  dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
+  /**
+   * The same for the pages that a batch on a cluster found to be near others, with all pages that are marked already.
+   * Their records decide, as they are now: a page that has changed since is compared by its new signature. Rejects with
+   * `usage-invalid` for a line without two URLs, before anything is written.
+   */
+  applyPairs(
+    files: readonly BatchLines[],
+    request: DedupRequest,
+    onDuplicate?: (duplicate: DuplicateView) => void,
+  ): Promise<AppliedPairs>;
+  /** Undoes all duplicate marks; resolves with their number. */
+  undoDedup(dryRun: boolean): Promise<number>;
+}
+
+/** Omitted options are taken from the configuration. */
+export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'minOverlap' | 'scope' | 'minChars'>> {
+  readonly prefer: DedupOptions['prefer'];
+  readonly dryRun: boolean;
+  /** A segment whose pages may only become representatives: the new batch, compared with all earlier pages. */
+  readonly incoming?: string;
+}
+
+export interface AppliedPairs extends DedupSummary {
+  /** Lines that were read. */
+  readonly pairs: number;
+  /** URLs that the crawl db does not have. */
+  readonly unknown: number;
+}
+
+export function dedupOperations({
+  dir,
+  config,
+  runtime: { clock, onWork },
+  segments,
+  store,
+}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): DedupOperations {
+  const tmp = join(dir, 'tmp');
+  const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: tmp });
+  const optionsOf = async ({ incoming: segment, ...request }: DedupRequest): Promise<DedupOptions> => {
+    const { scope, minChars, minOverlap, maxDistance: distance } = config.dedup;
+    const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
+    return { scope, minChars, minOverlap, distance, ...request, ...incoming };
+  };
+  return {
+    async dedup(request, onDuplicate) {
+      const deps = { db: store().db, domainOf, grouping, now: clock.now(), onWork };
+      return dedup(deps, await optionsOf(request), onDuplicate);
+    },
+    async applyPairs(files, request, onDuplicate) {
+      const { db } = store();
+      const options = await optionsOf(request);
+      await mkdir(tmp, { recursive: true });
+      const folder = ownFolder(tmp, 'pairs');
+      try {
+        let pairs = 0;
+        const urls = counted(
+          urlsOfPairs(files, () => pairs++),
+          onWork,
+          'reading pairs',
+        );
+        const records = await namedRecords(db, withMarked(urls, db), folder);
+        const deps = { db, domainOf, grouping, now: clock.now(), onWork, records };
+        const summary = await dedup(deps, options, onDuplicate);
+        return { ...summary, pairs, unknown: records.unknown };
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    undoDedup: (dryRun) => undoDedup({ db: store().db, now: clock.now() }, dryRun),
+  };
+}
+
+/** Adds the pages that are marked, with their representatives: a mark that no longer holds is in no pair. */
+async function* withMarked(urls: AsyncIterable<string>, db: CrawlDb): AsyncGenerator<string> {
+  yield* urls;
+  for await (const { url, target } of db.scan({ state: 'duplicate' })) {
+    yield url;
+    if (target !== null) yield target;
+  }
+}
+
+/** URLs of the pages that a segment holds with their content. */
+export async function fetchedUrls(segments: SegmentStore, id: string): Promise<Set<string>> {
+  const urls = new Set<string>();
+  const segment = await segments.open(id, 'read');
+  try {
+    for await (const { url, outcome } of segment.fetched()) if (outcome.kind === 'success') urls.add(url);
+  } finally {
+    await segment.close();
+  }
+  return urls;
+}

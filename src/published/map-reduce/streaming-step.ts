@@ -1,0 +1,19 @@
+import { sortedWithinKeys } from '../../core/adapters/files/sorting/external-sort.ts';
+import { MAP_REDUCE_JOBS } from './jobs.ts';
+
+export interface StreamingStep {
+  readonly job: string;
+  readonly half: 'map' | 'reduce';
+  readonly lines: AsyncIterable<string>;
+  /** The query set, for a mapper that needs one. */
+  readonly query?: AsyncIterable<string>;
+  /** Folder for temporary files, where the lines of one key do not fit in memory. */
+  readonly dir: string;
+}
+
+/** One step of a job under Hadoop Streaming. The reducer's output does not depend on the order within a key. */
+export function streamingStep({ job: name, half, lines, query, dir }: StreamingStep): AsyncIterable<string> {
+  const job = MAP_REDUCE_JOBS[name];
+  if (job === undefined) throw new TypeError(`there is no map/reduce job ${name}`);
+  return half === 'map' ? job.map(lines, query) : job.reduce(sortedWithinKeys(lines, { dir }));
+}

@@ -1,0 +1,43 @@
+import type { Config } from '../../core/config/schema.ts';
+import { storedStats } from '../../core/operations/state/seen-urls.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { SeenFilter, SeenFilterStats, SeenUrlsStats } from '../../core/ports/seen-filter.ts';
+
+/** The answer of `incrawl readdb --seen`. */
+export interface SeenView {
+  readonly trust: 'exact' | 'bloom';
+  readonly cache: { readonly kind: 'lru' | 'weighted'; readonly urls: number };
+  /** Look-ups of all crawls since the crawl db was made. */
+  readonly asked: SeenUrlsStats;
+  /** Shares of the look-ups; `null` before the first. */
+  readonly cacheHitRate: number | null;
+  readonly readRate: number | null;
+  /**
+   * Share of unknown URLs that the filter reported as perhaps seen, as the crawl db showed afterwards; purged URLs
+   * count among them.
+   */
+  readonly measuredFalsePositiveRate: number | null;
+  /** Expected share of new pages that is lost: 0 unless `seen.trust` is `bloom`. */
+  readonly mayLose: number;
+  /** What is on in processes that write: in memory with its rows in the crawl db, in Redis, or none. */
+  readonly filterIn: 'memory' | 'redis' | 'off';
+  /** `null`: it is off, or the crawl db is shared, and only its writer has it open. */
+  readonly filter: SeenFilterStats | null;
+}
+
+export async function seenView({ seen }: Config, db: CrawlDb, filter: SeenFilter | null): Promise<SeenView> {
+  const asked = await storedStats(db);
+  const stats = filter === null ? null : await filter.stats();
+  const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
+  return {
+    trust: seen.trust,
+    cache: { kind: seen.cache, urls: seen.cacheSize },
+    asked,
+    cacheHitRate: share(asked.cacheHits, asked.probes),
+    readRate: share(asked.reads, asked.probes),
+    measuredFalsePositiveRate: share(asked.falsePositives, asked.falsePositives + asked.filterNew),
+    mayLose: seen.trust === 'bloom' && stats !== null ? stats.estimatedFalsePositiveRate : 0,
+    filterIn: seen.filter,
+    filter: stats,
+  };
+}

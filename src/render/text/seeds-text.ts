@@ -1,0 +1,82 @@
+import { SKIP_REASONS, type SkipReason } from '../../core/domain/crawl/states/skip-reasons.ts';
+import type { InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/index.ts';
+import { count, counted } from '../quantities.ts';
+import { safeText } from '../safe-text.ts';
+
+/** Reasons shown to people; `--json` has all. */
+const SHOWN = 8;
+
+/** `12 urlfilter-scope: host not in scope`, most frequent first; empty when no URL was filtered out. */
+export function rejectionLines(filteredBy: Readonly<Record<string, number>>): string[] {
+  const kinds = Object.entries(filteredBy).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const lines = kinds.slice(0, SHOWN).map(([kind, times]) => `${count(times)} ${safeText(kind)}`);
+  return kinds.length > SHOWN ? [...lines, `${count(kinds.length - SHOWN)} more reasons (--json)`] : lines;
+}
+
+/** Result of filtering the links of stored pages again after a change of the URL rules, in a few words. */
+export function readmittedText({ pages, newUrls, isCutShort }: ReadmitSummary): string {
+  const end = isCutShort ? '; stopped before the last page, starts over next time' : '';
+  const filtered = `links of ${counted(pages, 'stored page')} filtered again by the current URL rules`;
+  return `${filtered}, ${counted(newUrls, 'new URL')}${end}`;
+}
+
+/** Longest message of one seed, characters. */
+const LONGEST_MESSAGE = 300;
+
+/** Bad lines shown to people; `--json` has all. */
+const ERRORS_SHOWN = 20;
+
+/** `seeds.txt:3: expected .., got ".."`, a line for each bad line of a list of URLs. */
+export function badLines(errors: readonly SeedError[]): string[] {
+  const lines = errors
+    .slice(0, ERRORS_SHOWN)
+    .map(
+      ({ source, line, text, message }) =>
+        `${safeText(source)}:${line}: ${safeText(message)}, got ${safeText(JSON.stringify(text))}`,
+    );
+  const more = errors.length - ERRORS_SHOWN;
+  return more > 0 ? [...lines, `... and ${count(more)} more bad lines (--json lists all)`] : lines;
+}
+
+/** `1 of 1 seeds could not be fetched: connect-failed (..), such as ..; ..`, a line for each reason. */
+export function seedLines({ urls, refused, waiting, unchecked, failures }: SeedsSummary): string[] {
+  const lines: string[] = [];
+  if (refused > 0)
+    lines.push(`${count(refused)} of ${count(urls + refused)} seed lines were refused; warnings say why`);
+  const checked = count(urls - unchecked);
+  for (const { code, status, visits, url, message } of failures) {
+    const what = status === null ? code : `${code} ${status}`;
+    const detail = message === '' ? '' : ` (${safeText(message.slice(0, LONGEST_MESSAGE))})`;
+    lines.push(
+      `${count(visits)} of ${checked} seeds could not be fetched: ${safeText(what)}${detail}, such as ` +
+        `${safeText(url)}; ${adviceOn(code)}`,
+    );
+  }
+  if (waiting > 0) lines.push(`${count(waiting)} of ${checked} seeds were not visited in this run`);
+  return lines;
+}
+
+/** `crawl` visits seeds that were never fetched again, so waiting for a pause is no advice. */
+function adviceOn(code: string): string {
+  const remedy = SKIP_REASONS[code as SkipReason]?.remedy ?? '';
+  const again = 'the same command tries again';
+  return remedy === '' || remedy.includes('incrawl retry') ? again : `${again}; what changes it: ${remedy}`;
+}
+
+/** What became of seeds, without an end of line. */
+export function injectText(summary: InjectSummary): string {
+  const parts = [
+    [summary.injected, summary.partitions === undefined ? 'new' : 'sent'],
+    [summary.updated, 'updated'],
+    [summary.overwritten, 'overwritten'],
+    [summary.kept, 'kept unchanged'],
+    [summary.filtered, 'filtered out'],
+  ] as const;
+  const done = parts.filter(([each]) => each > 0).map(([each, what]) => `${count(each)} ${what}`);
+  const lines = summary.urls + summary.errors.length;
+  const refused =
+    summary.errors.length === 0 ? '' : `\n${count(summary.errors.length)} of ${count(lines)} lines were refused`;
+  const kept = rejectionLines(summary.filteredBy).map((line) => `\n  filtered out: ${line}`);
+  const result = `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}`;
+  return `${result}${kept.join('')}${refused}`;
+}

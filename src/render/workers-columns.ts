@@ -1,0 +1,77 @@
+import type { WatchedPartition, WorkersView, WorkerView } from '../crawler/index.ts';
+import { shortTime } from './columns.ts';
+import { bytes, count, counted, span } from './quantities.ts';
+import { ANY_LENGTH, type Column } from './table.ts';
+
+/** `3 s ago`, as of a time in ISO 8601. */
+function ago(iso: string, at: string): string {
+  const seconds = Math.round(apart(iso, at) / 1_000);
+  return seconds === 0 ? 'now' : `${span(seconds)} ago`;
+}
+const ahead = (iso: string, at: string): string => span(Math.ceil(apart(at, iso) / 1_000));
+const apart = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from));
+
+/** Columns of the workers of a crawl, as of the time of the view. */
+export const workerColumns = ({ at }: Pick<WorkersView, 'at'>): readonly Column<WorkerView>[] => [
+  { title: 'worker', max: ANY_LENGTH, cell: ({ worker }) => worker },
+  { title: 'state', cell: ({ state }) => state },
+  { title: 'since (UTC)', rank: 4, cell: ({ since }) => shortTime(since) },
+  { title: 'heard', cell: ({ heardAt }) => ago(heardAt, at) },
+  { title: 'pages', align: 'right', cell: ({ visits }) => count(visits) },
+  { title: 'pages/s', align: 'right', cell: ({ visitsPerSecond }) => count(visitsPerSecond) },
+  { title: 'in flight', rank: 3, align: 'right', cell: ({ inFlight }) => count(inFlight) },
+  { title: 'waiting', rank: 5, align: 'right', cell: ({ waiting }) => count(waiting) },
+  { title: 'received', rank: 6, align: 'right', cell: ({ bytesReceived }) => bytes(bytesReceived) },
+  { title: 'holds', rank: 2, max: 40, cell: ({ partitions }) => partitions.join(' ') || '-' },
+];
+
+export const partitionColumns = ({ at }: Pick<WorkersView, 'at'>): readonly Column<WatchedPartition>[] => [
+  { title: 'partition', cell: ({ partition }) => partition },
+  { title: 'state', cell: ({ state }) => state },
+  { title: 'held by', max: ANY_LENGTH, rank: 2, cell: ({ holder }) => holder ?? '-' },
+  { title: 'lease', rank: 4, cell: ({ until }) => (until === null ? '-' : ahead(until, at)) },
+  { title: 'due', align: 'right', cell: ({ due }) => (due === null ? '-' : count(due)) },
+  { title: 'round', rank: 3, cell: ({ round }) => (round === null ? '-' : roundText(round)) },
+  { title: 'waits for', max: 60, cell: (partition) => waitText(partition, at) },
+];
+
+const roundText = ({ stage, urls, done }: NonNullable<WatchedPartition['round']>): string =>
+  urls === 0 ? stage : `${stage} ${count(done)} of ${count(urls)}`;
+
+function waitText({ state, wantedAt, resting, failures, fault }: WatchedPartition, at: string): string {
+  if (state === 'failed') return `"incrawl work", after ${counted(failures, 'failed turn')}: ${fault}`;
+  if (state === 'retrying') return `another try, after ${counted(failures, 'failed turn')}: ${fault}`;
+  if (state === 'due') return 'a worker';
+  if (state !== 'resting' || wantedAt === null) return '-';
+  const when = ahead(wantedAt, at);
+  if (resting === null) return `its next turn, in ${when}`;
+  return `${counted(resting.hosts, 'host')} at rest with ${counted(resting.urls, 'URL')}: ${resting.next} in ${when}`;
+}
+
+const STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
+
+/** The crawl in a few words: workers, speed, what is due, and its partitions by their state. */
+export function workersSums({ crawl, workers, partitions }: WorkersView): string[] {
+  const number = (state: WorkerView['state']): number => workers.filter((each) => each.state === state).length;
+  const living = number('crawling') + number('idle');
+  const [dead, failed] = [number('dead'), number('failed')];
+  const rate = workers.reduce((sum, { visitsPerSecond }) => sum + visitsPerSecond, 0);
+  const due = partitions.reduce((sum, each) => sum + (each.due ?? 0), 0);
+  const states = STATES.flatMap((state) => {
+    const those = partitions.filter((each) => each.state === state).length;
+    return those === 0 ? [] : [`${count(those)} ${state}`];
+  });
+  return [
+    `crawl ${crawl}`,
+    `${living === 0 ? 'no worker' : counted(living, 'worker')}${dead === 0 ? '' : `, ${count(dead)} dead`}${failed === 0 ? '' : `, ${count(failed)} failed`}`,
+    `${count(rate)} pages/s`,
+    `${count(due)} due`,
+    `${counted(partitions.length, 'partition')}: ${states.join(', ')}`,
+  ];
+}
+
+/** Workers that ended by a fault of their own, and why. */
+export const workerFaults = ({ workers }: WorkersView): string[] =>
+  workers.flatMap(({ worker, heardAt, fault }) =>
+    fault === null ? [] : [`${worker} ended at ${heardAt.slice(11, 19)} by a fault of its own: ${fault}`],
+  );

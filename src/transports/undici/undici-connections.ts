@@ -1,0 +1,253 @@
+// transports/undici/: one request and its response, by undici.
+
+import type { Socket } from 'node:net';
+import type { AddressGuard } from '../../core/adapters/http/guard/address-guard.ts';
+import type { SocketMaker } from '../../core/adapters/http/guard/guarded-socket.ts';
+import type { Undici, UndiciClient } from './undici.ts';
+
+interface UndiciConnectionOptions {
+  readonly undici: Undici;
+  readonly makeSocket: SocketMaker;
+  readonly maxHeaderBytes: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** Bytes of a response that are kept to find its status line, also behind stray line ends, which parsers skip. */
+const START_BYTES = 128;
+
+/** One connection, with an undici client of its own, so that the socket behind a response is known. */
+export class UndiciConnection {
+  readonly origin: string;
+  readonly client: UndiciClient;
+  remoteAddress: string | null = null;
+  /** Exchanges that its socket has served. */
+  served = 0;
+  private readonly parserKey: symbol;
+  private socket: Socket | null = null;
+  /** The first bytes received since {@link expectResponse}. */
+  private start = '';
+
+  /** `url` is any URL of the origin. `onLost` is called when the socket is gone, for any reason but {@link destroy}. */
+  constructor(origin: string, url: URL, isNamed: boolean, options: UndiciConnectionOptions, onLost: () => void) {
+    this.origin = origin;
+    this.parserKey = options.undici.parserKey;
+    const { idleTimeoutMs } = options;
+    const isSecure = url.protocol === 'https:';
+    const target = {
+      isSecure,
+      hostname: url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname,
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      isNamed,
+    };
+    this.client = new options.undici.Client(origin, {
+      pipelining: 1,
+      maxHeaderSize: options.maxHeaderBytes,
+      // The exchange has timeouts of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleTimeoutMs,
+      keepAliveMaxTimeout: idleTimeoutMs,
+      keepAliveTimeoutThreshold: 1_000,
+      // Called again when the server closes the connection between two exchanges.
+      connect: (_options, done) => {
+        this.served = 0;
+        this.socket = options.makeSocket(target, (fault, socket) => {
+          if (socket === null) return done(fault ?? new Error('no connection'), null);
+          this.socket = socket;
+          this.remoteAddress = socket.remoteAddress ?? null;
+          this.watchStart(socket);
+          done(null, socket);
+        });
+      },
+    });
+    this.client.on('disconnect', onLost);
+  }
+
+  /** Whether it can serve another exchange. */
+  get isOpen(): boolean {
+    return this.socket !== null && !this.socket.destroyed && !this.client.destroyed;
+  }
+
+  get wasReset(): boolean {
+    const fault = this.socket?.errored;
+    return fault instanceof Error && 'code' in fault && fault.code === 'ECONNRESET';
+  }
+
+  /** Whether the server ended or reset the connection. */
+  get hasPeerLeft(): boolean {
+    return this.socket?.readableEnded === true || this.wasReset;
+  }
+
+  /** Forgets the response before. */
+  expectResponse(): void {
+    this.start = '';
+  }
+
+  /** Whether any byte has come since {@link expectResponse}. */
+  get hasResponse(): boolean {
+    return this.start !== '';
+  }
+
+  /** The version in the status line, which undici does not report. */
+  get httpVersion(): string {
+    return /HTTP\/(\d\.\d)/.exec(this.start)?.[1] ?? '1.1';
+  }
+
+  /**
+   * The reason phrase as it was sent, in Latin-1 as from `node:http`: undici decodes it as UTF-8, and loses the front
+   * of one that came in two packets. `null` where the first line has another status (early hints), or is incomplete.
+   */
+  reasonOf(status: number): string | null {
+    const [, code, reason] = /HTTP\/\d\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(this.start) ?? [];
+    return Number(code) === status ? (reason ?? '') : null;
+  }
+
+  /**
+   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for so many bytes and closes
+   * the connection when none come, unless its parser forgets the field.
+   */
+  expectNoBody(): void {
+    const parser = (this.socket as Record<symbol, { contentLength: string } | null> | null)?.[this.parserKey];
+    if (parser) parser.contentLength = '';
+  }
+
+  destroy(): void {
+    this.client.removeAllListeners('disconnect');
+    if (!this.client.destroyed) void this.client.destroy();
+    this.socket?.destroy();
+  }
+
+  /** undici consumes the socket by `read()`, so the bytes are seen there. */
+  private watchStart(socket: Socket): void {
+    const { read } = socket;
+    socket.read = (size?: number) => {
+      const chunk: Buffer | null = read.call(socket, size);
+      if (chunk !== null && this.start.length < START_BYTES) {
+        if (this.start === '') passOverContinue(chunk);
+        this.start += chunk.toString('latin1', 0, START_BYTES);
+      }
+      return chunk;
+    };
+  }
+}
+
+const CONTINUE = /^HTTP\/1\.[01] 100[ \r\n]/;
+
+/**
+ * undici ends the exchange at a 100 that it did not ask for, where a client has to pass over it (RFC 9110 section
+ * 15.2). It is given the number of another interim answer, 102, in place.
+ */
+function passOverContinue(start: Buffer): void {
+  if (start[9] === 0x31 && CONTINUE.test(start.toString('latin1', 0, 13))) start[11] = 0x32;
+}
+
+interface UndiciConnectionsOptions extends UndiciConnectionOptions {
+  readonly guard: AddressGuard;
+  /** Maximum connections to one origin. */
+  readonly maxSockets: number;
+  /** Maximum idle connections over all origins; the longest idle one is closed for the next. */
+  readonly maxIdleSockets: number;
+}
+
+type Use = (connection: UndiciConnection) => void;
+
+interface OriginRow {
+  readonly url: URL;
+  /** The one used last is at the end. */
+  readonly idle: UndiciConnection[];
+  readonly waiting: Use[];
+  /** Idle or in use. */
+  open: number;
+}
+
+/**
+ * Kept connections by origin. The operator's exceptions depend on host and port, so a connection that only a named host
+ * may have never serves another host.
+ */
+export class UndiciConnections {
+  private readonly options: UndiciConnectionsOptions;
+  private readonly rows = new Map<string, OriginRow>();
+  /** Over all origins, the longest idle first. */
+  private readonly idle = new Set<UndiciConnection>();
+
+  constructor(options: UndiciConnectionsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Hands over the connection used last, or a new one: at once, or when the maximum is reached, as soon as one is given
+   * back. The returned function cancels a request that still waits.
+   */
+  acquire(url: URL, use: Use): () => void {
+    const { origin } = url;
+    const row = this.rows.get(origin) ?? this.addRow(origin, url);
+    const kept = row.idle.pop();
+    if (kept !== undefined) {
+      this.idle.delete(kept);
+      use(kept);
+    } else if (row.open < this.options.maxSockets) {
+      use(this.open(row, origin));
+    } else {
+      row.waiting.push(use);
+      return () => {
+        const place = row.waiting.indexOf(use);
+        if (place >= 0) row.waiting.splice(place, 1);
+      };
+    }
+    return () => {};
+  }
+
+  /** Takes a connection back, whatever its state. */
+  release(connection: UndiciConnection): void {
+    const row = this.rows.get(connection.origin);
+    if (row === undefined) return;
+    const next = row.waiting.shift();
+    if (!connection.isOpen) {
+      connection.destroy();
+      row.open--;
+      if (next !== undefined) next(this.open(row, connection.origin));
+      else if (row.open === 0) this.rows.delete(connection.origin);
+    } else if (next !== undefined) {
+      next(connection);
+    } else {
+      row.idle.push(connection);
+      this.idle.add(connection);
+      if (this.idle.size > this.options.maxIdleSockets) this.closeIdle([...this.idle].slice(0, 1));
+    }
+  }
+
+  /** Closes the idle connections to this origin: a server that has closed one has probably closed the older ones. */
+  closeIdleTo(url: URL): void {
+    this.closeIdle([...(this.rows.get(url.origin)?.idle ?? [])]);
+  }
+
+  closeAllIdle(): void {
+    this.closeIdle([...this.idle]);
+  }
+
+  private closeIdle(connections: readonly UndiciConnection[]): void {
+    for (const connection of connections) {
+      const idle = this.rows.get(connection.origin)?.idle ?? [];
+      idle.splice(idle.indexOf(connection), 1);
+      this.idle.delete(connection);
+      connection.destroy();
+      this.release(connection);
+    }
+  }
+
+  private open(row: OriginRow, origin: string): UndiciConnection {
+    row.open++;
+    const isNamed = this.options.guard.isNamed(row.url);
+    const connection = new UndiciConnection(origin, row.url, isNamed, this.options, () => {
+      // One in use is handled when it is given back.
+      if (this.idle.has(connection)) this.closeIdle([connection]);
+    });
+    return connection;
+  }
+
+  private addRow(origin: string, url: URL): OriginRow {
+    const row: OriginRow = { url, idle: [], waiting: [], open: 0 };
+    this.rows.set(origin, row);
+    return row;
+  }
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeKey, encodeKey } from '../../../src/cluster/postgres/key-code.ts';
+import { dueKey, recordKey } from '../../../src/core/adapters/rows/codecs/keys.ts';
+import { urlKey } from '../../../src/core/domain/url/canonical/url-key.ts';
+
+const anyKey = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom('a', 'b', '/', '0', '\0', '\u{1f}', '\x7f', 'é', '\u{10ffff}'), maxLength: 6 }),
+  fc.webUrl({ withQueryParameters: true }).map((url) => recordKey(new URL(url).href)),
+);
+
+describe('the code of keys', () => {
+  it('gives back each text, and sorts as its UTF-8', () => {
+    fc.assert(
+      fc.property(anyKey, anyKey, (a, b) => {
+        const [codeOfA, codeOfB] = [encodeKey(a), encodeKey(b)];
+        expect(decodeKey(codeOfA)).toBe(a);
+        expect(Math.sign(codeOfA.compare(codeOfB))).toBe(Math.sign(Buffer.from(a).compare(Buffer.from(b))));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('has keys of each character, alone and in a row', () => {
+    for (let point = 0; point < 0x180; point++) {
+      const character = String.fromCharCode(point);
+      for (const text of [character, character.repeat(3), `u${character}z`]) {
+        expect(decodeKey(encodeKey(text))).toBe(text);
+      }
+    }
+  });
+
+  it('is what tables hold: bytes of these keys never change', () => {
+    const key = urlKey('https://www.example.org/a%20b?c=1&d=é'.normalize());
+    const due = dueKey({ dueAt: 1_780_000_000_000, isNew: true, score: 0.5 }, key);
+    expect(encodeKey('').toString('hex')).toBe('00');
+    expect([key, due].map((each) => encodeKey(each).toString('base64'))).toMatchInlineSnapshot(`
+      [
+        "xrKMfjLZrgfv36KlT7s7JgScY1ZuWJoU9Y/8P/Ug",
+        "hxhskkkkkkkkhhqcIzECBJIwzGsox+MtmuB+/foqVPuzsmBJxjVm5YmhT1j/w/9SAA==",
+      ]
+    `);
+  });
+
+  it('takes about two thirds of the bytes of a URL', () => {
+    const urls = ['https://www.example.org/news/2026/11/23/a-headline.html', 'https://docs.example.com/en/guide/start'];
+    for (const url of urls) expect(encodeKey(recordKey(url)).length).toBeLessThan(0.7 * recordKey(url).length);
+  });
+
+  it('refuses bytes that are no code', () => {
+    expect(() => decodeKey(Buffer.alloc(0))).toThrow(RangeError);
+    expect(() => decodeKey(Buffer.from('ffff', 'hex'))).toThrow(RangeError);
+  });
+});
