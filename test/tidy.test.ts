@@ -145,7 +145,7 @@ const wordsOf = (identifier: string): string[] =>
     .toLowerCase()
     .split(/[^a-z]+/);
 
-/** Words that only this project used for what the field has names for (docs/decisions/001-floor-plan.md). */
+/** Words that only this project used for what the field has names for (docs/decisions/001-parts.md). */
 const BANNED = /^(?:purses?|markets?|crowds?|pushed|lessons?|rooms?|told|relink\w*|nobody|vain)$/;
 
 /** Interfaces called `...Deps`, with the names of their fields and of the interfaces that they extend. */

@@ -65,10 +65,28 @@ describe('src/ARCHITECTURE.md', () => {
 });
 
 describe('docs/decisions', () => {
-  it('has an index that names every page', () => {
-    const pages = readdirSync(join(root, 'docs/decisions')).filter((name) => /^\d/.test(name));
-    const index = textOf('docs/decisions/README.md');
-    expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+  const pages = readdirSync(join(root, 'docs/decisions')).filter((name) => /^\d/.test(name));
+
+  it('has an index that names every page by its title', () => {
+    const index = textOf('docs/decisions/README.md').replaceAll('\n  ', ' ');
+    const lineOf = (name: string): string => {
+      const [number = '', ...title] = textOf(`docs/decisions/${name}`).split('\n')[0]!.slice(2).split(' ');
+      return `- [${number}](${name}) ${title.join(' ')}\n`;
+    };
+    expect(pages.filter((name) => !index.includes(lineOf(name)))).toEqual([]);
+  });
+
+  it('has the pages that code and papers name', () => {
+    const naming = ['src', 'plugins', 'docs', 'bench', 'scripts', 'test']
+      .flatMap(entriesBelow)
+      .filter(({ path, isFolder }) => !isFolder && /\.(?:ts|mjs|md)$/.test(path))
+      .map(({ path }) => path);
+    const missing = [...naming, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].flatMap((file) =>
+      [...textOf(file).matchAll(/decisions\/(\d{3}-[\w-]+\.md)|\bdecision (\d{3})\b/g)]
+        .filter(([, page, number]) => !pages.some((name) => name === page || name.slice(0, 3) === number))
+        .map(([named]) => `${file}: ${named}`),
+    );
+    expect(missing).toEqual([]);
   });
 });
 

@@ -130,7 +130,7 @@ export async function readTables(rows: Rows): Promise<TablesRead> {
 /**
  * Tables of signatures in rows of the crawl db, updated in the batches that write its records. New signatures go to a
  * log, which is kept in memory; a long one becomes a run of sorted blocks, and runs are merged, piece by piece in
- * further batches (docs/decisions/080-signatures-in-runs.md).
+ * further batches (docs/decisions/018-signature-tables.md).
  */
 export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;

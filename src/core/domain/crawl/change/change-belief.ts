@@ -95,7 +95,7 @@ export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.0
 
 /**
  * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of
- * its signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 066).
+ * its signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 005).
  */
 const CONTENT_RATIO = 3;
 

@@ -3,7 +3,7 @@ import { rateOfInterval } from '../change/change-belief.ts';
 import { groupOfClock, type HostClock, hazardBetween, mostGain, visitsLately } from './host-clock.ts';
 import { type ChangeLevel, CRAWL_WEIGHT, HOST_WEIGHT, meanRateOfLevel, NO_LEVEL, rateOfLevel } from './level.ts';
 
-/** Groups of a host at most. Few folders change apart; as many are as good as one group a folder (decision 066). */
+/** Groups of a host at most. Few folders change apart; as many are as good as one group a folder (decision 005). */
 export const GROUPS = 32;
 
 /** The folder of a URL: its path up to the last slash, e.g. `/docs/guide/`. */
