@@ -99,7 +99,8 @@ export class SimulatedStores {
     return {
       token,
       rows: this.#gated(partition, life, () => lease.token === token || refuse('lease-lost')),
-      isHeld: () => !lost.signal.aborted && clock.now() - keptAt < LEASE_MS,
+      // What a worker still does in the moment in which it is struck counts as done when it runs again.
+      isHeld: () => life.isRunning && !lost.signal.aborted && clock.now() - keptAt < LEASE_MS,
       lost: lost.signal,
       begun: async () => {},
       release: async () => {

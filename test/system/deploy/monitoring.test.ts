@@ -20,6 +20,12 @@ const FULL = {
       nextRunAt: new Date(NOW + DAY).toISOString(),
       lastRun: { ok: true, failures: [{ code: 'login-required', status: 302, visits: 2 }] },
     },
+    workers: {
+      workers: [
+        { worker: 'a/1', state: 'crawling', heardAt: new Date(NOW).toISOString(), visits: 7, visitsPerSecond: 2 },
+      ],
+      partitions: [{ partition: '000', state: 'held', due: 3 }],
+    },
   },
   snapshot: { at: NOW, stats: { ...STATS, freshness: { fresh: 0.9, changesPerDay: 120 } } },
   rounds: [
@@ -85,7 +91,15 @@ describe('expressions of the dashboard and the alerts', () => {
     const unused = [...offered].filter(
       (name) => !name.startsWith('incrawl_serve_') && !new RegExp(`${name}\\b`).test(used),
     );
-    expect(unused).toEqual(['incrawl_hosts', 'incrawl_db_figures_timestamp_seconds', 'incrawl_run_round']);
+    expect(unused).toEqual([
+      'incrawl_hosts',
+      'incrawl_db_figures_timestamp_seconds',
+      'incrawl_run_round',
+      // For questions by hand: a series each worker, or each partition.
+      'incrawl_partition_due_urls',
+      'incrawl_worker_heard_timestamp_seconds',
+      'incrawl_worker_pages_total',
+    ]);
   });
 });
 

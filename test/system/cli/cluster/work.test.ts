@@ -252,7 +252,8 @@ describe.skipIf(NO_POSTGRES !== null)(
         return file;
       };
       const shown = network.filter((word) => word !== '--quiet');
-      const worker = start(['work', alone(first), '--daemon', ...where, ...shown]);
+      // A look is a sign of life: with a short lease there would be one a second.
+      const worker = start(['work', alone(first), '--daemon', ...where, ...shown, '-D', 'cluster.lease=30s']);
       await hosts.seen(before + 1);
       const db = new Database(server.url);
       const transactions = async (): Promise<number> => {
