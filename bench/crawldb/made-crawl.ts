@@ -143,7 +143,7 @@ function fetched(datum: CrawlDatum, n: number, urls: number): CrawlDatum {
     signatureName: 'simhash64/1',
     title: `Article ${n} of a site, with a title of the usual length`,
     textChars: 4_000,
-    blocks: { blocks, changed: [], volatile: [], places: null },
+    blocks: { blocks, changed: [], volatile: [], places: '', contentChars: 4_000 },
     visits,
   };
 }

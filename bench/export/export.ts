@@ -61,9 +61,15 @@ async function build(dir: string, pages: number): Promise<void> {
       const { url, host } = items[index] as (typeof items)[number];
       const sizes = { requests: 1, bodyBytes: body.length, receivedBytes: body.length, ms: 1 };
       const contentType = 'text/html';
-      const kept = { status: 200, contentType, validators: NO_VALIDATORS, digest, truncated: false, audit: null };
+      const kept = { status: 200, contentType, robotsTag: null, validators: NO_VALIDATORS, digest };
       await segment.addFetched(
-        { index, url, host, observation: null, outcome: { kind: 'success', at: AT, ...sizes, ...kept } },
+        {
+          index,
+          url,
+          host,
+          observation: null,
+          outcome: { kind: 'success', at: AT, ...sizes, ...kept, truncated: false, audit: null },
+        },
         {
           url,
           at: AT,
@@ -83,6 +89,9 @@ async function build(dir: string, pages: number): Promise<void> {
         signature,
         signatureName: 'x',
         title: 'A page',
+        textChars: text.length,
+        stated: null,
+        places: [],
         noindex: false,
         metadata: {},
       } as const;

@@ -1,4 +1,5 @@
 import { type BlockMemory, learnBlocks } from '../../src/core/domain/crawl/change/block-memory.ts';
+import { partsOf } from '../../src/core/domain/crawl/states/compare-answer.ts';
 import { mean, percent } from '../harness/cost.ts';
 import { type Bench, measurement, type Note } from '../harness/measurement.ts';
 import { seeded } from '../harness/seeded.ts';
@@ -144,7 +145,7 @@ async function rotating(note: Note, sign: SignPage, pages: number, seed: number)
     let before: SignedPage | null = null;
     for (const html of versions) {
       const page = await sign(html);
-      const learnt = learnBlocks(memory, { blocks: page.outcome.blocks ?? [] });
+      const learnt = learnBlocks(memory, partsOf(page.outcome));
       memory = learnt.memory;
       isQuiet.push(learnt.isOnlyVolatile || (before !== null && distanceBetween(before, page) === 0));
       before = page;

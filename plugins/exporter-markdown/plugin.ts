@@ -1,4 +1,4 @@
-import { access, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   definePlugin,
@@ -39,13 +39,6 @@ function frontMatter(fields: Readonly<Record<string, unknown>>): string {
 }
 
 const fileOf = (url: string): string => filePathOf(url, 'md', 'appended');
-
-/** Removes the file that releases before wrote for a page, with a digest in its name. */
-async function removeFormer(folder: string, url: string): Promise<void> {
-  const former = filePathOf(url, 'md');
-  // Without a digest it may be the file of another page now.
-  if (former !== fileOf(url) && former.includes('~')) await rm(join(folder, former), { force: true });
-}
 
 /** Lets links to pages that have a file in the folder lead there: which ones do is known when all are written. */
 async function linkToFiles(folder: string, file: string, partial: ExportTarget['partial']): Promise<void> {
@@ -100,12 +93,8 @@ export default definePlugin({
             await tree.put(file, pageOf(document, markdown), { url, title });
             written.add(file);
           }
-          if (isIncremental) await removeFormer(folder, url);
         },
-        async removed({ url }) {
-          await remove(url);
-          await removeFormer(folder, url);
-        },
+        removed: ({ url }) => remove(url),
         async close() {
           for (const file of written) await linkToFiles(folder, file, partial);
           await tree.close();

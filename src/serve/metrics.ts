@@ -29,7 +29,6 @@ export function createMetrics(): Metrics {
 /** One registry for each scrape, so that no figure outlives its source. */
 function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   const lastRound = rounds.at(-1);
-  const sample = rounds.findLast((round) => round.sample !== null)?.sample;
   const registry = new Registry();
   const gauge = (name: string, help: string, value: number | null | undefined): void => {
     if (value === null || value === undefined) return;
@@ -52,12 +51,12 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
   gauge(
     'fresh_ratio',
     'Estimated share of stored copies that lack no major change',
-    stats?.freshness?.fresh ?? sample?.fresh,
+    stats?.freshness?.fresh ?? lastRound?.sample.fresh,
   );
   gauge(
     'expected_changes_per_day',
     'Expected major changes a day',
-    stats?.freshness?.changesPerDay ?? sample?.changesPerDay,
+    stats?.freshness?.changesPerDay ?? lastRound?.sample.changesPerDay,
   );
   gauge('db_figures_timestamp_seconds', 'Time of the figures of the crawl db', seconds(snapshot?.at));
 

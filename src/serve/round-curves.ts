@@ -18,15 +18,14 @@ export function throughputCurves(rounds: readonly RoundEntry[]): LineData {
 
 /** Estimated share of stored copies that lack no major change, percent. */
 export function freshnessCurves(rounds: readonly RoundEntry[]): LineData {
-  const sampled = rounds.filter(({ sample }) => sample !== null && sample.fresh !== null);
-  return curves(sampled, [['fresh copies, %', 'new', ({ sample }) => (sample?.fresh ?? 0) * 100]]);
+  const sampled = rounds.filter(({ sample }) => sample.fresh !== null);
+  return curves(sampled, [['fresh copies, %', 'new', ({ sample }) => (sample.fresh ?? 0) * 100]]);
 }
 
 export function dueCurves(rounds: readonly RoundEntry[]): LineData {
-  const sampled = rounds.filter(({ sample }) => sample !== null);
-  return curves(sampled, [
-    ['due', 'new', ({ sample }) => sample?.due ?? null],
-    ['for more than a day', 'failed', ({ sample }) => sample?.overdue ?? null],
+  return curves(rounds, [
+    ['due', 'new', ({ sample }) => sample.due],
+    ['for more than a day', 'failed', ({ sample }) => sample.overdue],
   ]);
 }
 

@@ -70,7 +70,5 @@ describe('the partition of a host', () => {
       expect(partitionByOf(newCrawlDbId(dir, place))).toBe('domain');
       expect(partitionByOf(newCrawlDbId(dir, place, 'host'))).toBe('host');
     }
-    // Of earlier versions.
-    expect(partitionByOf('3f0c0d9e-7a5b-4c51-9d5e-0b8f5a6c1d2e')).toBe('domain');
   });
 });

@@ -226,6 +226,7 @@ describe('the partitions of a spread crawl as one crawl db', () => {
     const urls = HOSTS.map((host) => `https://${host}/`);
     const { dbs, spread } = await bothOf(urls.map((url) => visitedDatum(url)));
     let i = 0;
+    const reading = (at: number): string => JSON.stringify({ at, absent: 0, idle: 0, files: {} });
     for (const db of dbs.values()) {
       i++;
       const own = {
@@ -233,13 +234,13 @@ describe('the partitions of a spread crawl as one crawl db', () => {
         'schedule.level': `${i} 100 50 ${i}`,
         'schedule.price': '7',
       };
-      await db.write({ meta: { ...own, heldByProcess: '5', 'sitemapsReadAt:https://a.example': String(i) } });
+      await db.write({ meta: { ...own, heldByProcess: '5', 'sitemapsReadAt:https://a.example': reading(i) } });
     }
     const facts = await spread.metas();
     const numbers = Array.from({ length: i }, (_, k) => k + 1);
     expect(facts['schedule.level']).toBe(`${numbers.reduce((a, b) => a + b)} ${100 * i} 50 ${i}`);
     expect(JSON.parse(facts.seedHosts!).sort()).toEqual(['a.example', ...numbers.map((k) => `x${k}.example`)]);
-    expect(facts['sitemapsReadAt:https://a.example']).toBe(String(i));
+    expect(facts['sitemapsReadAt:https://a.example']).toBe(reading(i));
     expect(Object.keys(facts).sort()).toEqual(['schedule.level', 'seedHosts', 'sitemapsReadAt:https://a.example']);
     expect(await spread.withFactsOf(placeOf(urls[0]!)).meta('schedule.price')).toBe('7');
   });

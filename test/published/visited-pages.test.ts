@@ -20,6 +20,8 @@ const page = (path: string, text: string, links: readonly string[]): ParsedRecor
     sketch: sketch({ mainText: text, text }) ?? '',
     title: path,
     textChars: text.length,
+    stated: null,
+    places: [],
     noindex: false,
     metadata: {},
   },

@@ -32,7 +32,7 @@ export function pastRound(at: number, counts: Partial<PastRound> = {}): PastRoun
     redirected: 0,
     failed: 0,
     bytesReceived: 0,
-    sample: null,
+    sample: { due: 0, overdue: 0, fresh: null, changesPerDay: null },
     ...counts,
   };
 }

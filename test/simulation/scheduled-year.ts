@@ -95,8 +95,9 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
       };
     }
     const signature = Array.from({ length: 16 }, () => Math.floor(random() * 16).toString(16)).join('');
-    const body = { contentType: 'text/html', digest: `${version}`.padStart(32, '0'), truncated: false, audit: null };
-    return { outcome: { kind: 'success', status: 200, validators, ...body, ...base }, signature };
+    const body = { contentType: 'text/html', robotsTag: null, digest: `${version}`.padStart(32, '0') };
+    const whole = { truncated: false, audit: null } as const;
+    return { outcome: { kind: 'success', status: 200, validators, ...body, ...whole, ...base }, signature };
   };
 
   const rounds: { fetched: number; budget: number }[] = [];
@@ -155,6 +156,9 @@ export async function scheduledYear(plan: YearPlan): Promise<Year> {
         signature,
         signatureName: 's',
         title: null,
+        textChars: 0,
+        stated: null,
+        places: [],
         noindex: false,
         metadata: {},
       } as const;

@@ -19,7 +19,7 @@ import { DB_FORMAT_VERSION } from '../../core/adapters/rows/format.ts';
 import type { Rows } from '../../core/adapters/rows/rows.ts';
 import { systemClock } from '../../core/adapters/system/clock.ts';
 import { packageVersion } from '../../core/config/package-version.ts';
-import { CrawlError } from '../../core/domain/errors.ts';
+import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import { refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
 import { SEGMENTS_MARK } from '../../core/operations/state/segments-mark.ts';
 import { onSnapshot } from '../../core/operations/state/state-copy.ts';
@@ -245,11 +245,10 @@ async function readManifest(from: string): Promise<Manifest> {
   const read = manifestSchema.safeParse(parsed(text));
   if (!read.success)
     throw new CrawlError('usage-invalid', `${join(from, MANIFEST)} cannot be read: ${read.error.issues[0]?.message}`);
-  if (read.data.version > VERSION) {
-    throw new CrawlError(
-      'db-version',
-      `the backup has version ${read.data.version}; this incrawl reads up to ${VERSION}`,
-    );
+  const { version, dbFormat } = read.data;
+  if (version > VERSION) throw unknownVersion('the backup has version', version, VERSION);
+  if (dbFormat > DB_FORMAT_VERSION) {
+    throw unknownVersion('the crawl db in the backup has format', dbFormat, DB_FORMAT_VERSION);
   }
   for (const { path } of read.data.files) {
     if (path.startsWith('/') || path.split('/').includes('..')) {

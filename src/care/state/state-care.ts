@@ -12,7 +12,7 @@ import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.t
 /**
  * Checks crawl db and segments against their invariants, one part of the crawl after the other. Nothing is opened to
  * write: each crawl db is read in a copy of its moment, so other processes may hold it. Rejects with `db-version` for
- * the state of a newer incrawl.
+ * a state of a format that is not known.
  */
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
   requireCrawl(resolve(options.dir));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ChangeBelief, NO_BELIEF } from '../../core/domain/crawl/change/change-belief.ts';
+import type { ChangeBelief } from '../../core/domain/crawl/change/change-belief.ts';
 import { GROUPS } from '../../core/domain/crawl/hazard/expectation.ts';
 import { type HostClock, MAX_EPOCHS } from '../../core/domain/crawl/hazard/host-clock.ts';
 
@@ -29,16 +29,11 @@ export const hostClock = z.strictObject({
     .max(MAX_EPOCHS),
 }) satisfies z.ZodType<HostClock>;
 
-/** Of dumps before version 9. */
-const olderBelief = z.strictObject({ a: z.number(), b: z.number(), noise: z.number() });
-
 /** What the visits of a page have shown of its changes, as a dump holds it. */
-export const changeBelief = z.union([
-  z.strictObject({ changes: number, watchedMs: number, newUrls: number, noise: number, mostMs: number.nullable() }),
-  olderBelief.transform(({ noise }): ChangeBelief => ({ ...NO_BELIEF, noise })),
-]);
-
-export function currentBelief(belief: ChangeBelief | Pick<ChangeBelief, 'noise'> | null): ChangeBelief | null {
-  if (belief === null || 'changes' in belief) return belief;
-  return { ...NO_BELIEF, noise: belief.noise };
-}
+export const changeBelief = z.strictObject({
+  changes: number,
+  watchedMs: number,
+  newUrls: number,
+  noise: number,
+  mostMs: number.nullable(),
+}) satisfies z.ZodType<ChangeBelief>;

@@ -1,7 +1,7 @@
 import type { ChangeRow } from '../../core/domain/crawl/change/change-feed.ts';
 import { dueFacts } from '../../core/domain/crawl/revisit/next-visit.ts';
 import { mergeDatum } from '../../core/domain/crawl/states/merge-datum.ts';
-import { CrawlError } from '../../core/domain/errors.ts';
+import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
 import {
@@ -67,7 +67,7 @@ async function* forwardingLines({ forwarding }: CrawlDb): AsyncGenerator<DumpLin
 const isNothing = (facts: HostFacts): boolean =>
   (Object.keys(NO_HOST_FACTS) as (keyof HostFacts)[]).every((name) => facts[name] === NO_HOST_FACTS[name]);
 
-export interface TransferSummary extends Required<DumpCounts> {
+export interface TransferSummary extends DumpCounts {
   /** Records whose URL was there already; under `merge` the two are merged. */
   readonly merged: number;
 }
@@ -107,8 +107,7 @@ export async function importLines(
       `the export was cut short: it ends after ${records} records without its last line`,
     );
   }
-  const isWhole = end.records === records && end.links === links && end.hosts === hosts;
-  if (!isWhole || (end.changes ?? 0) !== changes) {
+  if (end.records !== records || end.links !== links || end.hosts !== hosts || end.changes !== changes) {
     throw new CrawlError(
       'usage-invalid',
       `the export is incomplete: its last line counts ${end.records} records, ${records} were read`,
@@ -259,12 +258,7 @@ export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<Du
       throw new CrawlError('usage-invalid', 'line 1: the header of an export ("incrawl": "crawldb") was expected');
     }
     if ('incrawl' in line) {
-      if (line.version > DUMP_VERSION) {
-        throw new CrawlError(
-          'db-version',
-          `the export has version ${line.version}; this incrawl reads up to ${DUMP_VERSION}`,
-        );
-      }
+      if (line.version > DUMP_VERSION) throw unknownVersion('the export has version', line.version, DUMP_VERSION);
       continue;
     }
     const url = 'record' in line ? line.record.url : 'links' in line ? line.links.url : null;

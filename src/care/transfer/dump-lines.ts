@@ -9,21 +9,18 @@ import { LAST_LATENCY_STEP } from '../../core/domain/crawl/states/host-traffic.t
 import { TRUNCATIONS } from '../../core/domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
-import { type HostFacts, NO_HOST_FACTS, type SegmentRow, type StoredLinks } from '../../core/ports/crawl-db.ts';
+import type { HostFacts, SegmentRow, StoredLinks } from '../../core/ports/crawl-db.ts';
 import { MAX_SIBLINGS } from '../../page/diff/block-prints.ts';
 import { isSketch } from '../../page/near/page-dimensions.ts';
-import { changeBelief, currentBelief, hostClock } from './belief-lines.ts';
+import { changeBelief, hostClock } from './belief-lines.ts';
 import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
 import { renderedCopy, renderTrials } from './rendering-lines.ts';
 
 /**
- * Version of the lines below; a change that older versions cannot read raises it. 2: the change feed. 3: places. 4:
- * stated facts. 5: signatures of changes, elements at a place, link families, traffic of
- * hosts. 6: truncation. 7: links from and to other partitions. 8: rendered copies, and what rendering has shown. 9:
- * beliefs about changes of another kind, and clocks of hosts. 10: digests and sketches of texts. 11: what has set
- * the next visit.
+ * Version of the lines below. A change that earlier versions cannot read raises it, and {@link parseDumpLine} then
+ * turns lines of the version before into such lines.
  */
-export const DUMP_VERSION = 11;
+export const DUMP_VERSION = 1;
 
 /**
  * One line of a crawl db as text. The first line is the header, the last (`end`) has the counts, which show whether
@@ -48,8 +45,8 @@ export interface DumpCounts {
   readonly records: number;
   readonly links: number;
   readonly hosts: number;
-  /** Entries of the change feed; absent in lines of version 1. */
-  readonly changes?: number;
+  /** Entries of the change feed. */
+  readonly changes: number;
 }
 
 const time = z.number().finite();
@@ -94,8 +91,8 @@ const blocks = z.strictObject({
     .max(0xff),
   changed: z.array(z.string()),
   volatile: z.array(z.string()),
-  places: z.base64().nullable().default(null),
-  contentChars: z.number().int().nonnegative().exactOptional(),
+  places: z.base64(),
+  contentChars: z.number().int().nonnegative(),
   isCalm: z.literal(true).exactOptional(),
 });
 
@@ -109,7 +106,7 @@ const record = z.strictObject({
   score: z.number(),
   lastFetchAt: maybeTime,
   nextFetchAt: maybeTime,
-  dueBy: z.enum(DUE_CAUSES).nullable().default(null),
+  dueBy: z.enum(DUE_CAUSES).nullable(),
   changedAt: maybeTime,
   schedule: z.strictObject({
     intervalMs: milliseconds,
@@ -120,27 +117,25 @@ const record = z.strictObject({
   lastError: z.strictObject({ code: z.string(), message: z.string(), at: time }).nullable(),
   httpStatus: z.number().int().nullable(),
   contentType: text,
-  robotsTag: text.default(null),
+  robotsTag: text,
   validators: z.strictObject({ etag: text, lastModified: text, contentLength: z.number().nullable() }),
   digest: text,
-  truncated: z.enum(TRUNCATIONS).nullable().default(null),
+  truncated: z.enum(TRUNCATIONS).nullable(),
   signature: text,
-  changeSignature: text.default(null),
+  changeSignature: text,
   changeDigest: z
     .string()
     .regex(/^[0-9a-f]{8}$/, 'expected 8 hex digits')
-    .nullable()
-    .default(null),
-  sketch: z.string().refine(isSketch, 'expected the 70 hex digits of a sketch').nullable().default(null),
+    .nullable(),
+  sketch: z.string().refine(isSketch, 'expected the 70 hex digits of a sketch').nullable(),
   signatureName: text,
   title: text,
-  textChars: z.number().int().nonnegative().nullable().default(null),
+  textChars: z.number().int().nonnegative().nullable(),
   stated: z
     .strictObject({ authors: z.array(z.string()), publishedAt: maybeTime, modifiedAt: maybeTime, lang: text })
-    .nullable()
-    .default(null),
-  blocks: blocks.nullable().default(null),
-  rendered: renderedCopy.nullable().default(null),
+    .nullable(),
+  blocks: blocks.nullable(),
+  rendered: renderedCopy.nullable(),
   target: text,
   visits: z.array(visit),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
@@ -161,13 +156,9 @@ const facts = z.strictObject({
   hintMisses: z.number(),
   nothing: z
     .strictObject({ at: time, signature: text, signatureName: text, textChars: z.number().int().nonnegative() })
-    .nullable()
-    .default(null),
-  restUntil: maybeTime.default(null),
-  /** Counts that the clock has replaced. */
-  changes: z.number().optional(),
-  watchedMs: z.number().optional(),
-  clock: hostClock.nullable().default(null),
+    .nullable(),
+  restUntil: maybeTime,
+  clock: hostClock.nullable(),
   traffic: z
     .strictObject({
       visits: count,
@@ -180,18 +171,16 @@ const facts = z.strictObject({
         counts: z.array(count).max(LAST_LATENCY_STEP + 1),
       }),
     })
-    .nullable()
-    .default(null),
-  rendering: z.array(renderTrials).nullable().default(null),
+    .nullable(),
+  rendering: z.array(renderTrials).nullable(),
   missing: z
     .strictObject({
       times: count,
       at: time,
       folders: z.array(z.strictObject({ folder: count, missing: count, found: count })),
     })
-    .nullable()
-    .default(null),
-  fetchesOfDay: z.strictObject({ day: count, fetches: count }).nullable().default(null),
+    .nullable(),
+  fetchesOfDay: z.strictObject({ day: count, fetches: count }).nullable(),
 });
 
 const families = z.strictObject({
@@ -249,41 +238,16 @@ const line = z.union([
       records: z.number(),
       links: z.number(),
       hosts: z.number(),
-      changes: z.number().exactOptional(),
+      changes: z.number(),
     }),
   }),
-  z.strictObject({ incrawl: z.literal('crawldb'), version: z.number(), exportedAt: z.string() }),
+  z.strictObject({ incrawl: z.literal('crawldb'), version: z.number().int().min(1), exportedAt: z.string() }),
 ]) satisfies z.ZodType<DumpLine>;
 
 /**
  * Schemas of lines by their first field: so an error names the wrong field, not all alternatives.
  */
 const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
-
-/** Older versions lack some fields. */
-function completed(record: CrawlDatum): CrawlDatum {
-  const { robotsTag, changeSignature, changeDigest, sketch } = record as Partial<CrawlDatum>;
-  const { truncated, textChars, stated, blocks, rendered, dueBy } = record as Partial<CrawlDatum>;
-  return {
-    ...record,
-    schedule: { ...record.schedule, belief: currentBelief(record.schedule.belief) },
-    robotsTag: robotsTag ?? null,
-    changeSignature: changeSignature ?? null,
-    changeDigest: changeDigest ?? null,
-    sketch: sketch ?? null,
-    truncated: truncated ?? null,
-    textChars: textChars ?? null,
-    stated: stated ?? null,
-    blocks: blocks ?? null,
-    rendered: rendered ?? null,
-    dueBy: dueBy ?? null,
-  };
-}
-
-function completedFacts(facts: Partial<HostFacts> & { changes?: number; watchedMs?: number }): HostFacts {
-  const { changes: _, watchedMs: __, ...rest } = facts;
-  return { ...NO_HOST_FACTS, ...rest };
-}
 
 /** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
 export function parseDumpLine(text: string, number: number): DumpLine {
@@ -301,11 +265,7 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   if (schema === undefined) return refuse(`one of ${[...BY_FIELD.keys()].join(', ')} was expected, got "${field}"`);
   const read = schema.safeParse(value);
   // The value itself: what a schema gives back has lost names such as `__proto__`.
-  if (read.success) {
-    if (field === 'record') return { record: completed((value as { record: CrawlDatum }).record) };
-    const { host } = value as { host?: { readonly host: string; readonly facts: HostFacts } };
-    return host === undefined ? (value as DumpLine) : { host: { ...host, facts: completedFacts(host.facts) } };
-  }
+  if (read.success) return value as DumpLine;
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
 }

@@ -27,8 +27,7 @@ const forwarded = z.strictObject({
   plainScore: z.number(),
   noise: z.string().nullable(),
   redirects: count,
-  // Earlier exports lack it.
-  layers: count.nullable().default(null),
+  layers: count.nullable(),
 }) satisfies z.ZodType<ForwardedLink>;
 
 const sender = z.string().regex(/^[\w-]+$/);

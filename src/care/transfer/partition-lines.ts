@@ -85,9 +85,9 @@ export async function importPartitioned(
   return { ...total, merged: 0 };
 }
 
-function requireWhole(read: Required<DumpCounts>, end: DumpCounts | null): void {
-  const isWhole = end !== null && end.records === read.records && end.links === read.links && end.hosts === read.hosts;
-  if (isWhole && (end.changes ?? 0) === read.changes) return;
+function requireWhole(read: DumpCounts, end: DumpCounts | null): void {
+  const names = ['records', 'links', 'hosts', 'changes'] as const;
+  if (end !== null && names.every((name) => end[name] === read[name])) return;
   const counts = end === null ? 'it has no last line' : `its last line counts ${end.records} records`;
   throw new CrawlError('usage-invalid', `the export is incomplete: ${counts}, ${read.records} were read`);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
-import { CrawlError } from '../../core/domain/errors.ts';
+import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import type { SegmentInfo } from '../../core/ports/segment-store.ts';
 
 /** Where the frames of `fetched.bin` and `parsed.bin` lie, so that one record is read without the others. */
@@ -33,7 +33,7 @@ export interface Writer {
  * segment of one moment. The objects that it names never change.
  */
 export interface SegmentManifest {
-  /** Raised with every change that older versions would misread. */
+  /** Raised with every change that earlier versions would misread. */
   readonly format: 1;
   /** Replacements so far: no two manifests of a segment are equal. */
   readonly sequence: number;
@@ -73,7 +73,7 @@ export function objectName(stem: string, ending: string): string {
 
 export const encodeManifest = (manifest: SegmentManifest): string => `${JSON.stringify(manifest)}\n`;
 
-/** Throws `segment-corrupt`, or `db-version` for what a newer version wrote. */
+/** Throws `segment-corrupt`, or `db-version` for a format that this version does not know. */
 export function decodeManifest(text: string, name: string): SegmentManifest {
   let read: Partial<SegmentManifest> & { readonly format?: number };
   try {
@@ -82,8 +82,7 @@ export function decodeManifest(text: string, name: string): SegmentManifest {
     throw new CrawlError('segment-corrupt', `${name} is no JSON`, { cause: error });
   }
   if (typeof read?.format === 'number' && read.format > FORMAT) {
-    const message = `${name} has format ${read.format}, written by a newer incrawl; this one reads up to ${FORMAT}`;
-    throw new CrawlError('db-version', message);
+    throw unknownVersion(`${name} has format`, read.format, FORMAT);
   }
   const { format, info, files, warc } = read ?? {};
   const isWhole =

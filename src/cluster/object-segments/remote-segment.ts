@@ -1,5 +1,5 @@
 import { BitSet } from '../../core/adapters/files/segments/bit-set.ts';
-import { decodeFetched, decodeRecord, type Frame, withTexts } from '../../core/adapters/files/segments/frame-log.ts';
+import { decodeRecord, type Frame, withTexts } from '../../core/adapters/files/segments/frame-log.ts';
 import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
@@ -73,7 +73,7 @@ export class RemoteSegment implements Segment {
   async *fetched(): AsyncGenerator<FetchedRecord> {
     await this.#refresh();
     const file = this.#reader(FETCHED);
-    for await (const frame of file.frames()) yield decodeFetched(file.name, frame);
+    for await (const frame of file.frames()) yield decodeRecord<FetchedRecord>(file.name, frame);
   }
 
   async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
@@ -86,7 +86,7 @@ export class RemoteSegment implements Segment {
     await this.#refresh();
     const file = this.#reader(FETCHED);
     for (const { offset, length } of this.#indexes.fetched.ofUrl(url)) {
-      const record = decodeFetched(file.name, await file.frame(offset, length));
+      const record = decodeRecord<FetchedRecord>(file.name, await file.frame(offset, length));
       if (record.url === url) return record;
     }
     return undefined;

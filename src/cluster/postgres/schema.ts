@@ -1,4 +1,4 @@
-import { CrawlError } from '../../core/domain/errors.ts';
+import { unknownVersion } from '../../core/domain/errors.ts';
 import type { Database } from './database.ts';
 import type { PgQuery, PgResult } from './pg.ts';
 import { isNoTable } from './postgres-errors.ts';
@@ -17,7 +17,7 @@ const LOCK = '29672313846620268';
  * three tables are updated in place all the time, so their pages keep space for it (heap-only
  * tuples).
  */
-const STEPS: readonly (readonly string[])[] = [
+export const SCHEMA_STEPS: readonly (readonly string[])[] = [
   [
     `CREATE TABLE incrawl.names (
        part integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE, id text,
@@ -25,71 +25,55 @@ const STEPS: readonly (readonly string[])[] = [
      ) WITH (fillfactor = 50)`,
     `CREATE TABLE incrawl.leases (
        part integer PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity',
-       wanted timestamptz, asked bigint NOT NULL DEFAULT 0, failures integer NOT NULL DEFAULT 0, fault text
+       wanted timestamptz, asked bigint NOT NULL DEFAULT 0, failures integer NOT NULL DEFAULT 0, fault text,
+       resting text
      ) WITH (fillfactor = 50)`,
     `CREATE TABLE incrawl.workers (
-       crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL, PRIMARY KEY (crawl, worker)
+       crawl text COLLATE "C", worker uuid, until timestamptz NOT NULL,
+       since timestamptz NOT NULL DEFAULT clock_timestamp(), heard timestamptz NOT NULL DEFAULT clock_timestamp(),
+       report text, fault text, PRIMARY KEY (crawl, worker)
      ) WITH (fillfactor = 50)`,
-  ],
-  [
-    `ALTER TABLE incrawl.workers ADD since timestamptz NOT NULL DEFAULT clock_timestamp(),
-       ADD heard timestamptz NOT NULL DEFAULT clock_timestamp(), ADD report text, ADD fault text`,
-    'ALTER TABLE incrawl.leases ADD resting text',
   ],
 ];
 
 /** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
 const FIRST_PART = `SELECT setval(pg_get_serial_sequence('incrawl.names', 'part'), 1 + floor(random() * 1e9)::bigint)`;
 
-/**
- * The first version of a release. Of those before, 1 had the keys themselves, 4 a row for each link between partitions.
- */
-const OLDEST = 5;
-const NEWEST = OLDEST + STEPS.length - 1;
-
 /** Brings the schema to the version of this program. Rejects with `db-version` where it cannot. */
-export async function upgradeSchema(db: Database): Promise<void> {
-  if ((await schemaVersion(db)) === NEWEST) return;
+export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise<void> {
+  if ((await schemaVersion(db, steps)) === steps.length) return;
   await db.patiently(() =>
     db.transaction(async (run) => {
       await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
       await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
       await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
-      const from = Number(rows[0]?.[0] ?? 0);
-      for (const step of STEPS.slice(from === 0 ? 0 : from - OLDEST + 1)) for (const text of step) await run({ text });
+      // Another process may have made or upgraded them meanwhile.
+      const from = known(Number(rows[0]?.[0] ?? 0), steps);
+      for (const step of steps.slice(from)) for (const text of step) await run({ text });
       if (from === 0) await run({ text: FIRST_PART });
       await run({ text: 'DELETE FROM incrawl.format' });
-      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [NEWEST] });
+      await run({ text: 'INSERT INTO incrawl.format VALUES ($1)', values: [steps.length] });
     }),
   );
 }
 
 /** 0: there is no schema yet. */
-export async function schemaVersion(db: Database): Promise<number> {
+export async function schemaVersion(db: Database, steps = SCHEMA_STEPS): Promise<number> {
   const exists = await db.query({ text: `SELECT to_regclass('incrawl.format') IS NOT NULL` });
   if (exists.rows[0]?.[0] !== true) return 0;
   const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' });
-  const version = Number(rows[0]?.[0] ?? 0);
-  if (version > NEWEST) {
-    throw new CrawlError(
-      'db-version',
-      `the tables in PostgreSQL have version ${version}, and this incrawl knows ${NEWEST}: use a newer one`,
-    );
-  }
-  if (version < OLDEST) {
-    throw new CrawlError(
-      'db-version',
-      `the tables in PostgreSQL have version ${version}, which no released incrawl wrote or reads: move their crawls ` +
-        'by "incrawl export-db" of the one that made them, and remove the schema "incrawl"',
-    );
-  }
+  return known(Number(rows[0]?.[0] ?? 0), steps);
+}
+
+function known(version: number, steps: typeof SCHEMA_STEPS): number {
+  if (version > steps.length) throw unknownVersion('the tables in PostgreSQL have version', version, steps.length);
   return version;
 }
 
 /** Whether the tables are there, in the version of this program. */
 export async function hasTables(db: Database): Promise<boolean> {
-  if (!upToDate.has(db) && (await schemaVersion(db)) === NEWEST) upToDate.add(db);
+  if (!upToDate.has(db) && (await schemaVersion(db)) === SCHEMA_STEPS.length) upToDate.add(db);
   return upToDate.has(db);
 }
 

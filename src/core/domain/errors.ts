@@ -48,7 +48,7 @@ export const ERRORS = {
     consequence: 'refuse',
     text: 'The crawl db cannot be written by this user, or on this file system.',
   },
-  'db-version': { consequence: 'refuse', text: 'The crawl db was written by a newer version.' },
+  'db-version': { consequence: 'refuse', text: 'What is stored has a format that this version does not know.' },
   'db-corrupt': { consequence: 'stop-crawl', text: 'A stored record cannot be read.' },
   'disk-full': { consequence: 'stop-crawl', text: 'The disk is full.' },
   'system-limit': {
@@ -162,6 +162,18 @@ export class CrawlError extends Error {
   get consequence(): Consequence {
     return ERRORS[this.code].consequence;
   }
+}
+
+/**
+ * The error for stored data of a version above those that this program knows.
+ * @param what ends where the version follows: `the crawl db /x has format`
+ */
+export function unknownVersion(what: string, found: number, known: number): CrawlError {
+  return new CrawlError(
+    'db-version',
+    `${what} ${found}; this incrawl reads up to ${known}, and has changed nothing: use the version that wrote ` +
+      `${found}, or a newer one`,
+  );
 }
 
 /** The error for a batch whose token is not the newest. */

@@ -69,7 +69,7 @@ export interface StoredRobots {
   readonly fetchedAt: number;
   /** Time of the last usable response (2xx, 4xx); after a 5xx that copy stays in use for a while. */
   readonly usableAt: number | null;
-  /** As {@link RobotsVerdict.fault}; absent after a usable response, and in copies of older versions. */
+  /** As {@link RobotsVerdict.fault}; absent after a usable response. */
   readonly fault?: string;
   /** As {@link RobotsVerdict.restUntil}. */
   readonly restUntil?: number;

@@ -93,7 +93,7 @@ export interface FetchItem {
   readonly rendered?: RenderedCopy & { readonly shown: string };
   /** The stored copy was parsed and has hardly any text. */
   readonly isBare?: true;
-  /** Header claims of the stored copy; absent for a new URL and in lists of older versions. */
+  /** Header claims of the stored copy; absent for a new URL. */
   readonly claims?: HeaderClaims;
   /** Fetch in full even when headers say "unchanged". */
   readonly audit: boolean;
@@ -217,7 +217,7 @@ export interface ParsedRecord {
   readonly lang: string | null;
   readonly canonical: string | null;
   readonly text: string;
-  /** As the page gives them; absent where it does not, and in segments of older versions. */
+  /** As the page gives them; absent where it does not. */
   readonly description?: string;
   readonly keywords?: readonly string[];
   /** Texts of links on the theme of the page: those of content that consists of links. */

@@ -17,7 +17,7 @@ export interface BlockPrint {
   readonly chars: number;
   /** Whether it belongs to the signed text. */
   readonly isMain: boolean;
-  /** Its elements in reading order, where it is content and has several; absent in segments of older versions. */
+  /** Its elements in reading order, where it is content and has several. */
   readonly siblings?: readonly SiblingPrint[];
 }
 

@@ -142,7 +142,7 @@ async function visitedTemplates(crawl: CrawledPages): Promise<VisitedTemplate[]>
   for await (const record of crawl.parsed({ texts: false })) {
     const { url, outcome } = record;
     if (outcome.kind !== 'parsed') continue;
-    const sketch = (outcome.textChars ?? 0) >= LEAST_CHARS ? (outcome.sketch ?? null) : null;
+    const sketch = outcome.textChars >= LEAST_CHARS ? (outcome.sketch ?? null) : null;
     take(url, (name, hash) => ({ url, hash, away: null, ...linksOf(record, name), sketch, cover: null }));
   }
   return [...templates.values()].filter(({ pages }) => pages.length >= LEAST_VISITED);

@@ -128,7 +128,7 @@ export function dueCause({ dueBy, failures }: CrawlDatum): string {
   return `, by ${COMMANDS[dueBy]}`;
 }
 
-/** What has brought the next visit forward. Records of older versions do not say. */
+/** What has brought the next visit forward; all that may have, where it is not known. */
 export const broughtForwardBy = ({ dueBy }: CrawlDatum): string =>
   dueBy === null || dueBy === 'schedule'
     ? `${COMMANDS.touch}, ${COMMANDS.retry}, a sitemap or a seed`

@@ -28,7 +28,7 @@ const MANY_FAILED = 0.05;
 export function keyFigures({ stats, budget, last, rounds, now }: KeyData): Markup {
   const day = sumsOf(rounds, now - DAY_MS, now + 1);
   const visits = visitsOf(day);
-  const estimate = rounds.findLast(({ sample }) => sample !== null && sample.fresh !== null)?.sample ?? null;
+  const estimate = rounds.findLast(({ sample }) => sample.fresh !== null)?.sample ?? null;
   const failedShare = visits === 0 ? 0 : day.failed / visits;
   const figures: readonly Figure[] = [
     {

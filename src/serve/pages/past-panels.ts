@@ -67,8 +67,7 @@ function changesPanel(rounds: readonly PastRound[], buckets: readonly Sums[], sp
     return panel(title, `last ${span.label}`, 'third', none);
   }
   const line = now === null ? null : { label: 'expected', values: expected };
-  const perDay = rounds.findLast(({ sample }) => sample !== null && sample.changesPerDay !== null)?.sample
-    ?.changesPerDay;
+  const perDay = rounds.findLast(({ sample }) => sample.changesPerDay !== null)?.sample.changesPerDay;
   const legend = legendOf([
     ...layerSums(layers),
     ...(perDay == null ? [] : [{ label: 'expected a day', swatch: 'fill-compared', value: count(perDay) }]),
@@ -93,20 +92,20 @@ function chartOf(
 /** Changes expected in each bucket, by the last estimate before its end; `null` before the first one. */
 function expectedIn(rounds: readonly PastRound[], buckets: readonly Sums[], { bucketMs }: Span): (number | null)[] {
   const from = buckets[0]?.from ?? 0;
-  const isKnown = ({ sample }: PastRound): boolean => sample !== null && sample.changesPerDay !== null;
+  const isKnown = ({ sample }: PastRound): boolean => sample.changesPerDay !== null;
   const samples = roundsSince(rounds, from).filter(isKnown);
   let next = 0;
-  let perDay = rounds.findLast((round) => round.at < from && isKnown(round))?.sample?.changesPerDay ?? null;
+  let perDay = rounds.findLast((round) => round.at < from && isKnown(round))?.sample.changesPerDay ?? null;
   return buckets.map(({ to }) => {
     for (; next < samples.length && (samples[next]?.at ?? to) < to; next++)
-      perDay = samples[next]?.sample?.changesPerDay ?? perDay;
+      perDay = samples[next]?.sample.changesPerDay ?? perDay;
     return perDay === null ? null : Math.round((10 * perDay * bucketMs) / DAY_MS) / 10;
   });
 }
 
 type Estimated = PastRound & { readonly sample: RoundSample & { readonly fresh: number } };
 
-const isEstimated = (round: PastRound): round is Estimated => round.sample !== null && round.sample.fresh !== null;
+const isEstimated = (round: PastRound): round is Estimated => round.sample.fresh !== null;
 
 function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span: Span, now: number): Markup {
   const [from = now, to] = [buckets[0]?.from, now];

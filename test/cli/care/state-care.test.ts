@@ -14,8 +14,6 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestRows } from '../../../src/core/adapters/leveldb/db-snapshot.ts';
-import type { Rows } from '../../../src/core/adapters/rows/rows.ts';
 import type {
   BackupSummary,
   MergeSummary,
@@ -284,21 +282,28 @@ describe('backup and restore', () => {
     });
   });
 
-  it('a backup of an older version is whole, and is restored', async () => {
+  it('a backup of a format that is not known is refused, and nothing is restored', async () => {
     const folder = join(workDir(), 'backup');
     await json(['backup', folder], { cwd });
-    const rows = new Level<string, Buffer>(join(folder, 'db'), { valueEncoding: 'buffer' });
-    for (const kind of ['t', 'v', 'x']) await rows.clear({ gte: kind, lt: `${kind}\uffff` });
-    await rows.put('mformatVersion', Buffer.from('3'));
-    const db = await digestRows(rows as unknown as Rows);
-    await rows.close();
     const manifest = join(folder, 'backup.json');
-    writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), dbFormat: 3, db }));
-    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: db.rows });
+    const known = JSON.parse(readFileSync(manifest, 'utf8'));
     const dir = join(workDir(), 'restored');
-    await json(['restore', folder, '--dir', dir]);
-    expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    for (const [part, text] of [
+      [
+        { dbFormat: 15 },
+        'the crawl db in the backup has format 15; this incrawl reads up to 1, and has changed nothing',
+      ],
+      [{ version: 2 }, 'the backup has version 2; this incrawl reads up to 1, and has changed nothing'],
+    ] as const) {
+      writeFileSync(manifest, JSON.stringify({ ...known, ...part }));
+      for (const args of [
+        ['restore', folder, '--dir', dir],
+        ['backup', '--check', folder],
+      ]) {
+        expect(await run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining(text) });
+      }
+    }
+    expect(existsSync(dir)).toBe(false);
   });
 
   it('a backup that was damaged, or cut short, is not restored', async () => {

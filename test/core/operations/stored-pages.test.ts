@@ -47,6 +47,7 @@ async function crawled(
             ms: 1,
             status: 200,
             contentType: 'text/html',
+            robotsTag: null,
             validators: NO_VALIDATORS,
             digest,
             truncated: false,
@@ -61,7 +62,10 @@ async function crawled(
       const { encoded } = encodeParsed({
         index,
         url: url(page),
-        outcome: { kind: 'parsed', signature: null, signatureName: 'x', title: null, noindex: false, metadata: {} },
+        outcome: {
+          ...{ kind: 'parsed', signature: null, signatureName: 'x', title: null, textChars: 3 },
+          ...{ stated: null, places: [], noindex: false, metadata: {} },
+        },
         contentType: 'text/html',
         charset: null,
         lang: null,

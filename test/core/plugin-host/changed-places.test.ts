@@ -37,7 +37,7 @@ async function parsed(html: string, contentType = 'text/html; charset=utf-8') {
 function visited(datum: CrawlDatum, outcome: ParseOutcome, digest: string): CrawlDatum {
   const validators = { etag: null, lastModified: null, contentLength: null };
   const costs = { at: 1, requests: 1, bodyBytes: 1, receivedBytes: 1, ms: 1 };
-  const facts = { status: 200, contentType: 'text/html', truncated: false, audit: null };
+  const facts = { status: 200, contentType: 'text/html', robotsTag: null, truncated: false, audit: null };
   const answer = fullAnswer({ kind: 'success', ...costs, ...facts, validators, digest }, outcome);
   const { outcome: found, distance, blocks } = compareAnswer(datum, answer);
   const kind: Visit['outcome'] = found === 'unchanged' ? 'unchanged-digest' : found;

@@ -47,8 +47,6 @@ function entryOf(read: unknown, origin: string): StoredRobots | undefined {
   const isNumberOrNull = (value: unknown): value is number | null => value === null || typeof value === 'number';
   const isWhole = typeof text === 'string' && typeof fetchedAt === 'number';
   if (!isWhole || !isNumberOrNull(status) || !isNumberOrNull(usableAt)) return undefined;
-  // Version 0.1.0 stored "no rules" for an origin that it had not asked (address-blocked).
-  if (status === null && usableAt === fetchedAt) return undefined;
   return {
     text,
     status,

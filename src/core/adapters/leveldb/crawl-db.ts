@@ -5,7 +5,7 @@ import { type LevelCrawlDbOptions, noteHolder, openUnchecked } from './open-rows
 
 /**
  * Opens or creates a crawl db on LevelDB. Rejects with `CrawlError`: `db-locked` (another process has it; the message
- * names it), `db-version` (written by a newer incrawl), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
+ * names it), `db-version` (a format that is not known), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
  */
 export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<RowsCrawlDb> {
   const { dir } = options;

@@ -215,7 +215,7 @@ export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): 
   });
 }
 
-/** As {@link openLevelRows}, but in the format in which they are stored, which may be an older one. */
+/** As {@link openLevelRows}, but in the format in which they are stored, which may be an earlier one. */
 export function openStoredRows(options: LevelCrawlDbOptions): Promise<Rows> {
   return openChecked(options, (rows) => checkFormat(rows, options.dir));
 }

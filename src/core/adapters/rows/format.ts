@@ -1,25 +1,22 @@
 // core/adapters/rows/: the crawl db over ordered rows, whatever stores them.
 
-import { CrawlError } from '../../domain/errors.ts';
+import { CrawlError, unknownVersion } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { isFinding, storedRecord } from './care/stored-record.ts';
 import { FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
 import { type Rows, readRange } from './rows.ts';
 
+/** Brings rows of one format to the next. One that is cut short is run again, from its beginning. */
+export type FormatStep = (rows: Rows) => Promise<void>;
+
 /**
- * Version of the layout of all rows. A change that older versions cannot read raises it. 2: new URLs have a due index
- * of their own. 3: digests of new URLs are written with their records, which older versions would leave out. 4: so are
- * the rows of further indexes, counts, and the tables of signatures. 5: due rows hold the time of the last failed
- * visit, and the interval that an operator has fixed. 6: visits a day that the intervals require are counted.
- * 7: so are records by score. 8: records hold what a page states, which older versions would drop. 9: and the
- * signature by which visits are compared, and elements at a place. 10: and why the stored copy is not the whole page.
- * 11: families of like URLs are counted by host, and links from and to other partitions have rows.
- * 12: records hold what a rendered copy was made from, and hosts what rendering has shown. 13: beliefs about changes
- * are of another kind, hosts have clocks, and pages an index by group. 14: records hold a digest of the text by which
- * visits are compared, and a sketch of that by which pages are likened. 15: records hold what has
- * set the next visit.
+ * The first brings format 1 to format 2, and so on. A change of rows that earlier versions would misread adds a step,
+ * be it an empty one.
  */
-export const DB_FORMAT_VERSION = 15;
+const STEPS: readonly FormatStep[] = [];
+
+/** Version of the layout of all rows. */
+export const DB_FORMAT_VERSION = 1 + STEPS.length;
 
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
@@ -48,7 +45,8 @@ export async function isForeign(rows: Rows): Promise<boolean> {
 
 /**
  * The version that the db was written with; an empty db gets the current one. Rejects with `CrawlError`: `db-corrupt`
- * (no version, or none that there ever was), `db-version` (written by a newer incrawl).
+ * (no version, or none that there ever was), `db-version` (one that this incrawl does not know). Rows that are there
+ * stay as they are.
  * @param name of the db, for messages
  */
 export async function checkFormat(rows: Rows, name: string): Promise<number> {
@@ -63,27 +61,27 @@ export async function checkFormat(rows: Rows, name: string): Promise<number> {
   }
   const version = Number(stored.toString());
   if (!Number.isInteger(version) || version < 1) {
-    throw new CrawlError('db-corrupt', `the crawl db ${name} has the format version "${stored.toString()}"`);
+    const found = `the crawl db ${name} has the format "${stored.toString()}"`;
+    throw new CrawlError('db-corrupt', `${found}, where a number from 1 on was expected; nothing was changed`);
   }
-  if (version > DB_FORMAT_VERSION) {
-    throw new CrawlError(
-      'db-version',
-      `the crawl db ${name} has format ${version}; this incrawl reads formats up to ${DB_FORMAT_VERSION}, ` +
-        'a newer one is needed',
-    );
-  }
+  if (version > DB_FORMAT_VERSION) throw unknownVersion(`the crawl db ${name} has format`, version, DB_FORMAT_VERSION);
   return version;
 }
 
-/** Brings an older db up to date. A run that is killed half way is repeated at the next start. */
-export async function migrate(rows: Rows, version: number, log: Log): Promise<void> {
-  if (version === DB_FORMAT_VERSION) return;
-  log.warn('the crawl db is being migrated to a new format', { from: version, to: DB_FORMAT_VERSION });
-  if (version < 13) await (await import('./indexes/rebuild-due-index.ts')).rebuildDueIndex(rows);
-  if (version < 13) await (await import('./indexes/rebuild-indexes.ts')).rebuildIndexes(rows);
-  await writeFormat(rows);
+/**
+ * Brings an older db up to date, step by step. A run that is killed goes on at the next start, with the step that was
+ * not finished.
+ */
+export async function migrate(rows: Rows, version: number, log: Log, steps = STEPS): Promise<void> {
+  for (const [i, step] of steps.entries()) {
+    const [from, to] = [i + 1, i + 2];
+    if (from < version) continue;
+    log.warn('the crawl db is being brought up to date', { from, to });
+    await step(rows);
+    await writeFormat(rows, to);
+  }
 }
 
-export function writeFormat(rows: Rows): Promise<void> {
-  return rows.put(FORMAT_KEY, Buffer.from(String(DB_FORMAT_VERSION)), { sync: true });
+export function writeFormat(rows: Rows, version = DB_FORMAT_VERSION): Promise<void> {
+  return rows.put(FORMAT_KEY, Buffer.from(String(version)), { sync: true });
 }

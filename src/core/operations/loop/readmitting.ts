@@ -183,12 +183,9 @@ async function rulesOf(
   { additions, maxLayers }: ReadmitLimits,
 ): Promise<LinkRules> {
   const { config, plugins } = deps;
-  const { maxLayers: layers, followVariants, layersOf, ...rest } = linkOptions(config, maxLayers);
+  const { maxLayers: layers, layersOf, ...options } = linkOptions(config, maxLayers);
   const depths = layersOf === undefined ? [] : config.hosts.map(({ match, depth = null }) => [match, depth]);
-  // The default has the fingerprint of the versions that did not know it.
-  const options = { ...rest, ...(followVariants && { followVariants }) };
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
-  // Without any the print is that of versions before there were scopes.
   const scopes = [...plugins.loaded.scopes].map(([scope, chain]) => [scope, chain.map(({ name }) => name)]);
   const { db, families, seedHosts } = deps.store();
   // Families that only lower links let in as many as others.
@@ -197,17 +194,7 @@ async function rulesOf(
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')
-    .update(
-      JSON.stringify([
-        options,
-        prints,
-        seedHosts.size,
-        hosts,
-        ...scopes,
-        ...(dropped === '' ? [] : [dropped]),
-        ...depths,
-      ]),
-    )
+    .update(JSON.stringify([options, prints, seedHosts.size, hosts, scopes, dropped, depths]))
     .digest('hex')
     .slice(0, 16);
   return { print, layers: (additions ?? config.updatedb.additions) ? layers : 0 };

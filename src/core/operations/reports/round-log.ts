@@ -21,8 +21,7 @@ export interface RoundEntry extends RoundCounts {
   readonly urls: number;
   readonly byStatus: StateCounts;
   readonly hosts: number;
-  /** `null` in most lines of older versions. */
-  readonly sample: RoundSample | null;
+  readonly sample: RoundSample;
   /** Sums over all rounds since the log began, with this one; they never decrease. */
   readonly sums: RoundSums;
 }
@@ -77,16 +76,7 @@ const HOSTS_LOG = join('reports', 'hosts.jsonl');
 /** The last rounds of a state directory, oldest first. Needs no crawl db; a crawl may run meanwhile. */
 export async function roundLog(dir: string, limit: number): Promise<RoundEntry[]> {
   const entries = (await lastLines(join(dir, ROUNDS_LOG), limit, BYTES_PER_ENTRY)) as RoundEntry[];
-  // Rounds of 0.1.0 followed nothing, did not tell partial bodies from whole ones, and did not count duplicates.
-  return entries
-    .filter((entry) => entry?.version === 1)
-    .map((entry) => ({
-      ...entry,
-      followed: entry.followed ?? 0,
-      partial: entry.partial ?? 0,
-      duplicates: entry.duplicates ?? 0,
-      restored: entry.restored ?? 0,
-    }));
+  return entries.filter((entry) => entry?.version === 1);
 }
 
 interface RoundKeeper {
@@ -130,7 +120,7 @@ export function roundKeeper(dir: string, db: KeptDb, clock: Clock, log: Log): Ro
 }
 
 function lastOf(entries: readonly RoundEntry[]): { sums: RoundSums; passedAt: number } {
-  const passed = entries.findLast(({ sample }) => sample !== null && !sample.estimated);
+  const passed = entries.findLast(({ sample }) => !sample.estimated);
   return {
     sums: entries.at(-1)?.sums ?? zeroSums(SUMS),
     passedAt: passed === undefined ? Number.NEGATIVE_INFINITY : Date.parse(passed.at),
@@ -154,7 +144,7 @@ export interface PastRound {
   readonly redirected: number;
   readonly failed: number;
   readonly bytesReceived: number;
-  readonly sample: RoundSample | null;
+  readonly sample: RoundSample;
 }
 
 /** The hosts of a past round. */

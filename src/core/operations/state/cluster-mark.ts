@@ -69,7 +69,7 @@ export function newCrawlDbId(dir: string, place = '', by: PartitionBy = 'domain'
   return `${randomUUID()}.${readFileSync(file, 'utf8').trim()}${kind}`;
 }
 
-/** The third part of an id; ids of crawls by domain have two, as all once had. */
+/** The third part of an id; ids of crawls by domain have two. */
 const BY_HOST = '.host';
 
 /** What partitions hold as a whole, by the id of their crawl. */
@@ -81,11 +81,10 @@ const placeDigest = (place: string): string =>
 
 /**
  * Whether the crawl db of this id has its segments elsewhere than in the directory, or at the place in an object store
- * where one is given; false for ids of earlier versions, which do not say.
+ * where one is given.
  */
 export function isOfAnotherFolder(dir: string, id: string, place = ''): boolean {
-  const [, folder] = id.split('.');
-  if (folder === undefined) return false;
+  const [, folder = ''] = id.split('.');
   if (place !== '' || folder.startsWith(STORED)) return place === '' || folder !== placeDigest(place);
   const file = join(dir, FOLDER);
   return !existsSync(file) || readFileSync(file, 'utf8').trim() !== folder;

@@ -180,18 +180,17 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
     hintMisses: facts.hintMisses + (observation.hintMisses ?? 0),
     nothing: observation.nothing ?? facts.nothing,
     restUntil: laterRest(facts.restUntil, observation.restUntil),
-    // Segments of older versions do not have these.
-    traffic: facts.traffic ?? null,
-    rendering: renderingAfter(facts.rendering ?? null, observation),
-    clock: facts.clock ?? null,
-    missing: missingAfter(facts.missing ?? null, observation),
-    fetchesOfDay: facts.fetchesOfDay ?? null,
+    traffic: facts.traffic,
+    rendering: renderingAfter(facts.rendering, observation),
+    clock: facts.clock,
+    missing: missingAfter(facts.missing, observation),
+    fetchesOfDay: facts.fetchesOfDay,
   };
 }
 
 /** An interrupted segment may be applied after a newer pause was noted, by a sitemap say. */
-const laterRest = (known: number | null | undefined, asked: number | undefined): number | null =>
-  asked === undefined ? (known ?? null) : Math.max(known ?? 0, asked);
+const laterRest = (known: number | null, asked: number | undefined): number | null =>
+  asked === undefined ? known : Math.max(known ?? 0, asked);
 
 const renderingAfter = (known: HostFacts['rendering'], { trial }: HostObservation): HostFacts['rendering'] =>
   trial === undefined ? known : withTrial(known, trial);

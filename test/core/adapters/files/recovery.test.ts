@@ -120,7 +120,7 @@ describe('a segment after an interruption', () => {
     }
     // As a kill leaves it: the mark is older than the items.
     await segment.close();
-    expect(readFileSync(grown.file('segment.json'), 'utf8')).toMatch(/^\{"format":2,.*"followed":0/);
+    expect(readFileSync(grown.file('segment.json'), 'utf8')).toMatch(/^\{"format":1,.*"followed":0/);
     const { size } = statSync(grown.file('added.bin'));
     for (const cut of [0, 1, size / 3, size / 2, size - 1, size].map(Math.floor)) {
       const { dir, file } = copyOf(grown.dir);

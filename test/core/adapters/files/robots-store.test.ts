@@ -48,8 +48,6 @@ describe('files: robots store', () => {
       text.slice(0, -4),
       text.replace('a.example', 'b.example'),
       text.replace('200', '"x"'),
-      // "No rules" of an origin that was not asked, as 0.1.0 stored it.
-      text.replace('200', 'null'),
     ];
     for (const each of damaged) {
       writeFileSync(file, each);

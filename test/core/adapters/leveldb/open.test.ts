@@ -5,12 +5,11 @@ import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { openLevelCrawlDb } from '../../../../src/core/adapters/leveldb/crawl-db.ts';
 import { holderFile } from '../../../../src/core/adapters/leveldb/holder.ts';
-import { dueKey, FORMAT_VERSION_FACT, leaseKey, recordKey } from '../../../../src/core/adapters/rows/codecs/keys.ts';
+import { openLevelRows, openStoredRows } from '../../../../src/core/adapters/leveldb/open-rows.ts';
+import { FORMAT_VERSION_FACT, recordKey } from '../../../../src/core/adapters/rows/codecs/keys.ts';
 import { pack } from '../../../../src/core/adapters/rows/codecs/pack.ts';
 import { RECORD_VERSION } from '../../../../src/core/adapters/rows/codecs/record-codec.ts';
-import { DB_FORMAT_VERSION } from '../../../../src/core/adapters/rows/format.ts';
 import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
-import { urlKey } from '../../../../src/core/domain/url/canonical/url-key.ts';
 import { contentOf, listOf, visitedDatum } from '../../../contracts/crawl-db-exam.ts';
 import { openAt, SILENT, temporaryDir } from './temporary-db.ts';
 
@@ -24,6 +23,13 @@ async function tamper(dir: string, rows: Record<string, Buffer>): Promise<void> 
   await level.open();
   for (const [key, value] of Object.entries(rows)) await level.put(key, value);
   await level.close();
+}
+
+async function rowsIn(dir: string): Promise<[string, Buffer][]> {
+  const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
+  const rows = await level.iterator().all();
+  await level.close();
+  return rows;
 }
 
 describe('the lock', () => {
@@ -65,126 +71,49 @@ describe('the lock', () => {
 describe('the format version', () => {
   it('is written at creation and kept from callers', async () => {
     const db = await openAt(await temporaryDir());
-    expect(await db.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
+    expect(await db.meta(FORMAT_VERSION_FACT)).toBe('1');
     await expect(db.write({ meta: { [FORMAT_VERSION_FACT]: '9' } })).rejects.toThrow(TypeError);
     await db.close();
   });
 
-  it('of a newer incrawl is refused, and the lock not kept', async () => {
-    const dir = await temporaryDir();
-    await (await openAt(dir)).close();
-    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from(String(DB_FORMAT_VERSION + 1)) });
-    await expect(openAt(dir)).rejects.toEqual(coded('db-version', `format ${DB_FORMAT_VERSION + 1}`));
-    await expect(openAt(dir)).rejects.toEqual(coded('db-version'));
-    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('no number') });
-    await expect(openAt(dir)).rejects.toEqual(coded('db-corrupt', 'no number'));
-  });
-
-  it('1 is migrated: one order for all URLs becomes two, leases keep their rows', async () => {
-    const dir = await temporaryDir();
-    const fresh = newDatum({ url: 'https://fresh.example/', now: 5, intervalMs: 1, score: 0.5 });
-    const held = newDatum({ url: 'https://held.example/', now: 6, intervalMs: 1 });
-    const db = await openAt(dir);
-    await db.write({
-      puts: [visitedDatum(URL_A, { nextFetchAt: 10 }), fresh, held].map((datum) => ({ datum, previous: null })),
-    });
-    const entries = (await listOf(db.due({ until: 99 }))).filter(({ url }) => url === held.url);
-    await db.write({ lease: { segment: 's1', entries } });
-    const before = await listOf(db.due({ until: 99 }));
-    await db.close();
-    // As format 1 wrote them: all under one letter, and six values in a row.
-    const short = pack([0, 0.5, 0, 1, null, 0]);
-    const lease = pack(['s1', 6, pack([0, 1, 0, 1, null, 0])]);
-    await tamper(dir, {
-      [`m${FORMAT_VERSION_FACT}`]: Buffer.from('1'),
-      [dueKey({ dueAt: 5, isNew: false, score: 0 }, urlKey(fresh.url))]: short,
-      [leaseKey(held.url)]: lease,
-    });
-    const again = await openAt(dir);
-    expect(await listOf(again.due({ until: 99 }))).toEqual(before);
-    await again.write({ release: { segment: 's1', urls: [held.url] } });
-    expect((await listOf(again.due({ until: 99, only: 'new' }))).map(({ url }) => url)).toEqual([held.url, fresh.url]);
-    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
-    await again.close();
-  });
-
-  it.each(['4', '5', '6'])('%s is brought up to date: visits a day and scores are counted', async (version) => {
+  it('of this incrawl is opened', async () => {
     const dir = await temporaryDir();
     const db = await openAt(dir);
-    const data = [
-      visitedDatum(URL_A, { nextFetchAt: 40, failures: 0 }),
-      visitedDatum('https://b.example/', {
-        nextFetchAt: 9,
-        failures: 0,
-        fixedIntervalMs: null,
-        schedule: { intervalMs: 7_000_000, belief: null },
-      }),
-      visitedDatum('https://c.example/', { nextFetchAt: 9, failures: 2 }),
-      newDatum({ url: 'https://d.example/', now: 5, intervalMs: 1 }),
-    ];
-    await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
-    const before = await db.spread();
-    expect(before.visitsPerDay).toBeGreaterThan(12);
-    await db.close();
-    const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
-    await level.del('tr');
-    await level.clear({ gte: 'ts', lt: 'tt' });
-    await level.put(`m${FORMAT_VERSION_FACT}`, Buffer.from(version));
-    await level.close();
-    const again = await openAt(dir);
-    expect(await again.spread()).toEqual(before);
-    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
-    await again.close();
-  });
-
-  it('13 is brought up to date: records of before have neither digest nor sketch of the text', async () => {
-    const dir = await temporaryDir();
-    const before = visitedDatum(URL_A, { changeDigest: null, sketch: null });
-    const db = await openAt(dir);
-    await db.write({ puts: [{ datum: before, previous: null }] });
-    await db.close();
-    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('13') });
-    const again = await openAt(dir);
-    expect(await again.get(URL_A)).toEqual(before);
-    await again.write({ puts: [{ datum: visitedDatum(URL_A), previous: before }] });
-    expect(await again.get(URL_A)).toEqual(visitedDatum(URL_A));
-    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
-    await again.close();
-  });
-
-  it('8 is brought up to date: records of before have one signature, and keep it', async () => {
-    const dir = await temporaryDir();
-    const before = visitedDatum(URL_A, { changeSignature: null });
-    const db = await openAt(dir);
-    await db.write({ puts: [{ datum: before, previous: null }] });
-    await db.close();
-    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from('8') });
-    const again = await openAt(dir);
-    expect(await again.get(URL_A)).toEqual(before);
-    await again.write({ puts: [{ datum: visitedDatum(URL_A), previous: before }] });
-    expect(await again.get(URL_A)).toEqual(visitedDatum(URL_A));
-    expect(await again.meta(FORMAT_VERSION_FACT)).toBe(String(DB_FORMAT_VERSION));
-    await again.close();
-  });
-
-  it('3 is brought up to date: indexes and counts are made of the records', async () => {
-    const dir = await temporaryDir();
-    const db = await openAt(dir);
-    const data = [
-      visitedDatum(URL_A, { state: 'gone', failures: 0 }),
-      visitedDatum('https://b.example/'),
-      newDatum({ url: 'https://c.example/', now: 5, intervalMs: 1 }),
-    ];
-    await db.write({ puts: data.map((datum) => ({ datum, previous: null })) });
+    await db.write({ puts: [{ datum: visitedDatum(URL_A), previous: null }] });
     const before = await contentOf(db);
     await db.close();
-    const level = new Level<string, Buffer>(dir, { valueEncoding: 'buffer' });
-    for (const kind of ['t', 'v', 'x']) await level.clear({ gte: kind, lt: `${kind}\uffff` });
-    await level.put(`m${FORMAT_VERSION_FACT}`, Buffer.from('3'));
-    await level.close();
     const again = await openAt(dir);
     expect(await contentOf(again)).toEqual(before);
     await again.close();
+  });
+
+  it.each([
+    ['of a newer incrawl', '2', 'db-version', 'has format 2; this incrawl reads up to 1, and has changed nothing'],
+    ['of a build before the first release', '15', 'db-version', 'has format 15; this incrawl reads up to 1, and has'],
+    [
+      'that there never was',
+      '0',
+      'db-corrupt',
+      'format "0", where a number from 1 on was expected; nothing was changed',
+    ],
+    ['that is no number', 'one', 'db-corrupt', 'format "one", where a number from 1 on was expected; nothing was'],
+  ])('%s is refused, changes no row, and the lock is not kept', async (_, version, code, text) => {
+    const dir = await temporaryDir();
+    const db = await openAt(dir);
+    await db.write({ puts: [{ datum: visitedDatum(URL_A), previous: null }] });
+    await db.close();
+    await tamper(dir, { [`m${FORMAT_VERSION_FACT}`]: Buffer.from(version) });
+    const before = await rowsIn(dir);
+    const openers = [
+      openAt,
+      ...[openLevelRows, openStoredRows].map((open) => (at: string) => open({ dir: at, log: SILENT })),
+    ];
+    for (const open of openers) {
+      const refused = await open(dir).catch((error: unknown) => error);
+      expect(refused).toEqual(coded(code, dir));
+      expect(refused).toEqual(coded(code, text));
+    }
+    expect(await rowsIn(dir)).toEqual(before);
   });
 
   it('is missing from a LevelDB of another program', async () => {

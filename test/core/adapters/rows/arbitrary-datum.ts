@@ -83,28 +83,25 @@ export const anyDatum: fc.Arbitrary<CrawlDatum> = fc.record({
     }),
   ),
   blocks: maybe(
-    fc.record(
-      {
-        blocks: fc.array(
-          fc.record(
-            {
-              key: fc.nat({ max: 0xffff_ffff }),
-              print: fc.nat({ max: 0xffff_ffff }),
-              isMain: fc.boolean(),
-              churn: fc.nat({ max: MAX_CHURN }),
-              siblings,
-            },
-            { requiredKeys: ['key', 'print', 'isMain', 'churn'] },
-          ),
-          { maxLength: 16 },
+    fc.record({
+      blocks: fc.array(
+        fc.record(
+          {
+            key: fc.nat({ max: 0xffff_ffff }),
+            print: fc.nat({ max: 0xffff_ffff }),
+            isMain: fc.boolean(),
+            churn: fc.nat({ max: MAX_CHURN }),
+            siblings,
+          },
+          { requiredKeys: ['key', 'print', 'isMain', 'churn'] },
         ),
-        changed: fc.array(fc.string(), { maxLength: 3 }),
-        volatile: fc.array(fc.string(), { maxLength: 3 }),
-        places: maybe(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))),
-        contentChars: fc.nat(1e6),
-      },
-      { requiredKeys: ['blocks', 'changed', 'volatile', 'places'] },
-    ),
+        { maxLength: 16 },
+      ),
+      changed: fc.array(fc.string(), { maxLength: 3 }),
+      volatile: fc.array(fc.string(), { maxLength: 3 }),
+      places: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
+      contentChars: fc.nat(1e6),
+    }),
   ),
   target: maybe(fc.webUrl()),
   visits: fc.array(

@@ -18,6 +18,7 @@ const saying = (visit: number): string => `The saying of day ${visit} is ${'shor
 
 /** The blocks of an article with these paragraphs. */
 const found = (paragraphs: readonly string[]) => ({
+  places: [],
   blocks: blockPrints(
     new BlockTable().fill(
       paragraphs.map((text, i) => ({
@@ -102,18 +103,6 @@ describe('a part among like paragraphs', () => {
     for (let visit = 0; visit < 6; visit++) memory = learnBlocks(memory, found(last)).memory;
     expect(memory.blocks[0]).not.toHaveProperty('siblings');
     expect(visits(story(8), story(8)).memory.blocks[0]).not.toHaveProperty('siblings');
-  });
-
-  it('is learnt on from a record of an older version', () => {
-    let { memory } = visits(withCounter(story(8), 2, 0));
-    const { contentChars: _, ...older } = memory;
-    memory = older;
-    const isOnlyVolatile = [1, 2, 3, 4, 5].map((visit) => {
-      const learnt = learnBlocks(memory, found(withCounter(story(8), 2, visit)));
-      memory = learnt.memory;
-      return learnt.isOnlyVolatile;
-    });
-    expect(isOnlyVolatile).toEqual([false, false, false, true, true]);
   });
 
   it('stays known when the same body is parsed anew', () => {

@@ -27,6 +27,7 @@ const page = {
   kind: 'success',
   status: 200,
   contentType: 'text/html',
+  robotsTag: null,
   validators: NO_VALIDATORS,
   digest: '1'.repeat(32),
   truncated: false,

@@ -36,7 +36,14 @@ const movedOrphan: CrawlDatum = {
 const repeatingOrphan: CrawlDatum = { ...repeats, state: 'orphan', visits: [visit('new')] };
 const neverThere: CrawlDatum = { ...fresh, state: 'gone', lastFetchAt: 5, httpStatus: 404 };
 const neverPage: CrawlDatum = { ...fresh, state: 'redir_perm', lastFetchAt: 5, target: 'https://b.example/' };
-const CALM: CrawlDatum['blocks'] = { blocks: [], changed: [], volatile: ['body>p'], places: null, isCalm: true };
+const CALM: CrawlDatum['blocks'] = {
+  blocks: [],
+  changed: [],
+  volatile: ['body>p'],
+  places: '',
+  contentChars: 0,
+  isCalm: true,
+};
 const failing: CrawlDatum = { ...page, failures: 3 };
 
 describe('entries for consumers', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { learnBlocks, rereadBlocks } from '../../../../src/core/domain/crawl/change/block-memory.ts';
-import type { ParseSuccess } from '../../../../src/core/domain/crawl/states/compare-answer.ts';
+import { type ParseSuccess, partsOf } from '../../../../src/core/domain/crawl/states/compare-answer.ts';
 import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
 import { reparsed } from '../../../../src/core/domain/crawl/states/parsed-page.ts';
 import type { BlockPrint } from '../../../../src/page/diff/block-prints.ts';
@@ -13,6 +13,8 @@ const parsed = (more: Partial<ParseSuccess> = {}): ParseSuccess => ({
   signatureName: 'simhash/1',
   title: 'Title',
   textChars: 300,
+  stated: null,
+  places: [],
   noindex: false,
   metadata: {},
   ...more,
@@ -71,16 +73,18 @@ describe('a record whose stored body was parsed anew', () => {
 describe('blocks read again', () => {
   it('keep what visits have learnt of their places, and learn nothing', () => {
     const article = block('article', 1, 1_000);
-    let memory = learnBlocks(null, { blocks: [article, block('quote', 0)] }).memory;
-    for (const print of [1, 2, 3, 4]) memory = learnBlocks(memory, { blocks: [article, block('quote', print)] }).memory;
+    let memory = learnBlocks(null, partsOf(parsed({ blocks: [article, block('quote', 0)] }))).memory;
+    for (const print of [1, 2, 3, 4]) {
+      memory = learnBlocks(memory, partsOf(parsed({ blocks: [article, block('quote', print)] }))).memory;
+    }
     expect(memory.volatile).toEqual(['quote']);
-    const found = { blocks: [block('quote', 9), block('aside', 5), article] };
+    const found = partsOf(parsed({ blocks: [block('quote', 9), block('aside', 5), article] }));
     const again = rereadBlocks(memory, found);
     expect(again.volatile).toEqual(['quote']);
     expect(again.changed).toEqual(memory.changed);
     const churn = ({ blocks }: typeof memory) => Object.fromEntries(blocks.map(({ print, churn }) => [print, churn]));
     expect(churn(again)).toEqual({ 9: churn(memory)[4], 5: 0, 1: churn(memory)[1] });
     expect(rereadBlocks(again, found)).toEqual(again);
-    expect(rereadBlocks(null, { blocks: [article] }).blocks.map(({ churn }) => churn)).toEqual([0]);
+    expect(rereadBlocks(null, partsOf(parsed({ blocks: [article] }))).blocks.map(({ churn }) => churn)).toEqual([0]);
   });
 });

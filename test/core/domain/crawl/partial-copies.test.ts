@@ -34,8 +34,8 @@ function visited(policy: SettlePolicy, bodies: readonly (readonly [number, Trunc
     const answer = { status: 200, contentType: 'text/html', robotsTag: null, validators, truncated, audit: null };
     const outcome = { kind: 'success', digest: `${body}`.padStart(32, '0'), ...answer, ...costs } as const;
     const signature = SIGNATURES[body] as string;
-    const page = { signature, signatureName: 'sig-1', title: 't', textChars: 900, noindex: false, metadata: {} };
-    const parse = { kind: 'parsed', ...page } as const;
+    const page = { signature, signatureName: 'sig-1', title: 't', textChars: 900, stated: null, places: [] };
+    const parse = { kind: 'parsed', ...page, noindex: false, metadata: {} } as const;
     datum = settle(datum, { kind: 'visited', outcome, parse, target: null, lastModifiedAt: null }, policy, at).datum;
   }
   return datum;

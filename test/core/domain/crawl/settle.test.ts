@@ -49,12 +49,16 @@ function datumIn(state: CrawlState, part: Partial<CrawlDatum> = {}): CrawlDatum 
 
 const base = { at: NOW, requests: 1, bodyBytes: 10, receivedBytes: 20, ms: 5 };
 const parsed = (signature = '7d859af98bc24962') =>
-  ({ kind: 'parsed', signature, signatureName: 'sig-1', title: 't', noindex: false, metadata: {} }) as const;
+  ({
+    ...({ kind: 'parsed', signature, signatureName: 'sig-1', title: 't', textChars: 9, stated: null } as const),
+    ...{ places: [], noindex: false, metadata: {} },
+  }) as const;
 const success = (digest: string) =>
   ({
     kind: 'success',
     status: 200,
     contentType: 'text/html',
+    robotsTag: null,
     validators: NO_VALIDATORS,
     digest,
     truncated: false,

@@ -12,6 +12,7 @@ const success: FetchSuccess = {
   kind: 'success',
   status: 200,
   contentType: 'text/html',
+  robotsTag: null,
   validators: { etag: null, lastModified: null, contentLength: null },
   digest: '0'.repeat(32),
   truncated: false,
@@ -28,6 +29,8 @@ const page = (signature: string | null, textChars = 100, signatureName = 'sig-1'
   signatureName,
   title: null,
   textChars,
+  stated: null,
+  places: [],
   noindex: false,
   metadata: {},
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Report } from '../../../ports/crawl-db.ts';
 import type { FetchedRecord, SegmentInfo } from '../../../ports/segment-store.ts';
 import { damagedAt } from '../durable-file.ts';
-import { decodeFetched, decodeRecord, type Frame, readFrames } from '../segments/frame-log.ts';
+import { decodeRecord, type Frame, readFrames } from '../segments/frame-log.ts';
 import { withAdded } from '../segments/joined-items.ts';
 import {
   ADDED,
@@ -92,7 +92,8 @@ export function* fetchedFrames(
   syncedBytes: number,
 ): Generator<{ readonly frame: Frame; readonly record: FetchedRecord }> {
   const file = join(folder, FETCHED);
-  for (const frame of readFrames(file, { syncedBytes })) yield { frame, record: decodeFetched(file, frame) };
+  for (const frame of readFrames(file, { syncedBytes }))
+    yield { frame, record: decodeRecord<FetchedRecord>(file, frame) };
 }
 
 /** Reason why the response of a record cannot be there; `null` when it can. */

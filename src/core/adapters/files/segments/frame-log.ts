@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, renameSync } from 'node:fs';
 import { Packr } from 'msgpackr';
-import type { FetchedRecord, HostObservation } from '../../../ports/segment-store.ts';
 import { damagedAt, errnoOf, fileError, onFile, syncFile, writeBuffers } from '../durable-file.ts';
 import { crc32 } from '../warc/warc-record.ts';
 
@@ -164,17 +163,6 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   }
   if (typeof record !== 'object' || record === null) throw damagedAt(file, frame.offset, 'the record is not a map');
   return record as Kind;
-}
-
-/** The field `observation` of a fetched record in segments that were written before 0.1.0. */
-const FORMER_NAME = 'lesson';
-
-/** As {@link decodeRecord}, for segments of any version. */
-export function decodeFetched(file: string, frame: Frame): FetchedRecord {
-  const record = decodeRecord<FetchedRecord & { [FORMER_NAME]?: HostObservation | null }>(file, frame);
-  if (record[FORMER_NAME] === undefined) return record;
-  const { [FORMER_NAME]: observation, ...rest } = record;
-  return { ...rest, observation };
 }
 
 /** Binary texts become strings, or empty strings where they are not wanted. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { CrawlError } from '../../../domain/errors.ts';
+import { unknownVersion } from '../../../domain/errors.ts';
 import type { SegmentState } from '../../../ports/crawl-db.ts';
 import type { SegmentInfo } from '../../../ports/segment-store.ts';
 import { damagedAt, onFile, replaceFile } from '../durable-file.ts';
@@ -17,11 +17,8 @@ export const PARSED = 'parsed.bin';
 /** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
 export const INFO = 'segment.json';
 
-/**
- * Raised with every change that older versions would misread. 2: items have joined the fetch list. 3: URLs may have no
- * record.
- */
-const FORMAT = 3;
+/** Raised with every change that earlier versions would misread; {@link readMark} then reads those before as well. */
+const FORMAT = 1;
 
 /** States in the order in which a segment reaches them. */
 export const STATES: readonly SegmentState[] = ['generated', 'fetched', 'parsed', 'updated'];
@@ -45,11 +42,10 @@ export function isFinished(folder: string): boolean {
 }
 
 export function writeMark(folder: string, { info, synced }: SegmentMark): void {
-  const format = info.isListed === true ? FORMAT : info.followed === undefined ? 1 : 2;
-  replaceFile(join(folder, INFO), `${JSON.stringify({ format, ...info, synced })}\n`);
+  replaceFile(join(folder, INFO), `${JSON.stringify({ format: FORMAT, ...info, synced })}\n`);
 }
 
-/** Throws `segment-corrupt`, or `db-version` for what a newer version wrote. */
+/** Throws `segment-corrupt`, or `db-version` for a format that this version does not know. */
 export function readMark(folder: string): SegmentMark {
   const file = join(folder, INFO);
   const text = onFile(file, () => readFileSync(file, 'utf8'));
@@ -60,14 +56,11 @@ export function readMark(folder: string): SegmentMark {
     throw damagedAt(file, 0, 'it is not JSON', error);
   }
   if (typeof read?.format === 'number' && read.format > FORMAT) {
-    throw new CrawlError(
-      'db-version',
-      `${file} has format ${read.format}, written by a newer incrawl; this one reads up to ${FORMAT}`,
-    );
+    throw unknownVersion(`${file} has format`, read.format, FORMAT);
   }
   const { format, synced, ...info } = read ?? {};
   const isWhole =
-    (format === 1 || format === 2 || format === FORMAT) &&
+    format === FORMAT &&
     info.id === basename(folder) &&
     Number.isSafeInteger(info.urls) &&
     Number.isFinite(info.createdAt) &&

@@ -12,7 +12,7 @@ import type {
 } from '../../../ports/segment-store.ts';
 import { readStoredResponse } from '../warc/warc-reader.ts';
 import type { BitSet } from './bit-set.ts';
-import { decodeFetched, decodeRecord, type Frame, type FrameQuery, readFrames, withTexts } from './frame-log.ts';
+import { decodeRecord, type Frame, type FrameQuery, readFrames, withTexts } from './frame-log.ts';
 import { readAdded } from './joined-items.ts';
 import { FETCH_LIST, FETCHED, PARSED, readMark, type SegmentMark } from './segment-folder.ts';
 import type { SegmentCut, SegmentWriter } from './segment-writer.ts';
@@ -86,7 +86,7 @@ export class FileSegment implements Segment {
   }
 
   async *fetched(): AsyncGenerator<FetchedRecord> {
-    for (const frame of this.frames(FETCHED)) yield decodeFetched(join(this.dir, FETCHED), frame);
+    for (const frame of this.frames(FETCHED)) yield decodeRecord<FetchedRecord>(join(this.dir, FETCHED), frame);
   }
 
   async *parsed({ texts = true }: { readonly texts?: boolean } = {}): AsyncGenerator<ParsedRecord> {
@@ -101,7 +101,7 @@ export class FileSegment implements Segment {
     for (const frame of readFrames(file, { syncedBytes: this.synced.fetched })) {
       // Only records that contain the URL are decoded.
       if (!frame.payload.includes(urlBytes)) continue;
-      const record = decodeFetched(file, frame);
+      const record = decodeRecord<FetchedRecord>(file, frame);
       if (record.url === url) return record;
     }
     return undefined;

@@ -15,7 +15,7 @@ const IS_REWRITTEN = 0x80;
 
 /**
  * Blocks as one byte string, then the places that changed, the volatile ones, all places, packed, the characters of the
- * content, the elements of blocks, and whether only volatile parts differed; what is absent at the end is left out.
+ * content, and, where there are any, the elements of blocks, and that only volatile parts differed.
  */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;
@@ -25,13 +25,13 @@ export function packBlocks(memory: BlockMemory | null): unknown[] | null {
     bytes.writeUInt32LE(print, BLOCK_BYTES * i + 4);
     bytes.writeUInt8(isMain ? churn | IS_MAIN : churn, BLOCK_BYTES * i + 8);
   }
-  const { blocks, changed, volatile, places, contentChars = null, isCalm = null } = memory;
+  const { blocks, changed, volatile, places, contentChars, isCalm = null } = memory;
   const siblings = packSiblings(blocks);
   const packed = [
     bytes,
-    changed.length === 0 && places === null && volatile.length === 0 ? null : changed,
-    volatile.length === 0 && places === null ? null : volatile,
-    places === null ? null : Buffer.from(places, 'base64'),
+    changed,
+    volatile,
+    Buffer.from(places, 'base64'),
     contentChars,
     siblings.length === 0 ? null : siblings,
     isCalm,
@@ -44,10 +44,10 @@ export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | n
   if (stored === null) return null;
   const [packed, changed, volatile, places, contentChars, elements, isCalm] = stored as [
     Uint8Array,
-    (string[] | null)?,
-    (string[] | null)?,
-    (Uint8Array | null)?,
-    (number | null)?,
+    string[],
+    string[],
+    Uint8Array,
+    number,
     (Uint8Array | null)?,
     true?,
   ];
@@ -67,10 +67,10 @@ export function unpackBlocks(stored: readonly unknown[] | null): BlockMemory | n
   }
   return {
     blocks,
-    changed: changed ?? [],
-    volatile: volatile ?? [],
-    places: places ? bufferOf(places).toString('base64') : null,
-    ...(typeof contentChars === 'number' ? { contentChars } : {}),
+    changed,
+    volatile,
+    places: bufferOf(places).toString('base64'),
+    contentChars,
     ...(isCalm ? { isCalm } : {}),
   };
 }

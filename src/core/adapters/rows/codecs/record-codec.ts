@@ -1,5 +1,5 @@
 import type { StatedFacts } from '../../../../page/metadata/page-metadata.ts';
-import { type ChangeBelief, NO_BELIEF } from '../../../domain/crawl/change/change-belief.ts';
+import type { ChangeBelief } from '../../../domain/crawl/change/change-belief.ts';
 import type { RenderedCopy, RenderInput } from '../../../domain/crawl/rendering/render-trials.ts';
 import {
   type CrawlDatum,
@@ -16,17 +16,16 @@ import { pack, unpack } from './pack.ts';
 import { packVisits, unpackVisits } from './visit-codec.ts';
 
 /**
- * Version of the tuple below, its first element. Every version ever written stays readable: a change of the tuple
+ * Version of the tuple below, its first element. Every version ever released stays readable: a change of the tuple
  * raises the version and adds a migration from the one before. A field added at its end, `null` in records without it,
  * raises the format of the db alone.
  */
-export const RECORD_VERSION = 2;
+export const RECORD_VERSION = 1;
 
 /** Turns the tuple of a version into the tuple of the next one. The index is the version that it reads. */
 export type Migration = (tuple: readonly unknown[]) => unknown[];
 
-/** There was no version 0. 1: the belief about changes was of another kind, of which the noise stays. */
-const MIGRATIONS: Readonly<Record<number, Migration>> = { 1: withNewBelief };
+const MIGRATIONS: Readonly<Record<number, Migration>> = {};
 
 /** Numbers of the states on disk. Append only. */
 const STATES = Object.freeze([
@@ -143,7 +142,7 @@ function migrated(url: string, stored: readonly unknown[], migrations: Readonly<
 
 function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
-  const belief = at<BeliefTuple>(BELIEF);
+  const belief = at<BeliefTuple>(25);
   return {
     url,
     state: stateOfNumber(tuple[1]),
@@ -154,7 +153,7 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
     score: tuple[6] as number,
     lastFetchAt: at(14),
     nextFetchAt: at(7),
-    dueBy: dueCauseOf(at(DUE_BY)),
+    dueBy: dueCauseOf(at(36)),
     changedAt: at(17),
     schedule: {
       intervalMs: tuple[8] as number,
@@ -185,10 +184,6 @@ function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   };
 }
 
-/** Places in the tuple of a record. */
-const BELIEF = 25;
-const DUE_BY = 36;
-
 function dueCauseOf(number: number | null): DueCause | null {
   if (number === null) return null;
   const cause = DUE_CAUSES[number];
@@ -211,13 +206,6 @@ export const beliefTuple = ({ changes, watchedMs, noise, newUrls, mostMs }: Chan
 export const beliefOf = ([changes, watchedMs, noise, newUrls, mostMs]: BeliefTuple): ChangeBelief => ({
   ...{ changes, watchedMs, newUrls, noise, mostMs },
 });
-
-function withNewBelief(tuple: readonly unknown[]): unknown[] {
-  const old = (tuple[BELIEF] ?? null) as readonly [a: number, b: number, noise?: number] | null;
-  const next = tuple.with(0, 2);
-  if (old !== null) next[BELIEF] = beliefTuple({ ...NO_BELIEF, noise: old[2] ?? NO_BELIEF.noise });
-  return next;
-}
 
 function lastErrorOf(tuple: readonly [string, string, number] | null): LastError | null {
   return tuple === null ? null : { code: tuple[0], message: tuple[1], at: tuple[2] };

@@ -126,14 +126,11 @@ type FactsTuple = readonly [
   headHits: number,
   headMisses: number,
   bytesSaved: number,
-  /** Rows written before sitemaps were read end here. */
-  hintHits?: number,
-  hintMisses?: number,
+  hintHits: number,
+  hintMisses: number,
+  /** What is `null` at the end is left out. */
   nothing?: AnswerTuple | null,
   restUntil?: number | null,
-  /** Rows written before changes were counted by host end here. Two numbers that the clock has replaced; 0. */
-  changes?: number,
-  watchedMs?: number,
   traffic?: TrafficTuple | null,
   rendering?: readonly TrialsTuple[] | null,
   clock?: ClockTuple | null,
@@ -165,14 +162,13 @@ function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing, fet
   const tuple: unknown[] = [
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],
     restUntil,
-    ...[0, 0],
     traffic === null ? null : encodeTraffic(traffic),
     rendering === null || rendering.length === 0 ? null : rendering.map(trialsTuple),
     clock === null ? null : encodeClock(clock),
     missing === null ? null : encodeMissing(missing),
     fetchesOfDay === null ? null : [fetchesOfDay.day, fetchesOfDay.fetches],
   ];
-  while (tuple.length > 0 && (tuple.at(-1) ?? 0) === 0) tuple.pop();
+  while (tuple.length > 0 && tuple.at(-1) === null) tuple.pop();
   return tuple;
 }
 
@@ -182,15 +178,15 @@ const trialsTuple = ({ pattern, renders, gains, misses, at }: RenderTrials): Tri
 
 export function decodeHost(host: string, bytes: Uint8Array): StoredHost {
   return decoded('row of the host', host, bytes, ([tally, facts]) => ({
-    tally: padded(tally as number[]),
+    tally: tally as StateTally,
     facts: facts === undefined ? null : factsOf(facts as FactsTuple),
   }));
 }
 
 function factsOf(tuple: FactsTuple): HostFacts {
   const [audits, lies, distrustedUntil, conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved] = tuple;
-  const [, , , , , , , , hintHits = 0, hintMisses = 0, answer = null, restUntil = null, ...counted] = tuple;
-  const [, , traffic = null, rendering = null, clock = null, missing = null, ofDay = null] = counted;
+  const [, , , , , , , , hintHits, hintMisses, answer = null, restUntil = null, ...counted] = tuple;
+  const [traffic = null, rendering = null, clock = null, missing = null, ofDay = null] = counted;
   const asked = { conditionalHits, conditionalMisses, headHits, headMisses, bytesSaved };
   const nothing =
     answer === null ? null : { at: answer[0], signature: answer[1], signatureName: answer[2], textChars: answer[3] };
@@ -220,15 +216,10 @@ export function encodeCounters(counters: StoredCounters): Buffer {
 
 export function decodeCounters(bytes: Uint8Array): StoredCounters {
   return decoded('counters', 'the crawl db', bytes, ([tally, hosts, leased]) => ({
-    tally: padded(tally as number[]),
+    tally: tally as StateTally,
     hosts: hosts as number,
     leased: leased as number,
   }));
-}
-
-/** Rows written before a state was added know fewer states. */
-function padded(tally: readonly number[]): StateTally {
-  return tally.length === STATE_COUNT ? tally : NO_TALLY.map((zero, i) => tally[i] ?? zero);
 }
 
 export function encodeSegment(row: SegmentRow): Buffer {

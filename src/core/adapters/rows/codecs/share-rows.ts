@@ -15,7 +15,7 @@ type CountsTuple = readonly [
   lastAt: number,
   trialsLeft: number,
 ];
-/** Sketches as many as prints, zeros for none; rows of older versions, and of visits without any, end before them. */
+/** Sketches as many as prints, zeros for none; absent where no visit has one. */
 type PrintsTuple = readonly [family: string, prints: Uint8Array, sketches?: Uint8Array];
 type SharesTuple = readonly [
   urls: number,

@@ -36,8 +36,7 @@ type LinkTuple = readonly [
   plainScore: number,
   noise: string | null,
   redirects: number,
-  /** Absent in rows of earlier versions. */
-  layers?: number | null,
+  layers: number | null,
 ];
 
 const tupleOf = ({ from, depth, at, score, plainScore, noise, redirects, layers }: ForwardedLink): LinkTuple => {
@@ -45,7 +44,7 @@ const tupleOf = ({ from, depth, at, score, plainScore, noise, redirects, layers 
 };
 
 const linkOf = (url: string, tuple: LinkTuple): ForwardedLink => {
-  const [from, depth, at, score, plainScore, noise, redirects, layers = null] = tuple;
+  const [from, depth, at, score, plainScore, noise, redirects, layers] = tuple;
   return { url, from, depth, at, score, plainScore, noise, redirects, layers };
 };
 
@@ -55,10 +54,10 @@ const urlTupleOf = (link: ForwardedLink): UrlTuple => [link.url, ...tupleOf(link
 const linksOf = (tuples: readonly unknown[]): ForwardedLink[] =>
   (tuples as readonly UrlTuple[]).map(([url, ...tuple]) => linkOf(String(url), tuple));
 
-const SEED_HOSTS = 2;
-const LINKS = 3;
-const SEEDS = 4;
-const ORDER = 5;
+const LINKS = 1;
+const SEEDS = 2;
+const SEED_HOSTS = 3;
+const ORDER = 4;
 
 export function encodeItem(item: InboxItem): Buffer {
   if ('links' in item) return pack([LINKS, ...item.links.map(urlTupleOf)]);

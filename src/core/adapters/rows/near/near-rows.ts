@@ -22,7 +22,7 @@ const RUN = `${ROW.near}r`;
 const DUPLICATE = `${ROW.near}d`;
 
 /** Layout of these rows. Those of another layout are rebuilt from the records. */
-export const NEAR_LAYOUT = 2;
+export const NEAR_LAYOUT = 1;
 
 /** First half of the digest of a URL. */
 export function digestOf(url: string): Fingerprint {

@@ -35,7 +35,7 @@ export interface RememberedBlock {
   readonly isMain: boolean;
   /** As {@link churnAfter}. */
   readonly churn: number;
-  /** Its elements; absent where it was the same at the last visits, and in records of older versions. */
+  /** Its elements; absent where it was the same at the last visits. */
   readonly siblings?: readonly RememberedSibling[];
 }
 
@@ -47,10 +47,10 @@ export interface BlockMemory {
   readonly changed: readonly string[];
   /** Paths, or `PATH:N` for one element, that differ at most visits and are ignored; at most {@link MAX_NAMED}. */
   readonly volatile: readonly string[];
-  /** The places at the last visit with another body, packed; `null` where none were kept, as in older versions. */
-  readonly places: string | null;
-  /** Characters of its content; absent in records of older versions. */
-  readonly contentChars?: number;
+  /** The places at the last visit with another body, packed. */
+  readonly places: string;
+  /** Characters of its content. */
+  readonly contentChars: number;
   /** Only volatile parts, of the content or around it, differed at the last visit with another body; absent: others. */
   readonly isCalm?: true;
 }
@@ -68,10 +68,10 @@ export interface LearntBlocks {
   readonly isContentOther: boolean;
 }
 
-/** Prints of the parts of a page; `places` is absent in segments of older versions. */
+/** Prints of the parts of a page. */
 export interface FoundParts {
   readonly blocks: readonly BlockPrint[];
-  readonly places?: readonly PlacePrint[] | undefined;
+  readonly places: readonly PlacePrint[];
 }
 
 /**
@@ -98,7 +98,7 @@ function freshMemory({ blocks, places }: FoundParts): BlockMemory {
     blocks: blocks.map((block) => ({ key: keyOf(block), print: block.print, isMain: block.isMain, churn: 0 })),
     changed: [],
     volatile: [],
-    places: places === undefined ? null : packPlaces(rememberPlaces(places)),
+    places: packPlaces(rememberPlaces(places)),
     contentChars: sizeOf(blocks.filter(({ isMain }) => isMain)),
   };
 }
@@ -130,19 +130,17 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
   const keys = new Set(compared.map(({ key }) => key));
   const gone = before.blocks.filter(({ key, isMain }) => isMain && !keys.has(key));
   const contentChars = sizeOf(blocks.filter(({ isMain }) => isMain));
-  const isContentThere = gone.length === 0 && content.every(({ old }) => old !== null);
-  const charsBefore = before.contentChars ?? (isContentThere ? contentChars : Number.POSITIVE_INFINITY);
   const still = content.reduce((sum, { block, isSame, siblings }) => {
     return sum + (isSame ? block.chars : (siblings?.sameChars ?? 0));
   }, 0);
-  const isStill = still >= (1 - MOST_VOLATILE) * Math.max(contentChars, charsBefore);
+  const isStill = still >= (1 - MOST_VOLATILE) * Math.max(contentChars, before.contentChars);
   const finding: Finding = { isVisit, isRestStill: isVisit && isStill };
   const most = MOST_VOLATILE * contentChars;
   const learnt = compared.map((each) => learnBlock(each, finding, most));
   const differing = learnt.filter(({ block, isSame }) => block.isMain && !isSame);
   const absent = gone.map((block) => absentBlock(block, finding));
   const leaving = absent.filter((_, i) => gone[i]!.print !== ABSENT);
-  const remembered = before.places === null ? null : unpackPlaces(before.places);
+  const remembered = unpackPlaces(before.places);
   const isDiffering = differing.length + leaving.length > 0;
   const isOnlyVolatile =
     finding.isRestStill &&
@@ -154,9 +152,9 @@ function learn(before: BlockMemory, { blocks, places: seen }: FoundParts, isVisi
   return {
     memory: {
       blocks: withAbsent(remember(learnt, finding), absent),
-      changed: remembered === null || seen === undefined ? [] : namedPlaces(changedPlaces(remembered, seen)),
+      changed: remembered === null ? [] : namedPlaces(changedPlaces(remembered, seen)),
       volatile: learnt.flatMap(volatileNames).slice(0, MAX_NAMED).map(shortName),
-      places: seen === undefined ? null : packPlaces(rememberPlaces(seen)),
+      places: packPlaces(rememberPlaces(seen)),
       contentChars,
       ...(isOnlyVolatile || isOnlyAround ? { isCalm: true } : {}),
     },

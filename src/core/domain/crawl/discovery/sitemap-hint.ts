@@ -58,14 +58,12 @@ export function readingAfter(before: SitemapReading | null, files: readonly Read
   return { at: now, absent: 0, idle: hasNews ? 0 : idle + 1, files: Object.fromEntries(kept.slice(0, FILES)) };
 }
 
-/** Reads back what was stored as JSON; a number is the time of a reading of 0.1.0. `null` for anything else. */
+/** Reads back what was stored as JSON; `null` for anything else. */
 export function parseReading(text: string | undefined): SitemapReading | null {
   if (text === undefined) return null;
   try {
-    const value = JSON.parse(text) as number | Partial<SitemapReading>;
-    const reading: Partial<SitemapReading> = typeof value === 'number' ? { at: value } : value;
-    const { at, absent = 0, idle = 0, files = {} } = reading;
-    return [at, absent, idle].every(Number.isFinite) ? { at: at as number, absent, idle, files } : null;
+    const { at, absent, idle, files } = JSON.parse(text) as SitemapReading;
+    return [at, absent, idle].every(Number.isFinite) ? { at, absent, idle, files } : null;
   } catch {
     return null;
   }

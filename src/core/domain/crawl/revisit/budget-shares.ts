@@ -13,8 +13,8 @@ export interface BudgetAccount {
   /** Days since the epoch, and the fetches made on that day. */
   readonly day: number;
   readonly spentToday: number;
-  /** Fetches made since the account was opened; it never decreases. Absent in accounts of 0.1.0. */
-  readonly spent?: number;
+  /** Fetches made since the account was opened; it never decreases. */
+  readonly spent: number;
 }
 
 /**
@@ -30,7 +30,7 @@ export function accountAt(account: BudgetAccount | null, perDay: number, now: nu
     saved: Math.min(perDay, account.saved + earned),
     day,
     spentToday: day === account.day ? account.spentToday : 0,
-    spent: account.spent ?? 0,
+    spent: account.spent,
   };
 }
 
@@ -41,7 +41,7 @@ export function allowance({ saved, spentToday }: BudgetAccount, perDay: number):
 }
 
 export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
-  const { saved, spentToday, spent = 0 } = account;
+  const { saved, spentToday, spent } = account;
   return { ...account, saved: Math.max(0, saved - fetches), spentToday: spentToday + fetches, spent: spent + fetches };
 }
 
@@ -49,7 +49,7 @@ export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
 export function parseAccount(text: string | undefined): BudgetAccount | null {
   if (text === undefined) return null;
   try {
-    const { at, saved, day, spentToday, spent = 0 } = JSON.parse(text) as BudgetAccount;
+    const { at, saved, day, spentToday, spent } = JSON.parse(text) as BudgetAccount;
     return [at, saved, day, spentToday, spent].every(Number.isFinite) ? { at, saved, day, spentToday, spent } : null;
   } catch {
     return null;

@@ -32,7 +32,7 @@ export interface Comparison extends Pick<ScheduleVisit, 'outcome' | 'evidence'> 
 export function fullAnswer(outcome: FetchSuccess, parse: ParseOutcome | null): FullAnswer {
   return {
     outcome,
-    claims: { contentType: outcome.contentType, robotsTag: outcome.robotsTag ?? null },
+    claims: { contentType: outcome.contentType, robotsTag: outcome.robotsTag },
     parsed: parse?.kind === 'parsed' ? parse : null,
     parseFailure: parse?.kind === 'parse-failed' ? parse : null,
   };
@@ -48,8 +48,8 @@ export function compareAnswer(datum: CrawlDatum, { outcome, claims, parsed }: Fu
   if (isSame) return { outcome: 'unchanged', evidence: 'partial', distance: null, blocks: datum.blocks };
   // Signatures and blocks of other rules do not compare, nor do those of a part of a page.
   const isResigned = parsed !== null && datum.signatureName !== null && datum.signatureName !== parsed.signatureName;
-  const parts = parsed === null ? null : partsOf(parsed);
-  const learnt = parts === null ? null : learnBlocks(isResigned || isCut(datum, outcome) ? null : datum.blocks, parts);
+  const comparable = isResigned || isCut(datum, outcome) ? null : datum.blocks;
+  const learnt = parsed === null ? null : learnBlocks(comparable, partsOf(parsed));
   const blocks = learnt?.memory ?? null;
   if (datum.digest === null) return { outcome: 'new', evidence: 'first', distance: null, blocks };
   if (isCut(datum, outcome)) return { outcome: 'modified', evidence: 'partial', distance: null, blocks };
@@ -73,7 +73,5 @@ const readAs = (datum: CrawlDatum, parsed: ParseSuccess): CrawlDatum => ({
   title: parsed.title,
 });
 
-/** The parts that a page was cut into; `null`: it was not cut. */
-export function partsOf({ blocks, places }: ParseSuccess): FoundParts | null {
-  return blocks === undefined && places === undefined ? null : { blocks: blocks ?? [], places };
-}
+/** The parts that a page was cut into. */
+export const partsOf = ({ blocks = [], places }: ParseSuccess): FoundParts => ({ blocks, places });

@@ -114,7 +114,7 @@ export interface CrawlDatum {
   readonly lastFetchAt: number | null;
   /** Time when the page is due, ms since the epoch; `null`: not selected any more. */
   readonly nextFetchAt: number | null;
-  /** What has set `nextFetchAt`; `null`: a link to it, or not known, as in records of older versions. */
+  /** What has set `nextFetchAt`; `null`: a link to it, or not known. */
   readonly dueBy: DueCause | null;
   /** Time of the last visit that found the page changed (or new). */
   readonly changedAt: number | null;
@@ -139,24 +139,22 @@ export interface CrawlDatum {
   readonly changeSignature: string | null;
   /**
    * 32-bit digest of the text that `changeSignature` is made from, 8 hex digits: what differs in it is a change, even
-   * if no bit of the signature moves. `null`: none, as in records of older versions and from signatures without one.
+   * if no bit of the signature moves. `null`: none, as from signatures without one.
    */
   readonly changeDigest: string | null;
   /**
    * Sketch of the text, 70 hex digits, by which pages are likened once their signatures are near; `null` for a page
-   * that is no copy of another one (a list of links, no text), and in records of older versions.
+   * that is no copy of another one (a list of links, no text).
    */
   readonly sketch: string | null;
   /** Name and version of the signature algorithm: signatures compare only under the same name. */
   readonly signatureName: string | null;
   readonly title: string | null;
-  /**
-   * Length of the content text, characters; `null` for a page that was not parsed, or was parsed by an older version.
-   */
+  /** Length of the content text, characters; `null` for a page that was not parsed. */
   readonly textChars: number | null;
   /** Authors, times and language that the page states; `null` as for `textChars`, and where it states none. */
   readonly stated: StatedFacts | null;
-  /** Fingerprints of its blocks and how often each changes; `null` for a page without blocks. */
+  /** Fingerprints of its blocks and how often each changes; `null` for a page that was not parsed. */
   readonly blocks: BlockMemory | null;
   /** What the rendered copy was made from; `null`: the stored copy is the static page. */
   readonly rendered: RenderedCopy | null;

@@ -191,7 +191,7 @@ export const isHub = ({ schedule: { belief } }: Pick<CrawlDatum, 'schedule'>): b
 
 /**
  * Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. A mark
- * that no text was compared for, as older versions made them, is not kept open.
+ * that no text was compared for, as without `minOverlap`, is not kept open.
  */
 export function isIncomparable(
   page: CrawlDatum,

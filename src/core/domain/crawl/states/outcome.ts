@@ -46,8 +46,8 @@ export interface FetchSuccess extends OutcomeBase {
   readonly kind: 'success';
   readonly status: number;
   readonly contentType: string | null;
-  /** As {@link CrawlDatum.robotsTag}; absent in segments of older versions. */
-  readonly robotsTag?: string | null;
+  /** As {@link CrawlDatum.robotsTag}. */
+  readonly robotsTag: string | null;
   readonly validators: Validators;
   /** As {@link CrawlDatum.digest}. */
   readonly digest: string;
@@ -121,18 +121,16 @@ export type ParseOutcome =
       readonly sketch?: string;
       readonly signatureName: string;
       readonly title: string | null;
-      /** As {@link CrawlDatum.textChars}; absent in segments of older versions. */
-      readonly textChars?: number;
-      /** Characters of its content outside links; absent where it was not cut into blocks, and in older segments. */
+      /** As {@link CrawlDatum.textChars}. */
+      readonly textChars: number;
+      /** Characters of its content outside links; absent where it was not cut into blocks. */
       readonly ownChars?: number;
-      /** As {@link CrawlDatum.stated}; absent in segments of older versions. */
-      readonly stated?: StatedFacts | null;
-      /**
-       * Fingerprints of its blocks; absent where the page was not cut into blocks, and in segments of older versions.
-       */
+      /** As {@link CrawlDatum.stated}. */
+      readonly stated: StatedFacts | null;
+      /** Fingerprints of its blocks; absent where the page was not cut into blocks. */
       readonly blocks?: readonly BlockPrint[];
-      /** Prints of all its places, content first, larger first; absent in segments of older versions. */
-      readonly places?: readonly PlacePrint[];
+      /** Prints of all its places, content first, larger first. */
+      readonly places: readonly PlacePrint[];
       readonly noindex: boolean;
       readonly metadata: Readonly<Record<string, string | number | boolean>>;
     }

@@ -25,8 +25,8 @@ export function parsedFields(metadata: CrawlDatum['metadata'], parsed: ParseSucc
     sketch: parsed.sketch ?? null,
     signatureName: parsed.signatureName,
     title: parsed.title,
-    textChars: parsed.textChars ?? null,
-    stated: parsed.stated ?? null,
+    textChars: parsed.textChars,
+    stated: parsed.stated,
     metadata: metadataAfter(metadata, parsed),
   };
 }
@@ -60,8 +60,7 @@ export interface FormerParse {
  */
 export function reparsed(datum: CrawlDatum, parsed: ParseSuccess, former: FormerParse | null): CrawlDatum {
   const isResigned = datum.signatureName !== parsed.signatureName;
-  const parts = partsOf(parsed);
-  const blocks = parts === null ? null : rereadBlocks(isResigned ? null : datum.blocks, parts);
+  const blocks = rereadBlocks(isResigned ? null : datum.blocks, partsOf(parsed));
   const fields = { ...parsedFields(withoutFormer(datum, former), parsed), blocks };
   if (datum.state !== 'parse_failed') return { ...datum, ...fields };
   // An error of a later visit is not that of parsing.

@@ -41,7 +41,7 @@ export function missingPageOf(outcome: FetchOutcome, parse: ParseOutcome | null)
     at: outcome.at,
     signature: isPage ? parse.signature : null,
     signatureName: isPage ? parse.signatureName : null,
-    textChars: isPage ? (parse.textChars ?? 0) : 0,
+    textChars: isPage ? parse.textChars : 0,
   };
 }
 
@@ -54,7 +54,7 @@ export function isLikeMissingPage(parse: ParseOutcome | null, missing: MissingPa
     return false;
   return (
     parse.signatureName === missing.signatureName &&
-    isAlikeInLength(parse.textChars ?? 0, missing.textChars) &&
+    isAlikeInLength(parse.textChars, missing.textChars) &&
     hammingDistance(parse.signature, missing.signature) <= MOST_DISTANT
   );
 }
