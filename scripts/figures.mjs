@@ -118,7 +118,14 @@ const rows = [
     return [`code lines of ${part}`, sum(own.map(({ code }) => code)), `${own.length} files`];
   }),
   ['code lines', sum(files.map(({ code }) => code)), `${files.length} files`],
-  ['code lines of a file, median', percentile(files.map(({ code }) => code), 0.5), ''],
+  [
+    'code lines of a file, median',
+    percentile(
+      files.map(({ code }) => code),
+      0.5,
+    ),
+    '',
+  ],
   ['lines of a function, median', percentile(lengths, 0.5), `99th percentile ${percentile(lengths, 0.99)}`],
   ['commands', commands.filter(({ children }) => children.length === 0).length, `${commands.length} with groups`],
   ['options', optionNames.size, `${sum(commands.map(({ options }) => options.length))} over all commands`],
