@@ -6,7 +6,7 @@ import { isNoTable } from './postgres-errors.ts';
 type Run = (query: PgQuery) => Promise<PgResult>;
 
 /** Key of the advisory lock under which the schema is made and upgraded: `incrawl` in ASCII. */
-const LOCK = '29672313846620268';
+export const SCHEMA_LOCK = '29672313846620268';
 
 /**
  * The steps from each version to the next one, the first from nothing. `batch` is the id of the last batch of a name,
@@ -44,7 +44,7 @@ export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise
   if ((await schemaVersion(db, steps)) === steps.length) return;
   await db.patiently(() =>
     db.transaction(async (run) => {
-      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})` });
       await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
       await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
@@ -87,7 +87,7 @@ export async function ensurePart(db: Database, name: string): Promise<number> {
   await upgradeSchema(db);
   return db.patiently(() =>
     db.transaction(async (run) => {
-      await run({ text: `SELECT pg_advisory_xact_lock(${LOCK})` });
+      await run({ text: `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})` });
       await run({ text: 'INSERT INTO incrawl.names (name) VALUES ($1) ON CONFLICT DO NOTHING', values: [name] });
       const { rows } = await run({ text: 'SELECT part FROM incrawl.names WHERE name = $1', values: [name] });
       const part = Number(rows[0]?.[0]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
-import { SCHEMA_STEPS, schemaVersion, upgradeSchema } from '../../../../src/cluster/postgres/schema.ts';
+import { SCHEMA_LOCK, SCHEMA_STEPS, schemaVersion, upgradeSchema } from '../../../../src/cluster/postgres/schema.ts';
 import { openPostgresStore } from '../../../../src/cluster/postgres/shared-store.ts';
 import { WriteLease } from '../../../../src/cluster/workers/write-lease.ts';
 import { type LoadPackage, loadPackage } from '../../../../src/core/packages/load-package.ts';
@@ -63,6 +63,23 @@ describe.skipIf(NO_POSTGRES !== null)(`rows in PostgreSQL${SKIPPED}`, () => {
     const again = await openRows(server.url, 'upgraded');
     expect(await again.get('a')).toEqual(Buffer.from('1'));
     await again.close();
+  });
+
+  it('what a newer incrawl has made meanwhile is refused, and stays', async () => {
+    const [newer, older] = [new Database(server.url), new Database(server.url)];
+    const waiting = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    await newer.query({ text: 'DELETE FROM incrawl.format' });
+    let refused: Promise<unknown> | undefined;
+    await newer.transaction(async (run) => {
+      await run({ text: `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})` });
+      await run({ text: 'INSERT INTO incrawl.format VALUES (2)' });
+      refused = upgradeSchema(older).catch((error: unknown) => error);
+      await expect.poll(async () => (await run({ text: waiting })).rows).toEqual([[1]]);
+    });
+    expect(await refused).toMatchObject({ code: 'db-version' });
+    expect((await newer.query({ text: 'SELECT version FROM incrawl.format' })).rows).toEqual([[2]]);
+    await newer.query({ text: 'UPDATE incrawl.format SET version = 1' });
+    await Promise.all([newer.close(), older.close()]);
   });
 
   const leaseAt = async (url: string): Promise<unknown> => {
