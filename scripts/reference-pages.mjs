@@ -13,7 +13,7 @@ export async function programTree() {
   const [{ createProgram }, { commandTree }] = await Promise.all(
     ['cli/commands/all-commands.js', 'cli/completion/command-tree.js'].map(built),
   );
-  return commandTree(createProgram(surroundings).command);
+  return commandTree((await createProgram(surroundings)).command);
 }
 
 export async function referencePages() {
@@ -28,7 +28,7 @@ export async function referencePages() {
   );
   return new Map([
     ['changes.md', asMarkdown(tables.changesPage())],
-    ['commands.md', asMarkdown(commandsPage(createProgram(surroundings).command))],
+    ['commands.md', asMarkdown(commandsPage((await createProgram(surroundings)).command))],
     ['configuration.md', asMarkdown(tables.configurationPage())],
     ['errors.md', asMarkdown(tables.errorsPage())],
     ['findings.md', asMarkdown(tables.findingsPage())],

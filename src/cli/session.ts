@@ -197,7 +197,7 @@ export async function openSession(
       if (!options.quiet) await openLive();
     },
     async withCrawler(use, opening) {
-      const { openCrawler } = await import('../crawler/index.ts');
+      const { openCrawler } = await import('../crawler/open-crawler.ts');
       await takeFromViewer(dir);
       const { answerMeanwhile } = await import('../remote/questions/answer-meanwhile.ts');
       const { leavingNoRefusedCrawl } = await import('./process/refused-start.ts');
@@ -211,16 +211,17 @@ export async function openSession(
       );
     },
     async withSegments(use, page) {
-      const { folderOfPage, openCrawler } = await import('../crawler/index.ts');
+      const { folderOfPage } = await import('../cluster/partitions/partition-dir.ts');
+      const { openCrawler } = await import('../crawler/open-crawler.ts');
       const folder = page === undefined ? dir : folderOfPage(dir, page);
       return closing(await openCrawler({ ...(await crawlerOptions()), dir: folder, access: 'segments' }), use);
     },
     async withDryRun(use, { mustExist = false, written = [] } = {}) {
-      const { openSnapshot } = await import('../crawler/index.ts');
+      const { openSnapshot } = await import('../crawler/open-snapshot.ts');
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir, mustExist }, { written }), use);
     },
     async withSnapshot(use) {
-      const { openSnapshot } = await import('../crawler/index.ts');
+      const { openSnapshot } = await import('../crawler/open-snapshot.ts');
       return closing(await openSnapshot({ ...(await crawlerOptions()), dir }), use);
     },
     async withWorker(use) {
@@ -245,7 +246,7 @@ export async function openSession(
       return { ...more, config: (await configured()).config, dir, log: await logOf(), onWork };
     },
     async withChecker(use) {
-      const { openChecker } = await import('../crawler/index.ts');
+      const { openChecker } = await import('../crawler/open-checker.ts');
       return closing(await openChecker(await crawlerOptions()), use);
     },
     refuse: (message) => command.error(`error: ${message}`),

@@ -1,8 +1,4 @@
 import { resolve } from 'node:path';
-import { reparseOperations } from '../care/reparse/reparse-operations.ts';
-import { careOperations } from '../care/state/care-operations.ts';
-import { warnOfTimesAhead } from '../care/state/repair-clock.ts';
-import { transferOperations } from '../care/transfer/transfer-operations.ts';
 import { systemClock } from '../core/adapters/system/clock.ts';
 import { cookieOperations } from '../core/operations/cookies/cookie-operations.ts';
 import { type AskedDb, type CrawlDeps, ofOnePart } from '../core/operations/deps.ts';
@@ -15,13 +11,10 @@ import { pluginViews } from '../core/operations/plugins/plugin-views.ts';
 import { readClusterMark, refuseSpread, wholeOf } from '../core/operations/state/cluster-mark.ts';
 import { isInStore, openStore } from '../core/operations/state/open-store.ts';
 import { makeStateFolder, requireCrawl, requireCrawlDb } from '../core/operations/state/state-folder.ts';
+import { warnOfTimesAhead } from '../core/operations/state/times-ahead.ts';
 import { RunSteering, steerOperations } from '../core/operations/steer/steering.ts';
-import { exportOperations } from '../delivery/export/export-operations.ts';
-import { dedupOperations } from '../published/dedup/dedup-operations.ts';
-import { batchOperations } from '../published/map-reduce/batch-operations.ts';
-import { linkOperations } from '../published/map-reduce/link-operations.ts';
-import { segmentOperations } from '../query/pages/segment-operations.ts';
 import { crawlReader } from '../query/questions.ts';
+import { operationsOfParts } from './operations-of-parts.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 
@@ -97,16 +90,9 @@ function crawlerOf(deps: CrawlDeps & { asked(): AskedDb }, close: () => Promise<
     ...steps,
     ...crawlOperations(deps, steering),
     ...discoveryOperations(deps),
-    ...reparseOperations(deps),
     ...revisits,
     ...steerOperations(deps, steering, { ...revisits, ...steps }),
-    ...segmentOperations(deps),
-    ...dedupOperations(deps),
-    ...exportOperations(deps),
-    ...linkOperations(deps),
-    ...batchOperations(deps),
-    ...transferOperations(deps),
-    ...careOperations(deps),
+    ...operationsOfParts(deps),
     plugins: () => pluginViews(plugins.loaded),
     close,
   };

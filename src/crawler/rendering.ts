@@ -31,12 +31,10 @@ export interface WiredRendering {
   prepare(): void;
 }
 
-/** `null` where nothing is rendered: a crawl without rendering loads nothing of it, and asks nothing. */
-export function renderingOf(options: RenderingOptions): WiredRendering | null {
+/** Opens a browser when the first page is rendered, or when it is prepared. */
+export function renderingOf(options: RenderingOptions): WiredRendering {
   const { config } = options;
   const { mode, maxRequests, maxBytes, block } = config.render;
-  const isWanted = (each: string | undefined): boolean => each !== undefined && each !== 'never';
-  if (!isWanted(mode) && !config.hosts.some((entry) => isWanted(entry.render))) return null;
   const entries = hostEntriesBy(config.hosts);
   const ownAgent = userAgentOf(config.agent);
   let opened: PageRenderer | null = null;

@@ -23,14 +23,13 @@ import { applyUrlChain, judgesDepth } from '../core/plugin-host/url-chain.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { PageParser } from '../core/ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../core/ports/work-progress.ts';
-import { findExporter } from '../delivery/export/export-operations.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { isOwnHost } from './own-host.ts';
 import { parsingOptions, readPluginList, threadsOf } from './parsing-options.ts';
 import { policyOf, scheduleOf } from './policy.ts';
 import { type Environment, unusedProxies } from './proxies.ts';
-import { renderingOf, type WiredRendering } from './rendering.ts';
+import type { WiredRendering } from './rendering.ts';
 
 /**
  * Warns, once, of entries of `hosts:` that are not for their own login page: what they send is not sent to it, and
@@ -50,6 +49,11 @@ function loginsApart({ hosts }: Pick<Config, 'hosts'>, log: Pick<Log, 'warn'>): 
       );
     }
   };
+}
+
+/** Whether pages of a host are rendered: a crawl without rendering loads nothing of it, and asks nothing. */
+function isRendering({ render, hosts }: Pick<Config, 'render' | 'hosts'>): boolean {
+  return [render.mode, ...hosts.map((entry) => entry.render ?? 'never')].some((mode) => mode !== 'never');
 }
 
 interface SharedDescriptors extends DescriptorShares {
@@ -103,7 +107,9 @@ export async function wire(options: WiringOptions): Promise<Wiring> {
   const http = httpOptions(config, shares.idleSockets);
   const isOwn = (host: string): boolean => isOwnHost(host, config.http.allowAddresses);
   const byHost = protocolsByHost(loaded.protocols, { ...options, http, isOwnHost: isOwn });
-  const rendered = renderingOf({ config, dir, log, isOwnHost: isOwn, env: options.env });
+  const rendered = isRendering(config)
+    ? (await import('./rendering.ts')).renderingOf({ config, dir, log, isOwnHost: isOwn, env: options.env })
+    : null;
   const { pages, closePages } = pageAccess(list, options);
   return {
     dir,
@@ -127,7 +133,10 @@ function pluginsOf(loaded: LoadedPlugins, options: WiringOptions): CrawlPlugins 
     loaded,
     urls: { judgesDepth: judgesDepth(loaded), apply: (url, context) => applyUrlChain(loaded, url, context) },
     policy: policyOf(config, scheduleOf(config, loaded)),
-    exporter: (format) => findExporter(format, loaded, (entries) => loadMainPlugins({ entries, winners: {} }, options)),
+    async exporter(format) {
+      const { findExporter } = await import('../delivery/export/export-operations.ts');
+      return findExporter(format, loaded, (entries) => loadMainPlugins({ entries, winners: {} }, options));
+    },
   };
 }
 

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DAY_MS } from '../core/domain/time.ts';
 import type { Clock } from '../core/ports/clock.ts';
-import { type Config, type Crawler, openCrawler } from '../crawler/index.ts';
+import type { Config, Crawler } from '../crawler/index.ts';
+import { openCrawler } from '../crawler/open-crawler.ts';
 import { type DemoReport, type DemoSample, type DemoVisit, demoSample, demoVisit, reportLines } from './report.ts';
 import { DemoSite, seededRandom } from './site.ts';
 

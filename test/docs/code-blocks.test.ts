@@ -11,7 +11,7 @@ import { docs } from './doc-blocks.ts';
 
 const { stdout, stderr } = process;
 const tree = commandTree(
-  createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+  (await createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS })).command,
 );
 type Node = typeof tree;
 

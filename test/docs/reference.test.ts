@@ -63,7 +63,7 @@ describe('defaults', () => {
     const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(
-      createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+      (await createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS })).command,
     );
     const bare = tree.children
       .flatMap(({ name, options }) => options.map((option) => ({ name, ...option })))
@@ -104,7 +104,7 @@ describe('the reference of commands', () => {
     const { createProgram } = await import('../../src/cli/commands/all-commands.ts');
     const { stdout, stderr } = process;
     const tree = commandTree(
-      createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS }).command,
+      (await createProgram({ argv: [], env: {}, stdin: () => process.stdin, stdout, stderr, stops: NO_STOPS })).command,
     );
     const commands = readFileSync(new URL('commands.md', reference), 'utf8');
     const missing = tree.children

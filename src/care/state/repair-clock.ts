@@ -4,46 +4,13 @@ import { retimeFeed } from '../../core/adapters/leveldb/db-care.ts';
 import { systemClock } from '../../core/adapters/system/clock.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { broughtBack, type ClockShift, datumBroughtBack } from '../../core/domain/crawl/states/settle.ts';
-import { HOUR_MS, MINUTE_MS } from '../../core/domain/time.ts';
 import { openOwnDb } from '../../core/operations/state/open-own-db.ts';
 import { requireOwnState } from '../../core/operations/state/state-folder.ts';
-import type { Clock } from '../../core/ports/clock.ts';
+import { CLOCK_SLACK_MS, newestStamp } from '../../core/operations/state/times-ahead.ts';
 import type { CrawlDb, CrawlDbPut, HostFacts } from '../../core/ports/crawl-db.ts';
-import type { Log } from '../../core/ports/log.ts';
-import { WRITTEN_KEY } from '../../core/steps/facts/touched-urls.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
 import type { StateCareOptions } from './care-summaries.ts';
 import { careDir } from './state-care.ts';
-
-/** Stamps may be so far ahead: the clocks of the machines of a crawl differ, and are set right by small steps. */
-const CLOCK_SLACK_MS = 10 * MINUTE_MS;
-
-/** The newest time that tells when the crawl db was written, ms since the epoch; no record is read. */
-async function newestStamp(db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>): Promise<number> {
-  const segments = await db.segments();
-  const written = Number((await db.meta(WRITTEN_KEY)) ?? 0);
-  const { notedAt } = await db.feedEnds();
-  return segments.reduce((newest, { createdAt }) => Math.max(newest, createdAt), Math.max(written, notedAt));
-}
-
-/** Says at the opening that times in the crawl db lie ahead of the clock: pages visited then are due much too late. */
-export async function warnOfTimesAhead(
-  db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>,
-  clock: Clock,
-  log: Log,
-): Promise<void> {
-  const newest = await newestStamp(db);
-  const aheadMs = newest - clock.now();
-  if (aheadMs <= CLOCK_SLACK_MS) return;
-  const hours = aheadMs / HOUR_MS;
-  const ahead = hours < 48 ? `${hours.toFixed(1)} hours` : `${Math.round(hours / 24)} days`;
-  log.warn(
-    `the crawl db was written ${ahead} after the time of this machine: its clock was ahead then, or is behind now. ` +
-      'Pages visited then are due that much too late. Where the clock is right now, "incrawl repair --clock" brings ' +
-      'these times back',
-    { newest: new Date(newest).toISOString(), now: new Date(clock.now()).toISOString() },
-  );
-}
 
 export interface ClockRepairSummary {
   /** How far the newest time was ahead of the clock, ms; 0: nothing was. */

@@ -193,9 +193,9 @@ const WITHOUT: Readonly<Record<string, string>> = {
 /** Needs PostgreSQL: tried in test/system/cli/cluster/partitions.test.ts. */
 const ON_SERVERS: readonly string[] = ['partitions move'];
 
-describe('parity', () => {
+describe('parity', async () => {
   const stream = new PassThrough() as unknown as NodeJS.WriteStream;
-  const { command: program } = createProgram({
+  const { command: program } = await createProgram({
     argv: [],
     env: {},
     stdin: () => process.stdin,

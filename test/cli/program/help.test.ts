@@ -17,7 +17,7 @@ function helpOf(command: Command): string {
 
 const stream = new PassThrough() as unknown as NodeJS.WriteStream;
 const surroundings = { argv: [], env: {}, stdin: () => process.stdin, stdout: stream, stderr: stream, stops: NO_STOPS };
-const program = createProgram(surroundings).command;
+const program = (await createProgram(surroundings)).command;
 const withChildren = (command: Command): Command[] => [command, ...command.commands.flatMap(withChildren)];
 const nameOf = (command: Command): string =>
   command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();

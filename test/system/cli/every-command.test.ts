@@ -97,9 +97,9 @@ const ELSEWHERE = new Set([
 ]);
 
 describe('the built program', () => {
-  it('is tried with every command', () => {
+  it('is tried with every command', async () => {
     const streams = { stdout: process.stdout, stderr: process.stderr };
-    const program = createProgram({ argv: [], env: {}, stdin: () => process.stdin, ...streams, stops: NO_STOPS });
+    const program = await createProgram({ argv: [], env: {}, stdin: () => process.stdin, ...streams, stops: NO_STOPS });
     const leaves = (node: ReturnType<typeof commandTree>): string[] =>
       node.children.length === 0 ? [node.path.join(' ')] : node.children.flatMap(leaves);
     const missing = leaves(commandTree(program.command)).filter(

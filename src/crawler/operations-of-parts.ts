@@ -1,0 +1,65 @@
+import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
+import type { CareOperations } from '../care/state/care-operations.ts';
+import type { TransferOperations } from '../care/transfer/transfer-operations.ts';
+import type { AskedDb, CrawlDeps } from '../core/operations/deps.ts';
+import type { ExportOperations } from '../delivery/export/export-operations.ts';
+import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
+import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
+import type { LinkOperations } from '../published/map-reduce/link-operations.ts';
+import type { SegmentOperations } from '../query/pages/segment-operations.ts';
+import { loadedLater } from './loaded-later.ts';
+
+type OperationsOfParts = ReparseOperations &
+  CareOperations &
+  TransferOperations &
+  ExportOperations &
+  DedupOperations &
+  BatchOperations &
+  LinkOperations &
+  SegmentOperations;
+
+/** What an open crawl does by parts beside the loop. Each part is loaded when it is first asked for. */
+export function operationsOfParts(deps: CrawlDeps & { asked(): AskedDb }): OperationsOfParts {
+  return {
+    ...loadedLater<ReparseOperations>({ reparse: 'promise' }, async () =>
+      (await import('../care/reparse/reparse-operations.ts')).reparseOperations(deps),
+    ),
+    ...loadedLater<CareOperations>({ pruneSegments: 'promise' }, async () =>
+      (await import('../care/state/care-operations.ts')).careOperations(deps),
+    ),
+    ...loadedLater<TransferOperations>(
+      { exportDb: 'iterable', importDb: 'promise', merge: 'promise', repartition: 'promise' },
+      async () => (await import('../care/transfer/transfer-operations.ts')).transferOperations(deps),
+    ),
+    ...loadedLater<ExportOperations>({ export: 'promise' }, async () =>
+      (await import('../delivery/export/export-operations.ts')).exportOperations(deps),
+    ),
+    ...loadedLater<DedupOperations>({ dedup: 'promise', applyPairs: 'promise', undoDedup: 'promise' }, async () =>
+      (await import('../published/dedup/dedup-operations.ts')).dedupOperations(deps),
+    ),
+    ...loadedLater<BatchOperations>({ exportLinks: 'promise', exportSignatures: 'promise' }, async () =>
+      (await import('../published/map-reduce/batch-operations.ts')).batchOperations(deps),
+    ),
+    ...loadedLater<LinkOperations>(
+      {
+        linkClusters: 'iterable',
+        applyLinkClusters: 'promise',
+        undoLinkClusters: 'promise',
+        linkFamilies: 'iterable',
+      },
+      async () => (await import('../published/map-reduce/link-operations.ts')).linkOperations(deps),
+    ),
+    ...loadedLater<SegmentOperations>(
+      {
+        segments: 'promise',
+        segmentRecord: 'promise',
+        segmentRecords: 'iterable',
+        versions: 'promise',
+        storedBody: 'promise',
+        screenshot: 'promise',
+        diff: 'promise',
+      },
+      async () => (await import('../query/pages/segment-operations.ts')).segmentOperations(deps),
+    ),
+  };
+}
