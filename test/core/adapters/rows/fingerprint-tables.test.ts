@@ -35,7 +35,7 @@ import { createMemoryFingerprintTables } from '../../../memory/fingerprint-table
 import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';
 
 /** The third page begins a run. */
-const IN_RUNS: NearPlan = { ...ALL_PLAN, sizes: { log: 2, entries: 8, urls: 8 } };
+const IN_RUNS: NearPlan = { ...ALL_PLAN, sizes: { log: 2, entries: 8, urls: 8, questions: 0 } };
 
 async function openStore(dir: string, near: NearPlan) {
   const db = await openLevelCrawlDb({ dir, log: SILENT, near });
@@ -44,7 +44,7 @@ async function openStore(dir: string, near: NearPlan) {
 
 fingerprintTablesContract('leveldb', async (plan) => openStore(await temporaryDir(), plan));
 fingerprintTablesContract('leveldb, in runs', async (plan) =>
-  openStore(await temporaryDir(), { ...plan, sizes: { log: 1, entries: 1, urls: 1 } }),
+  openStore(await temporaryDir(), { ...plan, sizes: { log: 1, entries: 1, urls: 1, questions: 0 } }),
 );
 
 const URLS = ['https://a.org/', 'https://a.org/1', 'https://a.org/2', 'https://b.org/', 'https://b.org/1'];

@@ -5,6 +5,8 @@ export class MemoryRows {
   readonly values = new Map<string, Buffer>();
   /** Sizes of the batches so far, in rows. */
   readonly batches: number[] = [];
+  /** Keys that were asked for so far. */
+  asked = 0;
 
   open(): OrderedRows {
     const write = async (writes: readonly RowWrite[]): Promise<void> => {
@@ -31,6 +33,7 @@ export class MemoryRows {
     return {
       get: async (key) => this.values.get(key),
       getMany: async (keys) => {
+        this.asked += keys.length;
         await new Promise(setImmediate);
         return keys.map((key) => this.values.get(key));
       },

@@ -4,7 +4,7 @@ import { checkNear } from '../../../../src/core/adapters/rows/care/verify-near.t
 import { recordKey } from '../../../../src/core/adapters/rows/codecs/keys.ts';
 import { encodeRecord } from '../../../../src/core/adapters/rows/codecs/record-codec.ts';
 import { nearFact, RowsFingerprintTables } from '../../../../src/core/adapters/rows/near/fingerprint-tables.ts';
-import { NEAR_FACT_KEY, RUNS_KEY } from '../../../../src/core/adapters/rows/near/near-rows.ts';
+import { blockRange, NEAR_FACT_KEY, RUNS_KEY } from '../../../../src/core/adapters/rows/near/near-rows.ts';
 import {
   decodeRuns,
   emptyRun,
@@ -22,7 +22,12 @@ import { signed } from '../../../contracts/fingerprint-tables.contract.ts';
 import { MemoryRows } from './memory-rows.ts';
 
 /** So small that a few pages make runs, merges of several pieces and blocks of several pages. */
-const SMALL = { scope: 'host', minChars: 200, scopeOf: hostOf, sizes: { log: 5, entries: 2, urls: 2 } } as const;
+const SMALL = {
+  scope: 'host',
+  minChars: 200,
+  scopeOf: hostOf,
+  sizes: { log: 5, entries: 2, urls: 2, questions: 0 },
+} as const;
 
 const URLS = Array.from({ length: 40 }, (_, i) => `https://${i % 3 === 0 ? 'a' : 'b'}.org/${i}`);
 /** Around a few centres, one to four bits away from each other. */
@@ -158,7 +163,7 @@ describe('signatures in a log and in runs', () => {
 
   it('of equal pages a bounded number is kept, those that represent themselves first, and answers say so', async () => {
     const memory = new MemoryRows();
-    const plan = { ...SMALL, sizes: { log: 400, entries: 8, urls: 8 } };
+    const plan = { ...SMALL, sizes: { log: 400, entries: 8, urls: 8, questions: 0 } };
     const tables = new RowsFingerprintTables(memory.open(), plan);
     const model: Model = new Map();
     const write = async (changes: RecordChange[]): Promise<void> => {
@@ -188,7 +193,7 @@ describe('signatures in a log and in runs', () => {
 
   it('no batch carries more of a merge than in proportion to what it adds, and rows stay a fraction of the pages', async () => {
     const memory = new MemoryRows();
-    const plan = { ...SMALL, sizes: { log: 512, entries: 64, urls: 24 } };
+    const plan = { ...SMALL, sizes: { log: 512, entries: 64, urls: 24, questions: 0 } };
     const tables = new RowsFingerprintTables(memory.open(), plan);
     const signatureOf = (i: number): string =>
       BigInt.asUintN(64, BigInt(i + 1) * 0x9e3779b97f4a7c15n)
@@ -217,6 +222,71 @@ describe('signatures in a log and in runs', () => {
     expect(answers.map(({ pages }) => pages.map(({ url }) => url))).toEqual(
       asked.map((_, i) => [`https://a.org/${i * 100}`]),
     );
+  });
+});
+
+describe('filters of runs', () => {
+  const plan = { ...SMALL, sizes: { log: 100, entries: 16, urls: 16, questions: 0 } };
+  const wide = (i: number): string =>
+    BigInt.asUintN(64, BigInt(i + 1) * 0x9e3779b97f4a7c15n)
+      .toString(16)
+      .padStart(16, '0');
+  const tablesOf = async (signatures: readonly string[]) => {
+    const memory = new MemoryRows();
+    const tables = new RowsFingerprintTables(memory.open(), plan);
+    for (let i = 0; i < signatures.length; i += 50) {
+      const changes = signatures.slice(i, i + 50).map((signature, j) => ({
+        before: null,
+        after: signed(`https://a.org/${i + j}`, signature),
+      }));
+      const batch = memory.open().batch();
+      const onWritten = await tables.stage(batch, changes);
+      await batch.write();
+      onWritten();
+    }
+    return { memory, tables };
+  };
+  const asking = (signature: string): NearQuestion => ({ ...QUESTIONS[0]!, url: 'https://a.org/new', signature });
+
+  it('blocks in which nothing can be near are not read', async () => {
+    const { memory, tables } = await tablesOf(Array.from({ length: 2_000 }, (_, i) => wide(i)));
+    const far = Array.from({ length: 200 }, (_, i) => asking(wide(10_000 + i)));
+    const nothing = far.map(() => ({ pages: [], complete: true }));
+    const keysAsked = async (): Promise<number> => {
+      const before = memory.asked;
+      expect(await tables.near(far)).toEqual(nothing);
+      return memory.asked - before;
+    };
+    const withoutFilters = await keysAsked();
+    expect(await keysAsked()).toBeLessThan(withoutFilters / 2);
+    expect(await tables.near([asking(wide(7))])).toMatchObject([{ pages: [{ url: 'https://a.org/7', distance: 0 }] }]);
+  });
+
+  it('what one table has left out, since it has too many with these bits, the others find', async () => {
+    const alike = Array.from({ length: 3_000 }, (_, i) => `0000${wide(i).slice(4)}`);
+    const { tables } = await tablesOf(alike);
+    const asked = alike.map((signature) => asking(`8000${signature.slice(4)}`));
+    const answers = await tables.near(asked);
+    expect(answers.map(({ pages, complete }) => [complete, pages.some(({ distance }) => distance === 1)])).toEqual(
+      alike.map(() => [true, true]),
+    );
+    expect(await tables.near(asked)).toEqual(answers);
+    expect((await tables.near([asking(alike[0]!)]))[0]!.complete).toBe(false);
+  });
+
+  it('a run that has lost blocks has no filter: the other tables still find its pages', async () => {
+    const signatures = Array.from({ length: 500 }, (_, i) => wide(i));
+    const { memory } = await tablesOf(signatures);
+    const inRuns = decodeRuns(memory.values.get(RUNS_KEY)!).runs;
+    for (const { id } of inRuns) {
+      const { from, to } = blockRange(id, 0);
+      for (const key of [...memory.values.keys()]) if (key >= from && key < to) memory.values.delete(key);
+    }
+    const tables = new RowsFingerprintTables(memory.open(), plan);
+    for (const _ of ['without filters', 'with those that could be made']) {
+      const answers = await tables.near(signatures.map(asking));
+      expect(answers.map(({ pages }) => pages.length)).toEqual(signatures.map(() => 1));
+    }
   });
 });
 

@@ -4,7 +4,7 @@ import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../..
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import { isOwnPage, type RepeatScope, signedText } from '../../../domain/crawl/states/duplicate.ts';
 import { prefixRange, urlFromKey } from '../../../domain/url/canonical/url-key.ts';
-import type { FingerprintTables, NearAnswer, NearQuestion } from '../../../ports/fingerprint-tables.ts';
+import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../../ports/fingerprint-tables.ts';
 import type { Log } from '../../../ports/log.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
@@ -22,7 +22,8 @@ import {
   scopeHash,
   urlKeyOfDuplicate,
 } from './near-rows.ts';
-import { keyOfEntry, type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
+import { type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
+import { RunFilters } from './run-filters.ts';
 import type { SignatureEntry } from './signature-entries.ts';
 import { encodeLogRow, type SignatureChange, SignatureLog } from './signature-log.ts';
 import {
@@ -136,12 +137,14 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;
   readonly #plan: NearPlan;
   readonly #isReadOnly: boolean;
+  readonly #filters: RunFilters;
   /** Read when first needed. */
   #read: Promise<TablesRead> | null = null;
 
   constructor(rows: Rows, plan: NearPlan, isReadOnly = false) {
     this.#rows = rows;
     this.#plan = plan;
+    this.#filters = new RunFilters((plan.sizes ?? RUN_SIZES).questions);
     this.#isReadOnly = isReadOnly;
   }
 
@@ -170,27 +173,21 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   async #answers(read: TablesRead, questions: readonly NearQuestion[]): Promise<NearAnswer[]> {
     // Pages of one template ask the same.
     const probes = new Map<string, Probe>();
-    const keys = questions.map(({ url, signature, signatureName, distance }) => {
-      const scope = scopeHash(this.#plan.scopeOf(url), signatureName);
-      const key = `${scope} ${signature} ${distance}`;
-      if (!probes.has(key)) probes.set(key, { scope, fingerprint: parseFingerprint(signature), distance });
-      return key;
-    });
-    const searched = await searchNear(this.#rows, read, [...probes.values()]);
-    const found = new Map<string, NearEntries>([...probes.keys()].map((key, i) => [key, searched[i]!]));
-    const digests = new Map<string, Fingerprint>();
-    for (const { entries } of searched) for (const { entry } of entries) digests.set(keyOfEntry(entry), entry.digest);
-    const urls = await urlsOf(this.#rows, read, digests);
-    return questions.map(({ url: own }, i) => {
-      const { entries, complete } = found.get(keys[i]!)!;
-      const pages = entries.flatMap(({ entry, distance }) => {
-        const url = urls.get(keyOfEntry(entry));
-        const { textChars, isDuplicate } = entry;
-        return url === undefined || url === own ? [] : [{ url, distance, textChars, isDuplicate }];
-      });
-      pages.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1));
-      return { pages, complete };
-    });
+    const keys = questions.map((question) => this.#addProbe(probes, question));
+    // Of a reader the runs may be other ones with the same numbers the next time.
+    const filters = this.#isReadOnly ? [] : await this.#filters.forQuestions(this.#rows, read.list, probes.size);
+    const searched = await searchNear(this.#rows, read, filters, [...probes.values()]);
+    const urls = await urlsOf(this.#rows, read, digestsOf(searched));
+    const found = new Map([...probes.keys()].map((key, i) => [key, searched[i]!]));
+    return questions.map(({ url }, i) => answerFor(url, found.get(keys[i]!)!, urls));
+  }
+
+  /** Returns the key of its probe. */
+  #addProbe(probes: Map<string, Probe>, { url, signature, signatureName, distance }: NearQuestion): string {
+    const scope = scopeHash(this.#plan.scopeOf(url), signatureName);
+    const key = `${scope} ${signature} ${distance}`;
+    if (!probes.has(key)) probes.set(key, { scope, fingerprint: parseFingerprint(signature), distance });
+    return key;
   }
 
   async *duplicatesOf(url: string, limit?: number): AsyncGenerator<string> {
@@ -261,6 +258,24 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     if (!this.#isReadOnly) return (await this.#current()).list.generation;
     return (await storedRuns(this.#rows)).generation;
   }
+}
+
+function digestsOf(searched: readonly NearEntries[]): Map<string, Fingerprint> {
+  const digests = new Map<string, Fingerprint>();
+  for (const { entries } of searched) for (const { page, entry } of entries) digests.set(page, entry.digest);
+  return digests;
+}
+
+/** @param own URL of the page that asks */
+function answerFor(own: string, { entries, complete }: NearEntries, urls: ReadonlyMap<string, string>): NearAnswer {
+  const pages: NearFound[] = [];
+  for (const { entry, page, distance } of entries) {
+    const url = urls.get(page);
+    const { textChars, isDuplicate } = entry;
+    if (url !== undefined && url !== own) pages.push({ url, distance, textChars, isDuplicate });
+  }
+  pages.sort((a, b) => a.distance - b.distance || (a.url < b.url ? -1 : 1));
+  return { pages, complete };
 }
 
 async function storedRuns(rows: Rows): Promise<RunList> {

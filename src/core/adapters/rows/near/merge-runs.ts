@@ -48,7 +48,7 @@ export async function mergePiece(
   const sound = stored.filter((bytes) => isSoundBlock(bytes, table));
   const merged = { table, unitBits: pieces, unit, bits, isLast };
   const isUrls = table === URL_TABLE;
-  const logged = log === null ? [] : isUrls ? [Buffer.concat(log.urls(through))] : [log.entries(through)];
+  const logged = log === null ? [] : [isUrls ? log.urls(through) : log.entries(through)];
   const sources = [...logged, ...sound];
   return {
     ...(isUrls ? mergeUrls(sources, merged) : mergeEntries(sources, merged)),
@@ -58,7 +58,7 @@ export async function mergePiece(
 }
 
 export const isSoundBlock = (bytes: Buffer, table: number): boolean =>
-  table === URL_TABLE ? visitUrls(bytes, () => {}) : bytes.length % ENTRY_BYTES === 0;
+  table === URL_TABLE ? visitUrls(bytes, () => {}) === bytes.length : bytes.length % ENTRY_BYTES === 0;
 
 /** The blocks of a run that have entries of a unit. */
 function keysOfUnit(run: Run, table: number, pieces: number, unit: number): string[] {

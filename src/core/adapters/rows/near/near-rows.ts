@@ -41,6 +41,8 @@ export const logKey = (number: number): string => LOG + hex(number, 12);
 export const numberOfLogKey = (key: string): number => Number.parseInt(key.slice(LOG.length), 16);
 export const blockKey = (run: number, table: number, block: number): string =>
   `${RUN}${hex(run, 8)}${table}${hex(block, 6)}`;
+/** Blocks of a table of a run. */
+export const blockRange = (run: number, table: number): KeyRange => prefixRange(`${RUN}${hex(run, 8)}${table}`);
 
 export const DUPLICATES: KeyRange = prefixRange(DUPLICATE);
 export const duplicateKey = (target: string, url: string): string => duplicatesPrefix(target) + urlKey(url);

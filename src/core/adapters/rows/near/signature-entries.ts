@@ -37,19 +37,24 @@ export function writeEntry(bytes: Buffer, at: number, entry: SignatureEntry, isR
   bytes.writeUInt32BE(marks + Math.min(textChars, MAX_CHARS), at + 20);
 }
 
+/** A word, as `readUInt32BE`, without the checks of that: entries are read by the million. */
+export const wordAt = (bytes: Uint8Array, at: number): number => intAt(bytes, at) >>> 0;
+const intAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+
 export function readEntry(bytes: Buffer, at: number): SignatureEntry {
-  const last = bytes.readUInt32BE(at + 20);
+  const last = wordAt(bytes, at + 20);
   return {
-    fingerprint: { high: bytes.readUInt32BE(at), low: bytes.readUInt32BE(at + 4) },
-    scope: bytes.readUInt32BE(at + 8),
-    digest: { high: bytes.readUInt32BE(at + 12), low: bytes.readUInt32BE(at + 16) },
+    fingerprint: { high: wordAt(bytes, at), low: wordAt(bytes, at + 4) },
+    scope: wordAt(bytes, at + 8),
+    digest: { high: wordAt(bytes, at + 12), low: wordAt(bytes, at + 16) },
     textChars: last & MAX_CHARS,
     isDuplicate: last >= IS_DUPLICATE,
   };
 }
 
-export const isRemovalAt = (bytes: Buffer, at: number): boolean => (bytes.readUInt32BE(at + 20) & IS_REMOVAL) !== 0;
-export const isCutAt = (bytes: Buffer, at: number): boolean => (bytes.readUInt32BE(at + 20) & IS_CUT) !== 0;
+export const isRemovalAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_REMOVAL) !== 0;
+export const isCutAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_CUT) !== 0;
 
 /** Where entries of a scope with the same bits in a table lie: 32 bits, of which runs use the first ones. */
 export function placeOf(scope: number, part: number): number {
@@ -61,7 +66,7 @@ export function placeOf(scope: number, part: number): number {
 
 /** The place of an entry in a table. */
 export const placeAt = (bytes: Buffer, at: number, table: number): number =>
-  placeOf(bytes.readUInt32BE(at + 8), tableKeyOf(bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4), table));
+  placeOf(wordAt(bytes, at + 8), tableKeyOf(wordAt(bytes, at), wordAt(bytes, at + 4), table));
 
 /** The first bits of a place. */
 export const firstBits = (place: number, bits: number): number => (bits === 0 ? 0 : place >>> (32 - bits));
@@ -138,11 +143,12 @@ function cutGroup(group: readonly Buffer[], table: number): Buffer[] {
   return [...marks, ...kept];
 }
 
-/** The first pages that represent themselves, then duplicates, as many as are kept of alike ones. */
+/** The first pages that represent themselves, and duplicates, as many as are kept of alike ones. */
 export function mostTelling<Item>(
   items: readonly Item[],
   isDuplicate: (item: Item) => boolean,
 ): { readonly kept: Item[]; readonly isCut: boolean } {
+  if (items.length <= MAX_DUPLICATES) return { kept: [...items], isCut: false };
   const own = items.filter((item) => !isDuplicate(item)).slice(0, MAX_ALIKE);
   const places = Math.min(MAX_DUPLICATES, MAX_ALIKE - own.length);
   const kept = [...own, ...items.filter(isDuplicate).slice(0, places)];
@@ -174,7 +180,7 @@ class EntrySet {
   add(bytes: Buffer, at: number): void {
     const words = this.#words;
     const start = this.#count * WORDS;
-    for (let word = 0; word < WORDS; word++) words[start + word] = bytes.readInt32BE(at + 4 * word);
+    for (let word = 0; word < WORDS; word++) words[start + word] = intAt(bytes, at + 4 * word);
     const mask = this.#slots.length - 1;
     let slot = (Math.imul(words[start + 1]! ^ words[start + 4]!, 0x9e3779b1) >>> 7) & mask;
     for (; this.#slots[slot] !== -1; slot = (slot + 1) & mask) {

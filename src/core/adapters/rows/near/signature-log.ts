@@ -1,8 +1,8 @@
-import { TABLES } from '../../../../page/near/fingerprint-tables.ts';
+import { type Fingerprint, TABLES } from '../../../../page/near/fingerprint-tables.ts';
 import { type Rows, readRange } from '../rows.ts';
 import { LOG_ROWS, numberOfLogKey } from './near-rows.ts';
-import { ENTRY_BYTES, placeAt, type SignatureEntry, writeEntry } from './signature-entries.ts';
-import { urlRow } from './signature-urls.ts';
+import { ENTRY_BYTES, firstBits, placeAt, type SignatureEntry, writeEntry } from './signature-entries.ts';
+import { digestAt, urlAt, urlRow, visitUrls } from './signature-urls.ts';
 
 /** A signature that a batch has added or removed. */
 export interface SignatureChange {
@@ -27,18 +27,19 @@ export function encodeLogRow(changes: readonly SignatureChange[]): Buffer {
   ]);
 }
 
+/** Lists of entries in each table, and of URLs, as a power of two. */
 const PLACE_BITS = 12;
 const NONE = -1;
 
 interface LogRow {
   readonly number: number;
-  /** Entries up to its end. */
+  /** Entries up to its end, and bytes of URLs. */
   readonly end: number;
-  readonly urls: Buffer;
+  readonly urlsEnd: number;
 }
 
 /**
- * The newest signatures, in memory, by the same 16 bits as in runs; about 100 bytes each with their URLs. Rows come to
+ * The newest signatures, in memory, by the same 16 bits as in runs; some 110 bytes each with their URLs. Rows come to
  * the end; {@link after} makes another one without the first.
  */
 export class SignatureLog {
@@ -48,6 +49,12 @@ export class SignatureLog {
   /** By table and first bits of the place: the newest entry. By table and entry: the next older one. */
   readonly #heads = new Int32Array(TABLES << PLACE_BITS).fill(NONE);
   #older = new Int32Array(64 * TABLES);
+  #urls = Buffer.alloc(4_096);
+  #urlBytes = 0;
+  #urlCount = 0;
+  /** By first bits of the digest: the newest URL. By URL: its place, and the next older one. */
+  readonly #urlHeads = new Int32Array(1 << PLACE_BITS).fill(NONE);
+  #urlPlaces = new Int32Array(2 * 64);
   #isSound = true;
 
   static async read(rows: Rows): Promise<SignatureLog> {
@@ -80,7 +87,36 @@ export class SignatureLog {
       return;
     }
     for (let at = COUNT_BYTES; at < end; at += ENTRY_BYTES) this.#add(row, at);
-    this.#rows.push({ number, end: this.#count, urls: Buffer.from(row.subarray(end)) });
+    this.#addUrls(row.subarray(end));
+    this.#rows.push({ number, end: this.#count, urlsEnd: this.#urlBytes });
+  }
+
+  #addUrls(urls: Buffer): void {
+    const start = this.#urlBytes;
+    const length = visitUrls(urls, (at) => {
+      const number = this.#urlCount++;
+      if (2 * number === this.#urlPlaces.length) this.#urlPlaces = doubled(this.#urlPlaces);
+      const head = firstBits(digestAt(urls, at).high, PLACE_BITS);
+      this.#urlPlaces[2 * number] = start + at;
+      this.#urlPlaces[2 * number + 1] = this.#urlHeads[head]!;
+      this.#urlHeads[head] = number;
+    });
+    this.#urlBytes += length;
+    while (this.#urlBytes > this.#urls.length)
+      this.#urls = Buffer.concat([this.#urls, Buffer.alloc(this.#urls.length)]);
+    urls.copy(this.#urls, start, 0, length);
+  }
+
+  /** URL of a digest; `null`: it is not in the log. */
+  urlOf(digest: Fingerprint): string | null {
+    let i = this.#urlHeads[firstBits(digest.high, PLACE_BITS)]!;
+    for (; i !== NONE; i = this.#urlPlaces[2 * i + 1]!) {
+      const at = this.#urlPlaces[2 * i]!;
+      const { high, low } = digestAt(this.#urls, at);
+      const url = high === digest.high && low === digest.low ? urlAt(this.#urls, at) : null;
+      if (url !== null) return url;
+    }
+    return null;
   }
 
   #add(row: Buffer, at: number): void {
@@ -88,9 +124,7 @@ export class SignatureLog {
     const start = number * ENTRY_BYTES;
     if (start === this.#entries.length) {
       this.#entries = Buffer.concat([this.#entries, Buffer.alloc(start)]);
-      const older = new Int32Array(2 * this.#older.length);
-      older.set(this.#older);
-      this.#older = older;
+      this.#older = doubled(this.#older);
     }
     row.copy(this.#entries, start, at, at + ENTRY_BYTES);
     for (let table = 0; table < TABLES; table++) {
@@ -114,8 +148,8 @@ export class SignatureLog {
   }
 
   /** URLs of the rows up to a number, oldest first. */
-  urls(through = this.last): Buffer[] {
-    return this.#rows.filter(({ number }) => number <= through).map(({ urls }) => urls);
+  urls(through = this.last): Buffer {
+    return this.#urls.subarray(0, this.#rows.findLast(({ number }) => number <= through)?.urlsEnd ?? 0);
   }
 
   /** Numbers of the rows up to one. */
@@ -127,16 +161,25 @@ export class SignatureLog {
   after(through: number): SignatureLog {
     const later = new SignatureLog();
     let start = 0;
-    for (const { number, end, urls } of this.#rows) {
+    let urlsStart = 0;
+    for (const { number, end, urlsEnd } of this.#rows) {
       if (number > through) {
         for (let i = start; i < end; i++) later.#add(this.#entries, i * ENTRY_BYTES);
-        later.#rows.push({ number, end: later.#count, urls });
+        later.#addUrls(this.#urls.subarray(urlsStart, urlsEnd));
+        later.#rows.push({ number, end: later.#count, urlsEnd: later.#urlBytes });
       }
       start = end;
+      urlsStart = urlsEnd;
     }
     later.#isSound = this.#isSound;
     return later;
   }
 }
 
-const headOf = (table: number, place: number): number => (table << PLACE_BITS) | (place >>> (32 - PLACE_BITS));
+const headOf = (table: number, place: number): number => (table << PLACE_BITS) | firstBits(place, PLACE_BITS);
+
+function doubled(items: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * items.length);
+  larger.set(items);
+  return larger;
+}

@@ -55,10 +55,12 @@ export interface RunSizes {
   /** Entries and URLs of a block, at most on average. */
   readonly entries: number;
   readonly urls: number;
+  /** Questions about a run before it gets a filter: a process that asks few has no use for one. */
+  readonly questions: number;
 }
 
 /** Blocks are of some two kilobytes, which PostgreSQL keeps in a row, without a second table. */
-export const RUN_SIZES: RunSizes = { log: 8_192, entries: 64, urls: 24 };
+export const RUN_SIZES: RunSizes = { log: 8_192, entries: 64, urls: 24, questions: 1_000 };
 
 const MAX_BITS = 24;
 /** Blocks of a piece, as a power of two. */

@@ -1,5 +1,5 @@
 import type { Fingerprint } from '../../../../page/near/fingerprint-tables.ts';
-import { firstBits, type MergedBlocks, type MergedUnit } from './signature-entries.ts';
+import { firstBits, type MergedBlocks, type MergedUnit, wordAt } from './signature-entries.ts';
 
 /** Bytes before a URL: digest, length. */
 const HEADER = 10;
@@ -18,50 +18,66 @@ export function urlRow({ high, low }: Fingerprint, url: string | null): Buffer {
 }
 
 /** A digest as the key of a map. */
-export function digestText({ high, low }: Fingerprint): string {
-  const bytes = Buffer.alloc(8);
-  bytes.writeUInt32BE(high, 0);
-  bytes.writeUInt32BE(low, 4);
-  return bytes.toString('latin1', 0, 8);
-}
+export const digestText = ({ high, low }: Fingerprint): string =>
+  String.fromCharCode(high >>> 16, high & 0xffff, low >>> 16, low & 0xffff);
 
-/** Visits URLs with their digests; `null`: removed. Returns whether the bytes are sound. */
-export function visitUrls(bytes: Buffer, visit: (digest: string, url: Buffer | null) => void): boolean {
+/** Visits the places of URLs. Returns up to where the bytes are sound. */
+export function visitUrls(bytes: Buffer, visit: (at: number) => void): number {
   let at = 0;
   while (at + HEADER <= bytes.length) {
-    const length = bytes.readUInt16BE(at + 8);
-    const end = at + HEADER + (length === REMOVED ? 0 : length);
-    if (end > bytes.length) return false;
-    visit(bytes.toString('latin1', at, at + 8), length === REMOVED ? null : bytes.subarray(at + HEADER, end));
+    const end = endOfUrl(bytes, at);
+    if (end > bytes.length) break;
+    visit(at);
     at = end;
   }
-  return at === bytes.length;
+  return at;
+}
+
+function endOfUrl(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt16BE(at + 8);
+  return at + HEADER + (length === REMOVED ? 0 : length);
+}
+
+export const digestAt = (bytes: Buffer, at: number): Fingerprint => ({
+  high: wordAt(bytes, at),
+  low: wordAt(bytes, at + 4),
+});
+
+/** `null`: removed. */
+export const urlAt = (bytes: Buffer, at: number): string | null =>
+  bytes.readUInt16BE(at + 8) === REMOVED ? null : bytes.toString('utf8', at + HEADER, endOfUrl(bytes, at));
+
+/** URL of a digest in a block; `null`: it is not there, or removed. */
+export function urlIn(bytes: Buffer | undefined, { high, low }: Fingerprint): string | null {
+  if (bytes === undefined) return null;
+  for (let at = 0, end = 0; at + HEADER <= bytes.length; at = end) {
+    end = endOfUrl(bytes, at);
+    if (end > bytes.length) break;
+    if (wordAt(bytes, at + 4) === low && wordAt(bytes, at) === high) return urlAt(bytes, at);
+  }
+  return null;
 }
 
 /** Merges the URLs of a unit, by their digests. @param sources newest first, the rows of each oldest first */
 export function mergeUrls(sources: readonly Buffer[], { unitBits, unit, bits, isLast }: MergedUnit): MergedBlocks {
-  const newest = new Map<string, Buffer | null>();
+  // The row of each digest, as it stands in a source.
+  const newest = new Map<string, Buffer>();
   for (const bytes of sources.toReversed()) {
-    visitUrls(bytes, (digest, url) => {
-      if (firstBits(placeOfDigest(digest), unitBits) === unit) newest.set(digest, url);
+    visitUrls(bytes, (at) => {
+      const digest = digestAt(bytes, at);
+      if (firstBits(digest.high, unitBits) !== unit) return;
+      newest.set(digestText(digest), bytes.subarray(at, endOfUrl(bytes, at)));
     });
   }
   const members = new Map<number, Buffer[]>();
   let entries = 0;
-  for (const [digest, url] of newest) {
-    if (isLast && url === null) continue;
-    const block = firstBits(placeOfDigest(digest), bits);
-    const row = Buffer.alloc(HEADER);
-    row.write(digest, 0, 'latin1');
-    row.writeUInt16BE(url === null ? REMOVED : url.length, 8);
-    const list = members.get(block) ?? [];
-    if (list.length === 0) members.set(block, list);
-    list.push(row, ...(url === null ? [] : [url]));
+  for (const row of newest.values()) {
+    if (isLast && row.readUInt16BE(8) === REMOVED) continue;
+    const block = firstBits(wordAt(row, 0), bits);
+    const list = members.get(block);
+    if (list === undefined) members.set(block, [row]);
+    else list.push(row);
     entries++;
   }
   return { blocks: new Map([...members].map(([block, list]) => [block, Buffer.concat(list)])), entries };
 }
-
-const placeOfDigest = (digest: string): number =>
-  ((digest.charCodeAt(0) << 24) | (digest.charCodeAt(1) << 16) | (digest.charCodeAt(2) << 8) | digest.charCodeAt(3)) >>>
-  0;
