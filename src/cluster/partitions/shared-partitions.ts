@@ -6,6 +6,7 @@ import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { PARTITIONS, type PartitionBy } from '../../core/domain/url/hash/partition.ts';
 import {
+  type ClusterMark,
   isOfAnotherFolder,
   newCrawlDbId,
   partitionByOf,
@@ -40,8 +41,8 @@ export interface SpreadPlace extends SharedPlace {
 }
 
 /**
- * Partitions of a new crawl. A worker crawls four at a time, so three workers have work while one partition in four
- * has something to do. Each costs a table or two keys, and a look of a millisecond a minute.
+ * Partitions of a new crawl, so that some workers have work while hosts of others rest. Each costs a table, and a look
+ * of a millisecond a minute.
  */
 export const DEFAULT_PARTITIONS = 16;
 
@@ -67,17 +68,11 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
     throw new CrawlError('config-invalid', `${what}; use a new --dir, ${move}`);
   }
   const mark = readClusterMark(dir);
-  const partitions = mark === null ? asked || DEFAULT_PARTITIONS : (mark.partitions ?? 1);
-  if (mark !== null && (mark.name !== name || (asked > 0 && asked !== partitions))) {
-    const what = `${dir} belongs to the crawl "${mark.name}", whose number of partitions is ${partitions}`;
-    throw new CrawlError('config-invalid', `${what}; cluster.name is "${name}", cluster.partitions is ${asked}`);
-  }
+  const partitions = await partitionsOf(place, mark);
   if (partitions === 1) {
     await requireSharedDb(place);
     return { partitions, by: 'domain' };
   }
-  // Before the id, by which others take the crawl for one that has begun.
-  if (mark === null && (await store.id(name)) === null) await store.spread(partitions);
   const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
   // A directory with a mark may have been copied; where its segments are is then still as its id says.
   const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
@@ -107,6 +102,23 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
   }
   await requireImported({ ...place, partitions }, 0);
   return { partitions, by };
+}
+
+/**
+ * The number of the crawl, which a new one gets here: before its id, by which others take it for one that has begun.
+ * Rejects with `config-invalid` where another one is asked for: each number has other URLs in a partition.
+ */
+async function partitionsOf(place: SpreadPlace, mark: ClusterMark | null): Promise<number> {
+  const { store, dir, name, partitions: asked } = place;
+  const wanted = asked || DEFAULT_PARTITIONS;
+  if (mark === null && wanted > 1 && (await store.id(name)) === null) await store.spread(wanted);
+  const known = mark === null ? (await store.readMap()).partitions : (mark.partitions ?? 1);
+  const partitions = known ?? wanted;
+  if ((mark === null || mark.name === name) && (asked === 0 || asked === partitions)) return partitions;
+  const whose =
+    mark === null ? `the crawl "${name}" is in ${store.product}` : `${dir} belongs to the crawl "${mark.name}"`;
+  const what = `${whose}, and its number of partitions is ${partitions}`;
+  throw new CrawlError('config-invalid', `${what}; cluster.name is "${name}", cluster.partitions is ${asked}`);
 }
 
 /**

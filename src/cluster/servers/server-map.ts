@@ -9,6 +9,8 @@ export const FIRST_SERVER = '';
  * have no passwords: these are those of the configuration, or of the environment.
  */
 export interface ServerMap {
+  /** Number of the partitions of the crawl, for machines that join it; absent: it is one crawl db. */
+  readonly partitions?: number;
   /** By partition, three digits. */
   readonly of: Readonly<Record<string, string>>;
   /** Moves that have begun and not ended. */
@@ -44,7 +46,7 @@ export function withMove(map: ServerMap, partition: string, move: ServerMove | n
 /** A new crawl: its partitions lie on the first server and these, in turn. */
 export function spreadMap(partitions: number, servers: readonly string[]): ServerMap {
   const all = [FIRST_SERVER, ...new Set(servers.map(withoutCredentials))];
-  let map = ONE_SERVER;
+  let map: ServerMap = { ...ONE_SERVER, partitions };
   for (let partition = 0; partition < partitions; partition++) {
     map = withServer(map, senderOf(partition), all[partition % all.length] as string);
   }

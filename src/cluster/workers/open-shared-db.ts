@@ -20,6 +20,7 @@ import { configuredFilter } from '../../core/operations/state/seen-urls.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { SharedStore } from '../ports/shared-store.ts';
 import { type CrawlStore, openCrawlStore } from '../servers/crawl-store.ts';
+import { partOfName } from '../servers/server-map.ts';
 import { WriteLease } from './write-lease.ts';
 
 export interface SharedDbOptions {
@@ -55,6 +56,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   let lease: WriteLease | null = null;
   try {
     const place: SharedPlace = { store, dir, name };
+    await refuseUnjoined(store, place);
     const isNew = !(await requireSharedDb(place));
     if (isNew) refusePartitions(config);
     const mayWrite = options.access === 'write' || isNew;
@@ -92,6 +94,16 @@ function refusePartitions({ cluster: { name, partitions } }: Config): void {
     `cluster.partitions is ${partitions}, and this command works on one crawl db: begin the crawl "${name}" with ` +
       '"incrawl inject" or "incrawl work", or set cluster.partitions to 1',
   );
+}
+
+/** A crawl in partitions has no rows under its own name, which are not lost. */
+async function refuseUnjoined(store: CrawlStore, { dir, name }: Pick<SharedPlace, 'dir' | 'name'>): Promise<void> {
+  if (readClusterMark(dir) !== null || partOfName(name) !== null) return;
+  const { partitions } = await store.readMap();
+  if (partitions === undefined) return;
+  const what = `the crawl "${name}" in ${store.product} has ${partitions} partitions, and ${dir} does not belong to it yet`;
+  const how = `"incrawl work" joins it, as does "incrawl inject" where cluster.partitions is ${partitions}`;
+  throw new CrawlError('usage-invalid', `${what}: ${how}`);
 }
 
 async function leave(store: SharedStore, lease: WriteLease | null): Promise<void> {

@@ -220,7 +220,7 @@ describe.skipIf(NO_POSTGRES !== null)(`moving a partition${SKIPPED}`, () => {
     const again = to(urlOf(0).replace('127.0.0.1', 'localhost'));
     await expect(again).rejects.toMatchObject({ message: expect.stringContaining('under another URL') });
     await expect(to('postgres://127.0.0.1:1/x')).rejects.toMatchObject({ code: 'postgres-unreachable' });
-    expect(await store.readMap()).toEqual(ONE_SERVER);
+    expect(await store.readMap()).toEqual({ ...ONE_SERVER, partitions: 2 });
     expect((await placesOf(crawl)).here).toEqual([0]);
     expect(await contentOf(crawl)).toEqual(content);
     await other.close();
