@@ -97,7 +97,6 @@ describe('expressions of the dashboard and the alerts', () => {
       'incrawl_run_round',
       // For questions by hand: a series each worker, or each partition.
       'incrawl_partition_due_urls',
-      'incrawl_worker_heard_timestamp_seconds',
       'incrawl_worker_pages_total',
     ]);
   });
