@@ -28,6 +28,7 @@ export default defineConfig({
   plugins: [built],
   resolve: {
     alias: {
+      'incrawl/bundled': resolve(root, 'dist/src/core/plugin-host/api/bundled-library.js'),
       'incrawl/plugin-testing': resolve(root, 'dist/src/core/plugin-host/api/plugin-testing.js'),
       'incrawl/plugin': resolve(root, 'dist/src/core/plugin-host/api/plugin-api.js'),
     },

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type DeliveryAnswer,
-  type DeliveryDeps,
-  type DeliveryOptions,
-  deliver,
-  isPassing,
-  pauseMs,
-} from 'incrawl/plugin';
+import { type DeliveryAnswer, type DeliveryDeps, type DeliveryOptions, isPassing } from 'incrawl/bundled';
+import { deliver, pauseMs } from 'incrawl/plugin';
 
 /** One action of a bulk request: lines of NDJSON with their line ends. */
 export interface BulkAction {

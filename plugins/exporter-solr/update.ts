@@ -1,4 +1,5 @@
-import { type DeliveryDeps, DeliveryError, type DeliveryOptions, deliver } from 'incrawl/plugin';
+import { type DeliveryDeps, DeliveryError, type DeliveryOptions } from 'incrawl/bundled';
+import { deliver } from 'incrawl/plugin';
 import type { SolrDocument } from './documents.ts';
 
 export interface UpdateOptions extends Omit<DeliveryOptions, 'body'> {

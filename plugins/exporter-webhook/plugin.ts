@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  addressOf,
-  definePlugin,
-  deliver,
-  type ExportDocument,
-  type RemovedPage,
-  webhookHeaders,
-} from 'incrawl/plugin';
+import { webhookHeaders } from 'incrawl/bundled';
+import { addressOf, definePlugin, deliver, type ExportDocument, type RemovedPage } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { BlockTable, type Page, type ParseResult, type PluginHost } from 'incrawl/plugin';
+import { BlockTable } from 'incrawl/bundled';
+import type { Page, ParseResult, PluginHost } from 'incrawl/plugin';
 import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';
 

@@ -1,4 +1,4 @@
-import { TagTable } from 'incrawl/plugin';
+import { TagTable } from 'incrawl/bundled';
 
 /** Treatment of an element during the walk, as a bit set. */
 export const BLOCK = 1;

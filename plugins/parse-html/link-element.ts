@@ -1,4 +1,5 @@
-import { type Outlink, variantOfMedia } from 'incrawl/plugin';
+import { variantOfMedia } from 'incrawl/bundled';
+import type { Outlink } from 'incrawl/plugin';
 
 const FEED_TYPE = /^(?:application\/(?:rss|atom|rdf|feed)\+(?:xml|json)|(?:text|application)\/xml)\s*(?:;|$)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;

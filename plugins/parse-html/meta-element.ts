@@ -1,4 +1,4 @@
-import { ATTRIBUTE, type StatedField, type Tape } from 'incrawl/plugin';
+import { ATTRIBUTE, type StatedField, type Tape } from 'incrawl/bundled';
 import { foldText } from './folded-text.ts';
 import type { PageFacts } from './page-facts.ts';
 

@@ -1,4 +1,5 @@
-import { type Outlink, Statements } from 'incrawl/plugin';
+import { Statements } from 'incrawl/bundled';
+import type { Outlink } from 'incrawl/plugin';
 
 /** A link as written, not yet resolved. */
 export interface RawLink {

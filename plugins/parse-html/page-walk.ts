@@ -1,4 +1,4 @@
-import { ATTRIBUTE, CLOSE, readJsonLd, type Tape, TEXT, tagNumber } from 'incrawl/plugin';
+import { ATTRIBUTE, CLOSE, readJsonLd, type Tape, TEXT, tagNumber } from 'incrawl/bundled';
 import { APART, BLOCK, MUTED, OPAQUE, ROLES, SPECIAL } from './element-roles.ts';
 import { FoldedBytes } from './folded-bytes.ts';
 import { foldText } from './folded-text.ts';

@@ -1,22 +1,17 @@
 import {
   ATTRIBUTE,
   CLOSE,
-  cutText,
   declaredLanguage,
-  guessLanguage,
   HIDING_STYLE,
-  type Outlink,
-  type Page,
-  pageMetadata,
   pageSeries,
   pageVariant,
-  robotsDirectives,
   type Statement,
   type Tape,
   TEXT,
   TextMeanings,
   tagNumber,
-} from 'incrawl/plugin';
+} from 'incrawl/bundled';
+import { cutText, guessLanguage, type Outlink, type Page, pageMetadata, robotsDirectives } from 'incrawl/plugin';
 import { APART, BLOCK, CONCEALED, MUTED, OPAQUE, ROLES } from './element-roles.ts';
 import { FoldedBytes } from './folded-bytes.ts';
 import { linkMeaning } from './link-element.ts';

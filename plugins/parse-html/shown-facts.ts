@@ -1,4 +1,5 @@
-import { ATTRIBUTE, type Statements, type Tape, TEXT, TextMeanings, tagNumber, writtenTime } from 'incrawl/plugin';
+import { ATTRIBUTE, type Statements, type Tape, TEXT, TextMeanings, tagNumber } from 'incrawl/bundled';
+import { writtenTime } from 'incrawl/plugin';
 import { OPAQUE, ROLES } from './element-roles.ts';
 import { shownText } from './shown-text.ts';
 

@@ -1,4 +1,4 @@
-import { CLOSE, type Tape, TEXT, tagNumber } from 'incrawl/plugin';
+import { CLOSE, type Tape, TEXT, tagNumber } from 'incrawl/bundled';
 import { APART, BLOCK, MUTED, OPAQUE, ROLES } from './element-roles.ts';
 
 const BUTTON = tagNumber('button');

@@ -1,11 +1,5 @@
-import {
-  createStopWords,
-  createWordCutter,
-  definePlugin,
-  type PageNode,
-  publishedContent,
-  statedTime,
-} from 'incrawl/plugin';
+import { type PageNode, publishedContent, statedTime } from 'incrawl/bundled';
+import { createStopWords, createWordCutter, definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({

@@ -1,18 +1,20 @@
 import {
   articleBodyText,
   CONTENT_VERSION,
+  isFromNoscript,
+  isShellOf,
+  type PageNode,
+  pageBlocks,
+  publishedContent,
+} from 'incrawl/bundled';
+import {
   createMainContent,
   createStopWords,
   createWordCutter,
   definePlugin,
-  isFromNoscript,
-  isShellOf,
   type MainContent,
   type Page,
   type PageBlock,
-  type PageNode,
-  pageBlocks,
-  publishedContent,
 } from 'incrawl/plugin';
 import { z } from 'zod';
 

@@ -2,20 +2,19 @@ import {
   type BlockTable,
   type CertainPlace,
   createClassifier,
-  definePlugin,
   isHub,
   isMostlyLinks,
   type LinkPlace,
   linkPlaces,
   type NoiseReason,
   noiseLinks,
-  type Outlink,
   type PlacedLink,
   PUBLISHED_CUTS,
   publishedNoiseLinks,
   type Tape,
   TODAYS_CUTS,
-} from 'incrawl/plugin';
+} from 'incrawl/bundled';
+import { definePlugin, type Outlink } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({

@@ -1,4 +1,5 @@
-import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule, definePlugin } from 'incrawl/plugin';
+import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from 'incrawl/bundled';
+import { definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const rate = z.number().min(0).max(1);

@@ -1,4 +1,5 @@
-import { createFixedSchedule, definePlugin } from 'incrawl/plugin';
+import { createFixedSchedule } from 'incrawl/bundled';
+import { definePlugin } from 'incrawl/plugin';
 
 export default definePlugin({
   name: 'schedule-fixed',

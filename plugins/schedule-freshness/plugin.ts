@@ -1,4 +1,5 @@
-import { createFreshnessSchedule, definePlugin, SIMHASH64_LIKELIHOOD_RATIOS } from 'incrawl/plugin';
+import { createFreshnessSchedule, SIMHASH64_LIKELIHOOD_RATIOS } from 'incrawl/bundled';
+import { definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const options = z.strictObject({

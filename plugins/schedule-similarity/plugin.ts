@@ -1,4 +1,5 @@
-import { createSimilaritySchedule, definePlugin, SIMILARITY_DEFAULTS } from 'incrawl/plugin';
+import { createSimilaritySchedule, SIMILARITY_DEFAULTS } from 'incrawl/bundled';
+import { definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 
 const rate = z.number().min(0).max(1);

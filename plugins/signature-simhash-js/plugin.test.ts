@@ -1,4 +1,5 @@
-import { createShingler, createWordScanner, hammingDistance, type Signature } from 'incrawl/plugin';
+import { createWordScanner } from 'incrawl/bundled';
+import { createShingler, hammingDistance, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';

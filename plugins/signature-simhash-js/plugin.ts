@@ -1,4 +1,5 @@
-import { DIMENSION_WEIGHTS, DIMENSIONS_VERSION, definePlugin, pageDimensions, SHINGLE_SIZE } from 'incrawl/plugin';
+import { DIMENSIONS_VERSION, SHINGLE_SIZE } from 'incrawl/bundled';
+import { DIMENSION_WEIGHTS, definePlugin, pageDimensions } from 'incrawl/plugin';
 import { createSimhashJsSigner } from './simhash-js-signer.ts';
 
 export default definePlugin({

@@ -1,4 +1,5 @@
-import { createShingler, createWordScanner, type TextDimension } from 'incrawl/plugin';
+import { createWordScanner, type TextDimension } from 'incrawl/bundled';
+import { createShingler } from 'incrawl/plugin';
 import { SimHash } from 'simhash-js';
 
 const HEX_DIGITS = 8;

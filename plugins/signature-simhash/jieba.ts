@@ -1,4 +1,5 @@
-import { type LoadPackage, loadPackage, type TextCutter } from 'incrawl/plugin';
+import type { TextCutter } from 'incrawl/bundled';
+import { type LoadPackage, loadPackage } from 'incrawl/plugin';
 
 /** The used part of the optional package `@node-rs/jieba`. */
 interface JiebaPackage {

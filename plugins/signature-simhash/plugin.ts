@@ -1,13 +1,11 @@
 import {
   createPageSigner,
-  createStopWords,
-  DIMENSION_WEIGHTS,
   type DimensionWeights,
-  definePlugin,
   PAGE_SIGNER_VERSION,
   SHINGLE_SIZE,
   stopWordsVersion,
-} from 'incrawl/plugin';
+} from 'incrawl/bundled';
+import { createStopWords, DIMENSION_WEIGHTS, definePlugin } from 'incrawl/plugin';
 import { z } from 'zod';
 import { loadJieba } from './jieba.ts';
 

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
+import { FeatureFilter, featureNamed, featureSizing } from 'incrawl/bundled';
 import {
   definePlugin,
-  FeatureFilter,
-  featureNamed,
-  featureSizing,
   type UrlFamily,
   type UrlFeature,
   type UrlFeatures,

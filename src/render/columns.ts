@@ -1,18 +1,7 @@
 // render/: what people read: tables, lists, quantities, exit codes, the log.
 
-import type {
-  BrokenLinkView,
-  ChangeView,
-  DueView,
-  GroupView,
-  HostView,
-  InlinkView,
-  RecordRow,
-  RecordView,
-  SegmentRecordView,
-  SegmentView,
-  SkippedUrl,
-} from '../crawler/index.ts';
+import type { ChangeView, DueView, HostView, RecordView, SegmentRecordView, SegmentView } from '../crawler/index.ts';
+import type { BrokenLinkView, GroupView, InlinkView, RecordRow, SkippedUrl } from '../crawler/views.ts';
 import { bytes, count, span } from './quantities.ts';
 import type { Column } from './table.ts';
 import { outcomeInLine } from './text/segment-text.ts';

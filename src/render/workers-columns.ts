@@ -1,4 +1,4 @@
-import type { WatchedPartition, WorkersView, WorkerView } from '../crawler/index.ts';
+import type { WatchedPartition, WorkersView, WorkerView } from '../crawler/views.ts';
 import { shortTime } from './columns.ts';
 import { bytes, count, counted, span } from './quantities.ts';
 import { ANY_LENGTH, type Column } from './table.ts';

@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { CrawlError } from '../core/domain/errors.ts';
 import { typedHost } from '../core/domain/url/canonical/typed-url.ts';
-import type { Steering } from '../crawler/index.ts';
+import type { Steering } from '../crawler/views.ts';
 import { HOST_EXPECTED } from '../query/input/option-values.ts';
 import { type Tell, tellSeeds, tellTouched } from '../remote/questions/tell-batches.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../render/exit.ts';

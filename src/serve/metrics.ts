@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { RoundEntry, WorkersView } from '../crawler/index.ts';
+import type { RoundEntry, WorkersView } from '../crawler/views.ts';
 import type { Activity } from './run-watch.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { unchangedVisits } from '../core/domain/crawl/change/change-belief.ts';
-import type { RoundEntry } from '../crawler/index.ts';
+import type { RoundEntry } from '../crawler/views.ts';
 import type { LineData } from './charts/line-chart.ts';
 
 /** Outcomes of the rounds over time. */

@@ -1,5 +1,5 @@
 import { livingOf } from '../cluster/workers/workers-view.ts';
-import type { Steering, WorkersView } from '../crawler/index.ts';
+import type { Steering, WorkersView } from '../crawler/views.ts';
 import { runPath } from '../remote/run-status/announce.ts';
 import { followRun } from '../remote/run-status/follow.ts';
 import type { RunStatus } from '../remote/run-status/run-status.ts';

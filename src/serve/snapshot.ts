@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BudgetView, DbStats } from '../crawler/index.ts';
+import type { DbStats } from '../crawler/index.ts';
+import type { BudgetView } from '../crawler/views.ts';
 
 /** Figures of the crawl db, with the fetch budget of its last round. */
 export interface DbFigures extends DbStats {

@@ -1,11 +1,5 @@
-import {
-  type Checker,
-  type Crawler,
-  type CrawlerOptions,
-  folderOfPage,
-  openCrawler,
-  openReader,
-} from '../crawler/index.ts';
+import { folderOfPage } from '../cluster/partitions/partition-dir.ts';
+import { type Checker, type Crawler, type CrawlerOptions, openCrawler, openReader } from '../crawler/index.ts';
 import type { CrawlReader } from '../query/questions.ts';
 import { questionsPath } from '../remote/questions/answer-questions.ts';
 import { findHolder } from '../remote/questions/ask-holder.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkersView, WorkersWatch } from '../crawler/index.ts';
+import type { WorkersView, WorkersWatch } from '../crawler/views.ts';
 
 /** What the live view knows of the workers of a shared crawl. */
 export interface WorkersSight {

@@ -1,4 +1,5 @@
-import type { DbStats, Explanation, PastRound, RecordView, RoundEntry } from '../../src/crawler/index.ts';
+import type { DbStats, Explanation, RecordView } from '../../src/crawler/index.ts';
+import type { PastRound, RoundEntry } from '../../src/crawler/views.ts';
 import type { overviewPage } from '../../src/serve/pages/overview.ts';
 
 export const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RoundEntry } from '../../src/crawler/index.ts';
+import type { RoundEntry } from '../../src/crawler/views.ts';
 import { overviewPage } from '../../src/serve/pages/overview.ts';
 import { DAY, HOSTS, LAST, NO_CRAWL, NOW, type OverviewData, pastRound, rounds, STATS, YEAR } from './live-fixtures.ts';
 

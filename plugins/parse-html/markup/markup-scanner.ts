@@ -8,7 +8,7 @@ import {
   type Tape,
   VISIBLE,
   WIDE,
-} from 'incrawl/plugin';
+} from 'incrawl/bundled';
 import { BYTE_CLASSES, ENDS_ATTRIBUTE_NAME, ENDS_TAG_NAME, ENDS_VALUE, LETTER, WHITE } from './byte-classes.ts';
 import { Nesting, type TreeLimits } from './nesting.ts';
 import { IN_TEXT, IN_TITLE } from './references.ts';

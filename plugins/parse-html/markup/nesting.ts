@@ -1,4 +1,4 @@
-import { ATTRIBUTE, COMMENT, INSTRUCTION, KNOWN_TAGS, knownTag, SECTION, type Tape, TEXT } from 'incrawl/plugin';
+import { ATTRIBUTE, COMMENT, INSTRUCTION, KNOWN_TAGS, knownTag, SECTION, type Tape, TEXT } from 'incrawl/bundled';
 import { IN_VALUE, References } from './references.ts';
 import { BR, CLOSES_OTHERS, closes, FOREIGN, FOREIGNNESS, P, SLOT, TEMPLATE, VOID } from './tags.ts';
 

@@ -1,5 +1,5 @@
 import { Tokenizer } from 'htmlparser2';
-import type { Tape } from 'incrawl/plugin';
+import type { Tape } from 'incrawl/bundled';
 import { BYTE_CLASSES, LETTER } from './byte-classes.ts';
 
 const FLATTEN_AT = 8192;

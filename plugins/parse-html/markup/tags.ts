@@ -1,4 +1,4 @@
-import { KNOWN_TAGS, TAG_NAMES, TagTable, tagNumber } from 'incrawl/plugin';
+import { KNOWN_TAGS, TAG_NAMES, TagTable, tagNumber } from 'incrawl/bundled';
 
 /** Implied end tags, as in htmlparser2's own parser, as tables by tag. */
 

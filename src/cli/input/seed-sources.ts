@@ -7,7 +7,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { trimUrl } from '../../core/domain/url/canonical/canonical-url.ts';
-import type { BatchLines, SeedSource } from '../../crawler/index.ts';
+import type { SeedSource } from '../../crawler/index.ts';
+import type { BatchLines } from '../../crawler/views.ts';
 import type { Session } from '../session.ts';
 
 /**

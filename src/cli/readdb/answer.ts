@@ -1,6 +1,7 @@
 // cli/readdb/: the questions of readdb, and their answers.
 
-import type { QueryReport, RecordQuery } from '../../crawler/index.ts';
+import type { RecordQuery } from '../../crawler/index.ts';
+import type { QueryReport } from '../../crawler/views.ts';
 import type { CrawlReader } from '../../query/questions.ts';
 import { EXIT } from '../../render/exit.ts';
 import { printedJson, safeText } from '../../render/safe-text.ts';

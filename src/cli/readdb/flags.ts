@@ -1,4 +1,5 @@
-import type { CrawlState, Grouping, RecordQuery } from '../../crawler/index.ts';
+import type { CrawlState, RecordQuery } from '../../crawler/index.ts';
+import type { Grouping } from '../../crawler/views.ts';
 import type { ListFormat } from '../../render/listing.ts';
 
 export interface ReaddbFlags {

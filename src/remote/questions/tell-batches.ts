@@ -1,4 +1,5 @@
-import type { CommandAnswer, CommandName, InjectSummary, SeedSource, TouchSummary } from '../../crawler/index.ts';
+import type { SeedSource } from '../../crawler/index.ts';
+import type { CommandAnswer, CommandName, InjectSummary, TouchSummary } from '../../crawler/views.ts';
 
 /** Tells a crawl, as `tellRun` does. */
 export type Tell = <Name extends CommandName>(command: Name, ...args: unknown[]) => Promise<CommandAnswer<Name>>;

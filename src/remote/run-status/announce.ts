@@ -1,7 +1,8 @@
 // remote/run-status/: the status of a running crawl, for top and serve.
 
 import type { Socket } from 'node:net';
-import type { CrawlProgress, RoundSummary, Steering } from '../../crawler/index.ts';
+import type { CrawlProgress, RoundSummary } from '../../crawler/index.ts';
+import type { Steering } from '../../crawler/views.ts';
 import type { Log } from '../../render/log.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import { askRun } from './follow.ts';

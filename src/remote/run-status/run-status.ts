@@ -1,6 +1,7 @@
 import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
 import { type Addends, addTo, zeroSums } from '../../core/domain/running-sums.ts';
-import type { CrawlProgress, RoundCounts, RoundSummary, Steering } from '../../crawler/index.ts';
+import type { CrawlProgress, RoundSummary } from '../../crawler/index.ts';
+import type { RoundCounts, Steering } from '../../crawler/views.ts';
 import { counted } from '../../render/quantities.ts';
 
 /** State of a process that crawls, sent as a line of JSON. Times in ISO 8601. */

@@ -2,7 +2,7 @@
 
 import { rename, stat, writeFile } from 'node:fs/promises';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { FailureKind } from '../../crawler/index.ts';
+import type { FailureKind } from '../../crawler/views.ts';
 import type { Log } from '../../render/log.ts';
 
 /** State of a scheduler, for monitors and for `schedule --status`. Times in ISO 8601. */

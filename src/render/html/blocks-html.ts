@@ -1,6 +1,6 @@
 // render/html/: HTML files that commands write.
 
-import type { ExplainedParse } from '../../crawler/index.ts';
+import type { ExplainedParse } from '../../crawler/views.ts';
 import type { Reason } from '../../page/content/trees/content-reasons.ts';
 import type { PageBlock } from '../../page/page-block.ts';
 import { TextSketch } from '../../page/text/text-sketch.ts';

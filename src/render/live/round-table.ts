@@ -1,4 +1,5 @@
-import type { CrawlSummary, NextDue, RoundCounts, StoppedBy } from '../../crawler/index.ts';
+import type { CrawlSummary } from '../../crawler/index.ts';
+import type { NextDue, RoundCounts, StoppedBy } from '../../crawler/views.ts';
 import { shortTime } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 

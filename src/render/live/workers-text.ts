@@ -1,4 +1,4 @@
-import type { WatchedPartition, WorkersView } from '../../crawler/index.ts';
+import type { WatchedPartition, WorkersView } from '../../crawler/views.ts';
 import { counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 import { type Column, createTable, packedLines, type TextStyle } from '../table.ts';

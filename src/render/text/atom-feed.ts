@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { ChangeKind } from '../../core/domain/crawl/change/page-change.ts';
-import type { ChangesFilter, ChangeView } from '../../crawler/index.ts';
+import type { ChangeView } from '../../crawler/index.ts';
+import type { ChangesFilter } from '../../crawler/views.ts';
 import { safeText } from '../safe-text.ts';
 
 export interface AtomFeed {

@@ -1,5 +1,6 @@
 import { FINDINGS, type FindingKind } from '../../core/domain/findings.ts';
-import type { BackupSummary, ClockRepairSummary, RepairSummary, VerifySummary } from '../../crawler/index.ts';
+import type { BackupSummary, RepairSummary, VerifySummary } from '../../crawler/index.ts';
+import type { ClockRepairSummary } from '../../crawler/views.ts';
 import { bytes, count, counted, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 

@@ -1,4 +1,4 @@
-import type { FailureKind } from '../../crawler/index.ts';
+import type { FailureKind } from '../../crawler/views.ts';
 import { count } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 

@@ -1,4 +1,5 @@
-import type { DbStats, RecordView, StatsView } from '../../crawler/index.ts';
+import type { DbStats, RecordView } from '../../crawler/index.ts';
+import type { StatsView } from '../../crawler/views.ts';
 import { shortTime, statesInLine } from '../columns.ts';
 import { bytes, count, span } from '../quantities.ts';
 import { fieldLines, type TextStyle, table } from '../table.ts';

@@ -1,4 +1,4 @@
-import type { FieldDifference, PageDifference, ReparseSummary, TransferSummary } from '../../crawler/index.ts';
+import type { FieldDifference, PageDifference, ReparseSummary, TransferSummary } from '../../crawler/views.ts';
 import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';

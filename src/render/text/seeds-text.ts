@@ -1,5 +1,5 @@
 import { SKIP_REASONS, type SkipReason } from '../../core/domain/crawl/states/skip-reasons.ts';
-import type { InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/index.ts';
+import type { InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/views.ts';
 import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 

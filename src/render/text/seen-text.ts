@@ -1,4 +1,4 @@
-import type { SeenView } from '../../crawler/index.ts';
+import type { SeenView } from '../../crawler/views.ts';
 import { bytes, count, counted } from '../quantities.ts';
 import { fieldLines, type TextStyle, table } from '../table.ts';
 

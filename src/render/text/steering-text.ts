@@ -1,4 +1,4 @@
-import type { CommandAnswer, Steering, TouchSummary } from '../../crawler/index.ts';
+import type { CommandAnswer, Steering, TouchSummary } from '../../crawler/views.ts';
 import { count, span } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../core/domain/time.ts';
-import type { PastRound } from '../../crawler/index.ts';
+import type { PastRound } from '../../crawler/views.ts';
 
 /** A stretch of time as charts show it. */
 export interface Span {

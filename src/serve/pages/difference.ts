@@ -1,4 +1,5 @@
-import type { PageDiff, PageVersion } from '../../crawler/index.ts';
+import type { PageDiff } from '../../crawler/index.ts';
+import type { PageVersion } from '../../crawler/views.ts';
 import { shortTime } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
 import { SAME_TEXT } from '../../render/text/diff-text.ts';

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../core/domain/time.ts';
-import type { BudgetView, DbStats, PastRound, RoundEntry } from '../../crawler/index.ts';
+import type { DbStats } from '../../crawler/index.ts';
+import type { BudgetView, PastRound, RoundEntry } from '../../crawler/views.ts';
 import { brief, bytes, count, counted, span } from '../../render/quantities.ts';
 import { shareText } from '../charts/share-bar.ts';
 import { sumsOf, visitsOf } from '../charts/time-buckets.ts';

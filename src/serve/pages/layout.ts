@@ -1,5 +1,5 @@
 import { livingOf } from '../../cluster/workers/workers-view.ts';
-import type { WorkersView } from '../../crawler/index.ts';
+import type { WorkersView } from '../../crawler/views.ts';
 import { steeringText } from '../../remote/run-status/run-status.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { type Markup, markup, type Shown } from '../markup.ts';

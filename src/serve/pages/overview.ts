@@ -1,5 +1,6 @@
 import { livingOf } from '../../cluster/workers/workers-view.ts';
-import type { BudgetView, DbStats, PastRound, RoundEntry, RoundHosts } from '../../crawler/index.ts';
+import type { DbStats } from '../../crawler/index.ts';
+import type { BudgetView, PastRound, RoundEntry, RoundHosts } from '../../crawler/views.ts';
 import type { RunReport } from '../../remote/schedule/health.ts';
 import { shortTime } from '../../render/columns.ts';
 import { span } from '../../render/quantities.ts';

@@ -1,4 +1,4 @@
-import type { NearPage, ParseCheck } from '../../crawler/index.ts';
+import type { NearPage, ParseCheck } from '../../crawler/views.ts';
 import { shortTime } from '../../render/columns.ts';
 import type { Column } from '../../render/table.ts';
 import { facts, htmlTable, urlLink } from '../html-table.ts';

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/domain/time.ts';
-import type { PastRound, RoundSample } from '../../crawler/index.ts';
+import type { PastRound, RoundSample } from '../../crawler/views.ts';
 import { count } from '../../render/quantities.ts';
 import { type Columns, columnChart, type Layer, layerSums, legendOf } from '../charts/column-chart.ts';
 import {

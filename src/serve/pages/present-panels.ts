@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../core/domain/time.ts';
-import type { BudgetView, DbStats, PastRound, RoundHosts } from '../../crawler/index.ts';
+import type { DbStats } from '../../crawler/index.ts';
+import type { BudgetView, PastRound, RoundHosts } from '../../crawler/views.ts';
 import { count, counted } from '../../render/quantities.ts';
 import { columnChart, layerSums, legendOf } from '../charts/column-chart.ts';
 import { shareTable } from '../charts/share-bar.ts';

@@ -1,4 +1,4 @@
-import type { RoundEntry } from '../../crawler/index.ts';
+import type { RoundEntry } from '../../crawler/views.ts';
 import { reportLine } from '../../remote/schedule/status-text.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';

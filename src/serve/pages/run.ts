@@ -1,5 +1,5 @@
 import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
-import type { RoundEntry } from '../../crawler/index.ts';
+import type { RoundEntry } from '../../crawler/views.ts';
 import type { RunStatus } from '../../remote/run-status/run-status.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';

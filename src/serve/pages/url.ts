@@ -1,4 +1,5 @@
-import type { Explanation, RecordView, Screenshot } from '../../crawler/index.ts';
+import type { Explanation, RecordView } from '../../crawler/index.ts';
+import type { Screenshot } from '../../crawler/views.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';

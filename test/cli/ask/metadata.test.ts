@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ParseCheck, RecordView } from '../../../src/crawler/index.ts';
+import type { RecordView } from '../../../src/crawler/index.ts';
+import type { ParseCheck } from '../../../src/crawler/views.ts';
 import { json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type ChangingSite, startChangingSite } from '../support/changing-site.ts';

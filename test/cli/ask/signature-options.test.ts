@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NearPage, ReparseSummary } from '../../../src/crawler/index.ts';
+import type { NearPage, ReparseSummary } from '../../../src/crawler/views.ts';
 import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, prepare, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RecordView, RetrySummary, SkippedSummary, SkippedUrl } from '../../../src/crawler/index.ts';
+import type { RecordView } from '../../../src/crawler/index.ts';
+import type { RetrySummary, SkippedSummary, SkippedUrl } from '../../../src/crawler/views.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';

@@ -14,13 +14,8 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type {
-  BackupSummary,
-  MergeSummary,
-  PruneSummary,
-  RepairSummary,
-  VerifySummary,
-} from '../../../src/crawler/index.ts';
+import type { BackupSummary, RepairSummary, VerifySummary } from '../../../src/crawler/index.ts';
+import type { MergeSummary, PruneSummary } from '../../../src/crawler/views.ts';
 import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

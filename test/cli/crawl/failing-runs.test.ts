@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { reportOf } from '../../../src/cli/schedule/run-schedule.ts';
-import type { CrawlSummary, FailureKind } from '../../../src/crawler/index.ts';
+import type { CrawlSummary } from '../../../src/crawler/index.ts';
+import type { FailureKind } from '../../../src/crawler/views.ts';
 import type { Health } from '../../../src/remote/schedule/health.ts';
 import { statusText } from '../../../src/remote/schedule/status-text.ts';
 import { EXIT, exitCodeOfCrawl } from '../../../src/render/exit.ts';

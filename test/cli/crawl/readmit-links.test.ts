@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CrawlSummary, ReadmitSummary } from '../../../src/crawler/index.ts';
+import type { CrawlSummary } from '../../../src/crawler/index.ts';
+import type { ReadmitSummary } from '../../../src/crawler/views.ts';
 import { json, run } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { type LocalSite, startSite } from '../support/local-site.ts';

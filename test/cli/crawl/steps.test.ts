@@ -9,7 +9,8 @@ import type {
   ParseSummary,
   UpdateSummary,
 } from '../../../src/core/steps/summaries.ts';
-import type { SeenView, SegmentRecordView, SegmentView } from '../../../src/crawler/index.ts';
+import type { SegmentRecordView, SegmentView } from '../../../src/crawler/index.ts';
+import type { SeenView } from '../../../src/crawler/views.ts';
 import type { Explanation } from '../../../src/query/records/explain.ts';
 import type { DueView, HostView, RecordView } from '../../../src/query/records/views.ts';
 import { json, run } from '../../support/program.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
-import type { AppliedFamilies, Explanation, UndoneFamilies } from '../../../src/crawler/index.ts';
+import type { Explanation } from '../../../src/crawler/index.ts';
+import type { AppliedFamilies, UndoneFamilies } from '../../../src/crawler/views.ts';
 import type { RecordView } from '../../../src/query/records/views.ts';
 import { json, run } from '../../support/program.ts';
 import { ADVERTS, ARTICLE_PATHS, TAGS, taggedSite } from '../../support/tagged-site.ts';

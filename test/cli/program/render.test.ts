@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvRow } from '../../../src/core/domain/export/csv-row.ts';
-import type { TransferSummary } from '../../../src/crawler/index.ts';
+import type { TransferSummary } from '../../../src/crawler/views.ts';
 import type { RunStatus } from '../../../src/remote/run-status/run-status.ts';
 import { topLines } from '../../../src/remote/run-status/run-text.ts';
 import { writeListing } from '../../../src/render/listing.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { BatchExport, DedupSummary } from '../../../src/crawler/index.ts';
+import type { BatchExport, DedupSummary } from '../../../src/crawler/views.ts';
 import { streamed } from '../../published/hadoop-streaming.ts';
 import { json, prepare, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
-import { createWordCutter, createWordScanner, loadPackage, type Signature } from 'incrawl/plugin';
+import { createWordScanner } from 'incrawl/bundled';
+import { createWordCutter, loadPackage, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import { loadJieba } from '../../../plugins/signature-simhash/jieba.ts';

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Crawler, PageDiff, PageVersion, VersionChoice } from '../../../crawler/index.ts';
+import type { Crawler, PageDiff } from '../../../crawler/index.ts';
+import type { PageVersion, VersionChoice } from '../../../crawler/views.ts';
 import { moment } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { diffHtml, type Pictures } from '../../../render/html/diff-html.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler/index.ts';
+import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler/views.ts';
 import { EXIT } from '../../../render/exit.ts';
 import type { ListFormat } from '../../../render/listing.ts';
 import { counted } from '../../../render/quantities.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { NearPage } from '../../../crawler/index.ts';
+import type { NearPage } from '../../../crawler/views.ts';
 import { scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { safeText } from '../../../render/safe-text.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReplayTotals, SimulateSummary } from '../../../crawler/index.ts';
+import type { ReplayTotals, SimulateSummary } from '../../../crawler/views.ts';
 import { collect, hostName } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { bytes, count, counted } from '../../../render/quantities.ts';

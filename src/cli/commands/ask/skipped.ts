@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SKIP_REASONS } from '../../../core/domain/crawl/states/skip-reasons.ts';
-import type { SkippedSummary, SkipReason } from '../../../crawler/index.ts';
+import type { SkipReason } from '../../../crawler/index.ts';
+import type { SkippedSummary } from '../../../crawler/views.ts';
 import { hostName, listFormatOption, moment, skipReasons, wholeNumber } from '../../../query/input/option-values.ts';
 import { SKIPPED_COLUMNS, shortTime } from '../../../render/columns.ts';
 import { EXIT } from '../../../render/exit.ts';

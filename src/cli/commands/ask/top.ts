@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { livingOf } from '../../../cluster/workers/workers-view.ts';
-import type { WorkersWatch } from '../../../crawler/index.ts';
+import type { WorkersWatch } from '../../../crawler/views.ts';
 import { runPath } from '../../../remote/run-status/announce.ts';
 import { askRun, followRun } from '../../../remote/run-status/follow.ts';
 import type { RunStatus } from '../../../remote/run-status/run-status.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MovedPartition, PartitionView } from '../../../crawler/index.ts';
+import type { MovedPartition, PartitionView } from '../../../crawler/views.ts';
 import { bytes, counted } from '../../../render/quantities.ts';
 import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
@@ -29,7 +29,7 @@ export function addPartitions(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl partitions list --json');
   list.action(() =>
     run(list, async (session) => {
-      const { partitionViews } = await import('../../../crawler/index.ts');
+      const { partitionViews } = await import('../../../cluster/servers/partition-operations.ts');
       await writeList(session, await partitionViews(await session.stateOptions({})), COLUMNS, {});
     }),
   );
@@ -46,7 +46,7 @@ export function addPartitions(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl partitions move 003 postgres://crawler@10.0.0.8/crawl');
   move.action((partition: string, url: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(move, async (session) => {
-      const { movePartitionTo } = await import('../../../crawler/index.ts');
+      const { movePartitionTo } = await import('../../../cluster/servers/partition-operations.ts');
       const options = await session.stateOptions({});
       const onStop = (): void => session.note(stopNote('what is being copied; the partition stays where it is'));
       const moved = await withStopSignal(session.surroundings, onStop, (signal) =>

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DAY_MS } from '../../../core/domain/time.ts';
-import type { PruneSummary, SegmentVerdict } from '../../../crawler/index.ts';
+import type { PruneSummary, SegmentVerdict } from '../../../crawler/views.ts';
 import { wholeNumber } from '../../../query/input/option-values.ts';
 import { count } from '../../../render/quantities.ts';
 import { asAsked } from '../../program/dry-run.ts';

@@ -1,7 +1,8 @@
 // cli/commands/crawl/: commands that crawl, and the steps of the loop.
 
 import type { Command } from 'commander';
-import type { Crawler, CrawlSummary, SeedSource, SeedsSummary } from '../../../crawler/index.ts';
+import type { Crawler, CrawlSummary, SeedSource } from '../../../crawler/index.ts';
+import type { SeedsSummary } from '../../../crawler/views.ts';
 import { addNetworkOptions, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT, exitCodeOfCrawl } from '../../../render/exit.ts';
 import {

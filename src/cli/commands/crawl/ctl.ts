@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandAnswer, CommandName } from '../../../crawler/index.ts';
+import type { CommandAnswer, CommandName } from '../../../crawler/views.ts';
 import { durationMs, hostName } from '../../../query/input/option-values.ts';
 import { type Tell, tellSeeds, tellTouched } from '../../../remote/questions/tell-batches.ts';
 import { EXIT } from '../../../render/exit.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PREFERENCES } from '../../../core/domain/crawl/states/duplicate.ts';
-import type { AppliedPairs, DedupSummary, DuplicateView } from '../../../crawler/index.ts';
+import type { AppliedPairs, DedupSummary, DuplicateView } from '../../../crawler/views.ts';
 import { nameOf, scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count, counted } from '../../../render/quantities.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { FetchSummary, ParseSummary } from '../../../crawler/index.ts';
+import type { FetchSummary, ParseSummary } from '../../../crawler/views.ts';
 import { addNetworkOptions } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { bytes, count } from '../../../render/quantities.ts';

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DAY_MS } from '../../../core/domain/time.ts';
-import type { Crawler, CrawlState, GenerateSummary } from '../../../crawler/index.ts';
+import type { Crawler, CrawlState } from '../../../crawler/index.ts';
+import type { GenerateSummary } from '../../../crawler/views.ts';
 import { anyNumber, crawlStates, durationMs, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { nextDueText } from '../../../render/live/round-table.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Crawler, ParseSummary } from '../../../crawler/index.ts';
+import type { Crawler } from '../../../crawler/index.ts';
+import type { ParseSummary } from '../../../crawler/views.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count, counted } from '../../../render/quantities.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Crawler, ReparseQuery, ReparseSummary } from '../../../crawler/index.ts';
+import type { Crawler, ReparseQuery } from '../../../crawler/index.ts';
+import type { ReparseSummary } from '../../../crawler/views.ts';
 import { type FeedStart, feedStart, hostName, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { reparseText } from '../../../render/text/reparse-text.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SKIP_REASONS } from '../../../core/domain/crawl/states/skip-reasons.ts';
-import type { CrawlState, RetrySummary, SkipReason } from '../../../crawler/index.ts';
+import type { CrawlState, SkipReason } from '../../../crawler/index.ts';
+import type { RetrySummary } from '../../../crawler/views.ts';
 import { crawlState, hostName, skipReasons, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count } from '../../../render/quantities.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { HostSitemaps, SitemapReport } from '../../../crawler/index.ts';
+import type { HostSitemaps, SitemapReport } from '../../../crawler/views.ts';
 import { addNetworkOptions } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count, counted } from '../../../render/quantities.ts';

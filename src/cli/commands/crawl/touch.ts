@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Crawler, TouchQuery, TouchSummary } from '../../../crawler/index.ts';
+import type { Crawler, TouchQuery } from '../../../crawler/index.ts';
+import type { TouchSummary } from '../../../crawler/views.ts';
 import { hostName, moment } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count } from '../../../render/quantities.ts';

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { Crawler, ReadmitSummary, UpdateSummary } from '../../../crawler/index.ts';
+import type { Crawler } from '../../../crawler/index.ts';
+import type { ReadmitSummary, UpdateSummary } from '../../../crawler/views.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { count } from '../../../render/quantities.ts';
 import { fieldLines } from '../../../render/table.ts';

@@ -29,7 +29,7 @@ export function addInit(program: Command, run: Run): void {
     );
   command.action((dir: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
-      const { makeFolder } = await import('../../../crawler/index.ts');
+      const { makeFolder } = await import('../../../core/plugin-host/make-folder.ts');
       const source = dirname(createRequire(import.meta.url).resolve('incrawl/package.json'));
       const written: string[] = [];
       const kept: string[] = [];

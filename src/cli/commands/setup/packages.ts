@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { OPTIONAL_PACKAGES } from '../../../core/domain/optional-packages.ts';
-import type { PackageInstall, PackageView } from '../../../crawler/index.ts';
+import type { PackageInstall, PackageView } from '../../../crawler/views.ts';
 import { safeText } from '../../../render/safe-text.ts';
 import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
@@ -35,7 +35,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       list,
       async (session) => {
-        const { packageViews } = await import('../../../crawler/index.ts');
+        const { packageViews } = await import('../../../core/operations/packages/package-views.ts');
         const views = packageViews();
         await writeList(session, views, COLUMNS, {});
         if (session.json) return;
@@ -61,7 +61,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       install,
       async (session) => {
-        const { installPackage, plannedInstall } = await import('../../../crawler/index.ts');
+        const { installPackage, plannedInstall } = await import('../../../core/operations/packages/install-package.ts');
         const packages: PackageInstall[] = [];
         for (const id of new Set(names)) {
           const { name, version, folder, outcome } = plannedInstall(id);

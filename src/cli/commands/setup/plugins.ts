@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { PluginExam, PluginView } from '../../../crawler/index.ts';
+import type { PluginExam, PluginView } from '../../../crawler/views.ts';
 import { collect } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { safeLines, safeText } from '../../../render/safe-text.ts';
@@ -61,7 +61,7 @@ export function addPlugins(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl plugins new parsefilter-prices');
   create.action((name: string, folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(create, async (session) => {
-      const { scaffoldPlugin } = await import('../../../crawler/index.ts');
+      const { scaffoldPlugin } = await import('../../../core/plugin-host/loading/scaffold.ts');
       const files = await scaffoldPlugin(name, folder, dryRun);
       const lines = [
         ...files.map((file) => `wrote ${file}`),

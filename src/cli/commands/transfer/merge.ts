@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Crawler, MergeSummary } from '../../../crawler/index.ts';
+import type { Crawler } from '../../../crawler/index.ts';
+import type { MergeSummary } from '../../../crawler/views.ts';
 import { counted } from '../../../render/quantities.ts';
 import { KNOWN, transferText } from '../../../render/text/reparse-text.ts';
 import { asAsked, DRY_RUN } from '../../program/dry-run.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { Argument, type Command, Option } from 'commander';
-import type { BatchExport, SignatureRequest } from '../../../crawler/index.ts';
+import type { BatchExport, SignatureRequest } from '../../../crawler/views.ts';
 import { scopeOption, wholeNumber } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { bytes, counted } from '../../../render/quantities.ts';
@@ -62,7 +62,7 @@ function addReduce(mr: Command, run: Run): void {
 }
 
 async function step(session: Session, half: 'map' | 'reduce', job: Job, query?: string): Promise<number> {
-  const { streamingStep } = await import('../../../crawler/index.ts');
+  const { streamingStep } = await import('../../../published/map-reduce/streaming-step.ts');
   const lines = linesOf(session.surroundings.stdin());
   const side = query === undefined ? {} : { query: linesOfBatchFile(query) };
   for await (const line of streamingStep({ job, half, lines, ...side, dir: tmpdir() })) {

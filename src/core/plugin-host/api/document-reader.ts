@@ -1,5 +1,3 @@
-// core/plugin-host/api/: what plugins import (incrawl/plugin, incrawl/plugin-testing).
-
 import type { ChildNode, Document } from 'domhandler';
 import type { BlockTable } from '../../../page/block-table.ts';
 import { createWholeContent } from '../../../page/content/extent.ts';

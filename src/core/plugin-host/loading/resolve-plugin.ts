@@ -61,6 +61,7 @@ const typescriptImporter = async () => (await import('jiti')).createJiti;
 export const IMPORT_OPTIONS = {
   fsCache: false,
   alias: {
+    'incrawl/bundled': own(`../api/bundled-library${ownSuffix}`),
     'incrawl/plugin-testing': own(`../api/plugin-testing${ownSuffix}`),
     'incrawl/plugin': own(`../api/plugin-api${ownSuffix}`),
     // Options are zod schemas, and a plugin beside a configuration has no packages of its own.

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
-import type { SeenView } from '../../../../src/crawler/index.ts';
+import type { SeenView } from '../../../../src/crawler/views.ts';
 import { json as jsonHere, prepare, run as runHere } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReparseSummary } from '../../../../src/crawler/index.ts';
+import type { ReparseSummary } from '../../../../src/crawler/views.ts';
 import { markedFolder, writeMark } from '../../../cli/support/marked-folder.ts';
 import { startTestSite, type TestSite } from '../../../integration/site.ts';
 import { json, prepare, run } from '../../../support/program.ts';
