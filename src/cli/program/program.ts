@@ -1,10 +1,11 @@
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { packageVersion } from '../../core/config/package-version.ts';
 import { collect } from '../../query/input/option-values.ts';
 import { EXIT } from '../../render/exit.ts';
 import { safeLines, shortLines } from '../../render/safe-text.ts';
 import { type Handler, openSession } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { overview } from './overview.ts';
 
 /**
  * Runs the handler of a command with a session of its options. `when-asked`: the configuration is read when the handler
@@ -45,6 +46,10 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
     })
     .configureHelp({
       showGlobalOptions: true,
+      formatHelp: (command, helper) =>
+        command.parent === null
+          ? `${overview(helper.boxWrap(command.description(), 80))}\n`
+          : Help.prototype.formatHelp.call(helper, command, helper),
       subcommandDescription: (command) => command.description().replace(/\. .*/, '').replace(/\.$/, ''),
     })
     .showHelpAfterError('(--help after a command lists its options)')
@@ -64,10 +69,8 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
 
 const AFTER_HELP = `
 Examples:
-  incrawl demo             a bundled, changing site on this machine
   incrawl crawl https://example.org/ --contact me@example.org --rounds 2
   incrawl readdb --stats
 
-Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full,
-4 nothing due (generate), 5 crawl db locked, 11 stopped by a signal (resumable),
-12 failure limit, 13 forced stop.`;
+Exit codes: 0 done, 1 error, 2 usage or configuration, 3 disk full, 4 nothing
+due (generate), 5 crawl db locked, 11 signal, 12 failure limit, 13 forced stop.`;

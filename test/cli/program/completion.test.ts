@@ -24,6 +24,6 @@ describe('help', () => {
   });
 
   it('without a topic shows all commands', async () => {
-    expect((await run(['help'])).stdout).toContain('Usage: incrawl [options] [command]');
+    expect((await run(['help'])).stdout).toContain('Usage: incrawl COMMAND [options]');
   });
 });

@@ -61,6 +61,14 @@ describe('help', () => {
     expect(optionsOf('incrawl export')).toEqual(expect.arrayContaining(['--format', '--output']));
   });
 
+  it('of the program fits one screen, and has each command in one line', () => {
+    const lines = helpOf(program).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const named = lines.flatMap((line) => /^ {2}([a-z-]+(?:, [a-z-]+)*) {2}/.exec(line)?.[1]?.split(', ') ?? []);
+    expect(named.sort()).toEqual(program.commands.map((command) => command.name()).sort());
+  });
+
   it.each(commands)('$name says what it does, and shows an example that is itself', ({ name, command }) => {
     const help = helpOf(command);
     expect(command.description()).toMatch(/\.$/);

@@ -1,0 +1,68 @@
+/** The help of the program: its commands by what a person wants to do. One screen; each command has help of its own. */
+export function overview(description: string): string {
+  const width = Math.max(...GROUPS.flatMap(([, lines]) => lines.map(([names]) => names.length)));
+  return [
+    'Usage: incrawl COMMAND [options]',
+    ...description.split('\n'),
+    '',
+    ...GROUPS.flatMap(([heading, lines]) => [
+      `${heading}:`,
+      ...lines.map(([names, text]) => `  ${names.padEnd(width)}  ${text}`),
+    ]),
+    '',
+    'Every command takes --dir DIR, --config FILE, -D KEY=VALUE, --json, -q and -v.',
+    '"incrawl COMMAND --help" has its options and examples; "incrawl help TOPIC"',
+    'explains changes, commands, config, errors, findings, query, skips, states.',
+  ].join('\n');
+}
+
+type Line = readonly [names: string, text: string];
+
+/** Each command is in one line. */
+const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = [
+  [
+    'Crawl',
+    [
+      ['demo, init', 'a bundled site that changes; write a configuration'],
+      ['crawl, schedule', 'until nothing is due; by a timetable'],
+      ['touch, retry, sitemap', 'make due: known URLs, failed ones, by sitemap'],
+      ['top, serve, ctl', 'watch at a terminal, in a browser; steer'],
+      ['work, partitions', 'a crawl of several workers, and where it lies'],
+    ],
+  ],
+  [
+    'Step by step',
+    [
+      ['inject, generate, fetch', 'seeds, a fetch list, its pages'],
+      ['parse, updatedb, reparse', 'texts and links, states; stored pages anew'],
+    ],
+  ],
+  [
+    'Ask',
+    [
+      ['readdb, explain', 'records by any field; why a URL is fetched or not'],
+      ['changes, diff', 'what changed; which words'],
+      ['skipped, readseg', 'what was not fetched; what a round fetched'],
+      ['plan, simulate', 'visits to come; past ones by other schedules'],
+      ['near, linkclusters', 'pages like a page; families of like URLs'],
+      ['check', 'try a URL, a page, robots.txt or a sitemap'],
+    ],
+  ],
+  [
+    'Take out, keep safe',
+    [
+      ['export, dedup, mr', 'pages to other tools; duplicates; Hadoop jobs'],
+      ['backup, restore', 'a copy of all'],
+      ['verify, repair, segments', 'is all in order; mend it; drop old segments'],
+      ['export-db, import-db', 'the crawl db as lines of JSON'],
+      ['merge, repartition', 'several crawl dbs into one; one into several'],
+    ],
+  ],
+  [
+    'Set up',
+    [
+      ['config, plugins, packages', 'settings in force; plugins; optional packages'],
+      ['cookies, completion, help', 'kept cookies; for your shell; topics'],
+    ],
+  ],
+];
