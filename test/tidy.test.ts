@@ -74,6 +74,15 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   'transports/undici': ['transports/http2', 'core/adapters/http', ...CONTRACTS],
   'transports/http2': ['core/adapters/http', ...CONTRACTS],
   'transports/browser': OPTIONAL,
+  // What people type and see asks the crawler and its operations: it knows neither steps nor adapters.
+  demo: ['crawler', 'core/config', 'core/ports', 'core/domain'],
+  render: ['crawler', 'cluster', 'core/domain', 'page'],
+  remote: ['render', 'crawler', 'query', 'core/operations', 'core/domain'],
+  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'core/operations', 'core/config', 'core/domain'],
+  cli: [
+    ...['serve', 'remote', 'render', 'demo', 'crawler', 'care', 'query', 'delivery', 'cluster', 'published'],
+    ...['core/operations', 'core/plugin-host', 'core/packages', 'core/config', 'core/domain'],
+  ],
 };
 
 const isIn = (file: string, folder: string): boolean => file.startsWith(`src/${folder}/`);

@@ -67,6 +67,9 @@ describe('help', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     const named = lines.flatMap((line) => /^ {2}([a-z-]+(?:, [a-z-]+)*) {2}/.exec(line)?.[1]?.split(', ') ?? []);
     expect(named.sort()).toEqual(program.commands.map((command) => command.name()).sort());
+    const help = program.commands.find((command) => command.name() === 'help')!;
+    const [, topics = ''] = /topic: (.*)\./.exec(help.description()) ?? [];
+    expect(lines.join('\n')).toContain(`explains ${topics}.`);
   });
 
   it.each(commands)('$name says what it does, and shows an example that is itself', ({ name, command }) => {
