@@ -7,12 +7,13 @@ import {
   type SpreadPlace,
   sharedPartitions,
 } from '../cluster/partitions/shared-partitions.ts';
-import { spreadWork } from '../cluster/partitions/spread-work.ts';
+import { type SpreadWorkDeps, spreadWork } from '../cluster/partitions/spread-work.ts';
+import { isAway } from '../cluster/ports/shared-store.ts';
 import type { Turns } from '../cluster/ports/turns.ts';
 import { openCrawlStore } from '../cluster/servers/crawl-store.ts';
 import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../cluster/workers/open-shared-db.ts';
 import { serverClock } from '../cluster/workers/server-clock.ts';
-import { faultText, isOwnFault, type Worker } from '../cluster/workers/work-off.ts';
+import { faultText, isOwnFault, type Worker, type WorkOptions, type WorkSummary } from '../cluster/workers/work-off.ts';
 import { WorkerTally } from '../cluster/workers/worker-tally.ts';
 import { cpuMs, systemClock } from '../core/adapters/system/clock.ts';
 import { CrawlError } from '../core/domain/errors.ts';
@@ -50,33 +51,38 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   let turns: Turns | null = null;
   let fault: string | undefined;
   let comparing: NodeJS.Timeout | undefined;
+  const worked = async (work: WorkOptions): Promise<WorkSummary> => {
+    const begun = { ...place, ...(await requireSpread(place)) };
+    if (begun.partitions === 1) await beginAlone({ config, dir, log, access: 'write', signal: work.signal });
+    await warnOfDanger(place, log);
+    await clock.compare();
+    comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
+    turns ??= store.turns(partitionNames(begun), leaseMs);
+    const deps: SpreadWorkDeps = {
+      partitions: {
+        wiring,
+        stores: sharedPartitions(begun, leaseMs, turns.worker),
+        segmentsIn: keptSegments(config, log),
+      },
+      turns,
+      tally: new WorkerTally({ host: hostname(), pid: process.pid }, () => elapsedOf(clock)),
+      cpuMs,
+      atOnce: partitionsAtOnce,
+      turnMs: TURN_MS,
+      requireCrawlDb: async () => {
+        await requireSpread(begun);
+      },
+    };
+    return spreadWork(deps, work);
+  };
   return {
     async work(work = {}) {
-      const begun = { ...place, ...(await requireSpread(place)) };
-      if (begun.partitions === 1) await beginAlone({ config, dir, log, access: 'write', signal: work.signal });
-      await warnOfDanger(place, log);
-      await clock.compare();
-      comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
-      turns ??= store.turns(partitionNames(begun), leaseMs);
-      const stores = sharedPartitions(begun, leaseMs, turns.worker);
-      const working = spreadWork(
-        {
-          partitions: { wiring, stores, segmentsIn: keptSegments(config, log) },
-          turns,
-          tally: new WorkerTally({ host: hostname(), pid: process.pid }, () => elapsedOf(clock)),
-          cpuMs,
-          atOnce: partitionsAtOnce,
-          turnMs: TURN_MS,
-          requireCrawlDb: async () => {
-            await requireSpread(begun);
-          },
-        },
-        work,
-      );
-      return working.catch((error: unknown) => {
+      try {
+        return await worked(work);
+      } catch (error) {
         if (isOwnFault(error)) fault = faultText(error);
-        throw error;
-      });
+        throw await causeOf(error, place);
+      }
     },
     async close() {
       clearInterval(comparing);
@@ -85,6 +91,15 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
       await close();
     },
   };
+}
+
+/** Whatever fails as the tables are gone, at any moment: the cause is that the server has lost the crawl. */
+async function causeOf(error: unknown, place: SpreadPlace): Promise<unknown> {
+  if (isOwnFault(error) || isAway(error)) return error;
+  return requireSpread(place).then(
+    () => error,
+    (cause: unknown) => cause,
+  );
 }
 
 /** Begins a crawl of one partition, unless another process does. */

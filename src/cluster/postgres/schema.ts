@@ -60,9 +60,10 @@ export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise
 
 /** 0: there is no schema yet. */
 export async function schemaVersion(db: Database, steps = SCHEMA_STEPS): Promise<number> {
-  const exists = await db.query({ text: `SELECT to_regclass('incrawl.format') IS NOT NULL` });
-  if (exists.rows[0]?.[0] !== true) return 0;
-  const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' });
+  const { rows } = await db.query({ text: 'SELECT version FROM incrawl.format' }).catch((error: unknown) => {
+    if (!isNoTable(error)) throw error;
+    return { rows: [] };
+  });
   return known(Number(rows[0]?.[0] ?? 0), steps);
 }
 

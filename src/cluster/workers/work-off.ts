@@ -90,13 +90,11 @@ export async function workOff(
   let state: TurnsState;
   try {
     state = await untilQuiet(deps, shift, ended);
-  } catch (error) {
-    throw await causeOf(error, deps);
   } finally {
     over.abort();
     await shift.finished();
   }
-  if (shift.fault !== null) throw await causeOf(shift.fault, deps);
+  if (shift.fault !== null) throw shift.fault;
   if (signal?.aborted !== true) refuseFailed(state);
   return { ...played.summary(), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
 }
@@ -263,15 +261,6 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
 /** A turn that others took in the meantime is looked for again after a moment. */
 const pauseOf = ({ nextMs }: TurnsState, { places }: Shift): number =>
   places === 0 || nextMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(SOON_MS, nextMs));
-
-/** Where turns failed as their tables are gone, the cause is that the crawl db is. */
-async function causeOf(error: unknown, { requireCrawlDb }: Pick<WorkOffDeps, 'requireCrawlDb'>): Promise<unknown> {
-  if (isOwnFault(error) || isAway(error)) return error;
-  return requireCrawlDb().then(
-    () => error,
-    (cause: unknown) => cause,
-  );
-}
 
 /** A turn that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
 function refuseFailed({ failed }: TurnsState): void {
