@@ -32,22 +32,31 @@ const imports = new Map([...sources, ...plugins].map((file) => [file, importsOf(
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   page: [],
   core: ['page'],
-  transports: ['core', 'page'],
-  published: ['core', 'page'],
-  cluster: ['core', 'page'],
-  delivery: ['cluster', 'core', 'page'],
-  query: ['delivery', 'cluster', 'core', 'page'],
-  care: ['delivery', 'cluster', 'core', 'page'],
-  crawler: ['care', 'query', 'delivery', 'cluster', 'published', 'transports', 'core', 'page'],
+  store: ['core', 'page'],
+  http: ['core', 'page'],
+  operations: ['store', 'http', 'core', 'page'],
+  transports: ['http', 'core', 'page'],
+  published: ['operations', 'store', 'core', 'page'],
+  cluster: ['operations', 'store', 'core', 'page'],
+  delivery: ['cluster', 'operations', 'store', 'core', 'page'],
+  query: ['delivery', 'cluster', 'operations', 'store', 'http', 'core', 'page'],
+  care: ['delivery', 'cluster', 'operations', 'store', 'core', 'page'],
+  crawler: [
+    ...['care', 'query', 'delivery', 'cluster', 'published', 'transports'],
+    ...['operations', 'store', 'http', 'core', 'page'],
+  ],
   demo: ['crawler', 'core'],
   render: ['crawler', 'cluster', 'core', 'page'],
-  remote: ['render', 'crawler', 'query', 'core'],
-  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'core'],
-  cli: ['serve', 'remote', 'render', 'demo', 'crawler', 'care', 'query', 'delivery', 'cluster', 'published', 'core'],
+  remote: ['render', 'crawler', 'query', 'operations', 'core'],
+  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'operations', 'core'],
+  cli: [
+    ...['serve', 'remote', 'render', 'demo', 'crawler', 'care', 'query', 'delivery', 'cluster', 'published'],
+    ...['operations', 'core'],
+  ],
 };
 
-/** Parts above the core of which it loads a file where a configuration asks for it, and never before. */
-const LOADED_ON_DEMAND: Readonly<Record<string, readonly string[]>> = { core: ['cluster', 'published'] };
+/** Parts above `operations` of which it loads a file where a configuration asks for it, and never before. */
+const LOADED_ON_DEMAND: Readonly<Record<string, readonly string[]>> = { operations: ['cluster', 'published'] };
 
 const CONTRACTS = ['core/ports', 'core/domain', 'page'];
 const OPTIONAL = ['core/packages', ...CONTRACTS];
@@ -59,29 +68,29 @@ const WALLS: Readonly<Record<string, readonly string[]>> = {
   'core/steps': CONTRACTS,
   'core/packages': ['core/domain'],
   'core/config': ['core/domain', 'page'],
-  'core/adapters/rows': CONTRACTS,
-  'core/adapters/leveldb': ['core/adapters/rows', ...CONTRACTS],
-  'core/adapters/http': CONTRACTS,
-  'core/adapters/files': CONTRACTS,
-  'core/adapters/system': CONTRACTS,
+  http: CONTRACTS,
+  'store/rows': CONTRACTS,
+  'store/leveldb': ['store/rows', ...CONTRACTS],
+  'store/files': CONTRACTS,
+  'operations/system': CONTRACTS,
   'core/plugin-host': ['core/config', ...OPTIONAL],
   'cluster/ports': CONTRACTS,
   'cluster/postgres': ['cluster/ports', ...OPTIONAL],
   'cluster/s3': CONTRACTS,
-  'cluster/object-segments': ['core/adapters/files', ...CONTRACTS],
+  'cluster/object-segments': ['store/files', ...CONTRACTS],
   'published/redis': OPTIONAL,
-  'published/near-grouping': ['core/adapters/files', ...CONTRACTS],
-  'transports/undici': ['transports/http2', 'core/adapters/http', ...CONTRACTS],
-  'transports/http2': ['core/adapters/http', ...CONTRACTS],
+  'published/near-grouping': ['store/files', ...CONTRACTS],
+  'transports/undici': ['transports/http2', 'http', ...CONTRACTS],
+  'transports/http2': ['http', ...CONTRACTS],
   'transports/browser': OPTIONAL,
-  // What people type and see asks the crawler and its operations: it knows neither steps nor adapters.
+  // What people type and see asks the crawler and its operations. It knows neither steps, nor store, nor http.
   demo: ['crawler', 'core/config', 'core/ports', 'core/domain'],
   render: ['crawler', 'cluster', 'core/domain', 'page'],
-  remote: ['render', 'crawler', 'query', 'core/operations', 'core/domain'],
-  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'core/operations', 'core/config', 'core/domain'],
+  remote: ['render', 'crawler', 'query', 'operations', 'core/domain'],
+  serve: ['remote', 'render', 'crawler', 'query', 'cluster', 'operations', 'core/config', 'core/domain'],
   cli: [
     ...['serve', 'remote', 'render', 'demo', 'crawler', 'care', 'query', 'delivery', 'cluster', 'published'],
-    ...['core/operations', 'core/plugin-host', 'core/packages', 'core/config', 'core/domain'],
+    ...['operations', 'core/plugin-host', 'core/packages', 'core/config', 'core/domain'],
   ],
 };
 

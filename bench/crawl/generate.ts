@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { openLevelCrawlDb } from '../../src/core/adapters/leveldb/crawl-db.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/domain/time.ts';
 import type { GenerateOptions } from '../../src/core/steps/generate/generate.ts';
 import { openCrawler } from '../../src/crawler/index.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
 import { median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
-import { createGotProtocol } from '../../src/core/adapters/http/exchange/got-protocol.ts';
 import type { FetchProtocol } from '../../src/core/ports/fetch-protocol.ts';
+import { createGotProtocol } from '../../src/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../../src/transports/undici/undici-protocol.ts';
 import { cpuUs, inTurn, median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';

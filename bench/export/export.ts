@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createFileSegmentStore } from '../../src/core/adapters/files/segments/segment-store.ts';
-import { openLevelCrawlDb } from '../../src/core/adapters/leveldb/crawl-db.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { encodeParsed } from '../../src/core/plugin-host/parsing/encode-parsed.ts';
+import { createFileSegmentStore } from '../../src/store/files/segments/segment-store.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';

@@ -1,7 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLevelRows } from '../../src/core/adapters/leveldb/open-rows.ts';
-import { RowsFingerprintTables } from '../../src/core/adapters/rows/near/fingerprint-tables.ts';
 import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import {
@@ -10,6 +8,8 @@ import {
   fingerprintDistance,
   parseFingerprint,
 } from '../../src/page/near/fingerprint-tables.ts';
+import { openLevelRows } from '../../src/store/leveldb/open-rows.ts';
+import { RowsFingerprintTables } from '../../src/store/rows/near/fingerprint-tables.ts';
 import { cpuUs, sum } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Level } from 'level';
-import { RowsSeenFilter } from '../../src/core/adapters/rows/seen/seen-filter.ts';
 import { planGrowingBloom } from '../../src/core/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../src/core/domain/url/hash/url-digest.ts';
+import { RowsSeenFilter } from '../../src/store/rows/seen/seen-filter.ts';
 import { cpuUs, percent, sum } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { openLevelCrawlDb } from '../../src/core/adapters/leveldb/crawl-db.ts';
-import { createSeenUrls } from '../../src/core/adapters/rows/seen/seen-urls.ts';
 import { newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/core/domain/time.ts';
 import { planGrowingBloom } from '../../src/core/domain/url/bloom/bloom-leaf.ts';
 import { HotUrls, type UrlCache, WeightedUrls } from '../../src/core/domain/url/cache/weighted-urls.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { createSeenUrls } from '../../src/store/rows/seen/seen-urls.ts';
 import { cpuUs, percent } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -1,13 +1,13 @@
 // cluster/: a crawl of several partitions, on one or several machines: PostgreSQL, an object store, workers.
 
 import { join } from 'node:path';
-import type { WarcOptions } from '../core/adapters/files/warc/warc-writer.ts';
-import { systemClock } from '../core/adapters/system/clock.ts';
 import type { Config } from '../core/config/schema.ts';
-import { checkOwner, readSegmentsMark, segmentsPlace, takeOwnership } from '../core/operations/state/segments-mark.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { ObjectStore } from '../core/ports/objects/object-store.ts';
 import type { SegmentStore } from '../core/ports/segment-store.ts';
+import { checkOwner, readSegmentsMark, segmentsPlace, takeOwnership } from '../operations/state/segments-mark.ts';
+import { systemClock } from '../operations/system/clock.ts';
+import type { WarcOptions } from '../store/files/warc/warc-writer.ts';
 import { createObjectSegmentStore } from './object-segments/object-segment-store.ts';
 import { bucketPlace, type Environment } from './s3/address.ts';
 import { createS3ObjectStore } from './s3/s3-object-store.ts';

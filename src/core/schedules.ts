@@ -1,4 +1,4 @@
-// core/: the crawler: URLs, records, schedules, the loop, where it keeps things and how it asks for pages.
+// core/: the crawler: URLs, records, schedules and the steps of the loop; what it needs of the world, as contracts.
 
 /**
  * `incrawl/schedules`: the revisit schedules without a crawl. Times are ms since the epoch, durations ms; states are

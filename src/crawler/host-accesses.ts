@@ -1,20 +1,20 @@
 // crawler/: composition: a state directory opened to write, to read, as a snapshot or as a worker.
 
 import { rootCertificates } from 'node:tls';
-import { cookieFile } from '../core/adapters/files/cookie-files.ts';
-import { createGotProtocol } from '../core/adapters/http/exchange/got-protocol.ts';
-import type { HttpProtocolOptions } from '../core/adapters/http/exchange/protocol-options.ts';
-import { type ProxyServer, parseProxy, proxyName, resolvesNames } from '../core/adapters/http/guard/proxied-socket.ts';
-import type { TlsFiles } from '../core/adapters/http/guard/tls-files.ts';
-import type { HostCookies } from '../core/adapters/http/hosts/cookie-jar.ts';
-import { createHostProtocol, type HostAccess, type HostAccesses } from '../core/adapters/http/hosts/host-protocol.ts';
-import type { HostLanesOptions } from '../core/adapters/http/lanes/host-lanes.ts';
-import { readConfiguredFile, readSecret } from '../core/adapters/system/secrets.ts';
 import { hostEntriesBy } from '../core/config/hosts/host-entries.ts';
 import type { SecretRef } from '../core/config/hosts/host-keys.ts';
 import type { Config } from '../core/config/schema.ts';
 import type { FetchProtocol } from '../core/ports/fetch-protocol.ts';
 import type { Log } from '../core/ports/log.ts';
+import { createGotProtocol } from '../http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../http/exchange/protocol-options.ts';
+import { type ProxyServer, parseProxy, proxyName, resolvesNames } from '../http/guard/proxied-socket.ts';
+import type { TlsFiles } from '../http/guard/tls-files.ts';
+import type { HostCookies } from '../http/hosts/cookie-jar.ts';
+import { createHostProtocol, type HostAccess, type HostAccesses } from '../http/hosts/host-protocol.ts';
+import type { HostLanesOptions } from '../http/lanes/host-lanes.ts';
+import { readConfiguredFile, readSecret } from '../operations/system/secrets.ts';
+import { cookieFile } from '../store/files/cookie-files.ts';
 import { type Environment, generalProxy, type ProxyFor } from './proxies.ts';
 
 type HostEntry = Config['hosts'][number];
@@ -83,7 +83,7 @@ function hostRequests(entry: HostEntry, name: string, options: HostRequestOption
     sendsOverHttp: secretsOverHttp,
     async openCookies() {
       if (entry.cookies !== true || options.dir === undefined) return null;
-      const { openCookies } = await import('../core/adapters/http/hosts/cookie-jar.ts');
+      const { openCookies } = await import('../http/hosts/cookie-jar.ts');
       return openCookies(cookieFile(options.dir, entry.match));
     },
     proxy: proxyOf(entry, read),

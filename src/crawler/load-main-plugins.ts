@@ -1,11 +1,11 @@
-import { createGotProtocol } from '../core/adapters/http/exchange/got-protocol.ts';
-import type { HttpProtocolOptions } from '../core/adapters/http/exchange/protocol-options.ts';
 import type { Config } from '../core/config/schema.ts';
 import { userAgentOf } from '../core/config/user-agent.ts';
 import { type LoadedPlugins, loadPlugins, MAIN_THREAD_KINDS } from '../core/plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../core/plugin-host/loading/plugin-list.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from '../core/ports/log.ts';
+import { createGotProtocol } from '../http/exchange/got-protocol.ts';
+import type { HttpProtocolOptions } from '../http/exchange/protocol-options.ts';
 import { intervalsOf } from './parsing-options.ts';
 
 export interface PluginOptions {

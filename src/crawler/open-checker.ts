@@ -1,5 +1,5 @@
-import { systemClock } from '../core/adapters/system/clock.ts';
 import { createInlinePageParser } from '../core/plugin-host/parsing/page-parser.ts';
+import { systemClock } from '../operations/system/clock.ts';
 import { type Checker, createChecker } from '../query/check/checker.ts';
 import { laneSettings, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins } from './load-main-plugins.ts';

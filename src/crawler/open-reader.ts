@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path';
-import { createFileRobotsStore } from '../core/adapters/files/robots-store.ts';
-import { systemClock } from '../core/adapters/system/clock.ts';
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
-import type { AskedDb, QuestionPlugins } from '../core/operations/deps.ts';
-import { openDbToRead } from '../core/operations/state/open-db-to-read.ts';
 import type { PluginKind } from '../core/plugin-host/api/plugin-api.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { OnWork } from '../core/ports/work-progress.ts';
+import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
+import { openDbToRead } from '../operations/state/open-db-to-read.ts';
+import { systemClock } from '../operations/system/clock.ts';
 import { type CrawlReader, crawlReader } from '../query/questions.ts';
+import { createFileRobotsStore } from '../store/files/robots-store.ts';
 
 export interface ReaderOptions {
   readonly dir: string;

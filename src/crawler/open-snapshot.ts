@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
-import { isSpread, readClusterMark } from '../core/operations/state/cluster-mark.ts';
-import { isInStore } from '../core/operations/state/open-store.ts';
+import { isSpread, readClusterMark } from '../operations/state/cluster-mark.ts';
+import { isInStore } from '../operations/state/open-store.ts';
 import {
   errorAboutOriginal,
   shadowState,
   snapshotState,
   type TemporaryState,
   withoutShared,
-} from '../core/operations/state/state-copy.ts';
-import { requireCrawlDb } from '../core/operations/state/state-folder.ts';
+} from '../operations/state/state-copy.ts';
+import { requireCrawlDb } from '../operations/state/state-folder.ts';
 import { openCrawler } from './open-crawler.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 

@@ -15,12 +15,12 @@ import { openSharedDb, type SharedDbOptions, warnOfDanger } from '../cluster/wor
 import { serverClock } from '../cluster/workers/server-clock.ts';
 import { faultText, isOwnFault, type Worker, type WorkOptions, type WorkSummary } from '../cluster/workers/work-off.ts';
 import { WorkerTally } from '../cluster/workers/worker-tally.ts';
-import { cpuMs, systemClock } from '../core/adapters/system/clock.ts';
 import { CrawlError } from '../core/domain/errors.ts';
-import { readClusterMark } from '../core/operations/state/cluster-mark.ts';
-import { segmentsPlace } from '../core/operations/state/segments-mark.ts';
-import { makeStateFolder } from '../core/operations/state/state-folder.ts';
 import { elapsedOf } from '../core/ports/clock.ts';
+import { readClusterMark } from '../operations/state/cluster-mark.ts';
+import { segmentsPlace } from '../operations/state/segments-mark.ts';
+import { makeStateFolder } from '../operations/state/state-folder.ts';
+import { cpuMs, systemClock } from '../operations/system/clock.ts';
 import type { CrawlerOptions } from './types.ts';
 import { wire } from './wiring.ts';
 

@@ -1,8 +1,8 @@
 import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
 import type { CareOperations } from '../care/state/care-operations.ts';
 import type { TransferOperations } from '../care/transfer/transfer-operations.ts';
-import type { AskedDb, CrawlDeps } from '../core/operations/deps.ts';
 import type { ExportOperations } from '../delivery/export/export-operations.ts';
+import type { AskedDb, CrawlDeps } from '../operations/deps.ts';
 import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
 import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../published/map-reduce/link-operations.ts';

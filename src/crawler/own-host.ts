@@ -1,5 +1,5 @@
-import { isAddressBlocked } from '../core/adapters/http/guard/address-guard.ts';
 import type { Config } from '../core/config/schema.ts';
+import { isAddressBlocked } from '../http/guard/address-guard.ts';
 
 /** Whether a host has a private address, which the operator must allow, or is on the allow list. */
 export function isOwnHost(host: string, allowed: Config['http']['allowAddresses']): boolean {

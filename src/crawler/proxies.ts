@@ -1,8 +1,8 @@
-import { type ProxyServer, parseProxy } from '../core/adapters/http/guard/proxied-socket.ts';
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
 import { hostOf } from '../core/domain/url/canonical/url-key.ts';
 import type { Log } from '../core/ports/log.ts';
+import { type ProxyServer, parseProxy } from '../http/guard/proxied-socket.ts';
 
 /** Variables of the environment that name a proxy, as curl and others read them. */
 const VARIABLES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'] as const;

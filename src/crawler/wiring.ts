@@ -1,9 +1,4 @@
 import { join } from 'node:path';
-import { createFileRobotsStore } from '../core/adapters/files/robots-store.ts';
-import { contentCodings, decodeBody } from '../core/adapters/http/exchange/content-coding.ts';
-import { createHostLanes } from '../core/adapters/http/lanes/host-lanes.ts';
-import { createRobots } from '../core/adapters/http/robots/robots.ts';
-import { descriptorLimit } from '../core/adapters/system/descriptor-limit.ts';
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
 import {
@@ -13,8 +8,6 @@ import {
   tooFewDescriptors,
 } from '../core/domain/system-limit.ts';
 import { matchesUrl, parseHostPattern } from '../core/domain/url/canonical/host-pattern.ts';
-import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../core/operations/deps.ts';
-import { openSegments } from '../core/operations/state/open-segments.ts';
 import type { LoadedPlugins } from '../core/plugin-host/loading/load-plugins.ts';
 import type { PluginList } from '../core/plugin-host/loading/plugin-list.ts';
 import { createPageConversion } from '../core/plugin-host/markdown/page-conversion.ts';
@@ -23,6 +16,13 @@ import { applyUrlChain, judgesDepth } from '../core/plugin-host/url-chain.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { PageParser } from '../core/ports/page-parser.ts';
 import { type OnWork, UNOBSERVED } from '../core/ports/work-progress.ts';
+import { contentCodings, decodeBody } from '../http/exchange/content-coding.ts';
+import { createHostLanes } from '../http/lanes/host-lanes.ts';
+import { createRobots } from '../http/robots/robots.ts';
+import type { CrawlDeps, CrawlPlugins, PageAccess, WebAccess } from '../operations/deps.ts';
+import { openSegments } from '../operations/state/open-segments.ts';
+import { descriptorLimit } from '../operations/system/descriptor-limit.ts';
+import { createFileRobotsStore } from '../store/files/robots-store.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from './host-accesses.ts';
 import { httpOptions, loadMainPlugins, type PluginOptions } from './load-main-plugins.ts';
 import { isOwnHost } from './own-host.ts';

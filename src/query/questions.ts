@@ -1,14 +1,11 @@
 // query/: what other processes may ask of a crawl, whoever holds its crawl db.
 
-import { domainOf } from '../core/adapters/system/domain-of.ts';
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
 import { type Expression, needsContent } from '../core/domain/query/expression.ts';
 import { type Matches, matcherOf } from '../core/domain/query/match.ts';
 import { canonicalUrl } from '../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../core/domain/url/canonical/url-key.ts';
-import type { AskedDb, QuestionPlugins } from '../core/operations/deps.ts';
-import { scheduleSettings } from '../core/operations/loop/schedule-settings.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { FingerprintTables } from '../core/ports/fingerprint-tables.ts';
 import type { Log } from '../core/ports/log.ts';
@@ -26,6 +23,9 @@ import {
   type FeedView,
   feedView,
 } from '../delivery/changes/changes.ts';
+import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
+import { scheduleSettings } from '../operations/loop/schedule-settings.ts';
+import { domainOf } from '../operations/system/domain-of.ts';
 import type { BrokenLinkView, InlinkView } from './pages/inlinks.ts';
 import type { SeenView } from './pages/seen-view.ts';
 import type { Explanation } from './records/explain.ts';
@@ -262,7 +262,7 @@ async function findDeps(deps: QuestionDeps) {
   const env = { now: clock.now(), domainOf };
   const matchesOf = async (expression: Expression): Promise<Matches> => {
     if (!needsContent(expression)) return matcherOf(expression, env);
-    const { pageMatches } = await import('../core/operations/state/page-matches.ts');
+    const { pageMatches } = await import('../operations/state/page-matches.ts');
     return pageMatches(await storedParts(deps), expression, env);
   };
   return { ...env, db: await deps.db(), random, onWork, matchesOf };
@@ -273,7 +273,7 @@ const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 
 /** The segments of each partition lie in a folder of its own. */
 async function storedParts(deps: QuestionDeps) {
-  const { openSegments } = await import('../core/operations/state/open-segments.ts');
+  const { openSegments } = await import('../operations/state/open-segments.ts');
   const config = await deps.config();
   const { parts } = await deps.db();
   return parts.map(({ db, dir }) => ({ db, segments: openSegments({ config, dir, log: NO_LOG }) }));

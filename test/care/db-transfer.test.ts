@@ -8,8 +8,8 @@ import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/core/ports/crawl-db.ts';
 import { changeOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
-import { anyDatum } from '../core/adapters/rows/arbitrary-datum.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
+import { anyDatum } from '../store/rows/arbitrary-datum.ts';
 
 const NOW = 1_800_000_000_000;
 const A = 'https://a.example/';

@@ -1,10 +1,10 @@
 import type { StoredRows } from '../../src/cluster/ports/shared-store.ts';
 import { openPostgresStore } from '../../src/cluster/postgres/shared-store.ts';
 import { WriteLease } from '../../src/cluster/workers/write-lease.ts';
-import type { NearPlan } from '../../src/core/adapters/rows/near/fingerprint-tables.ts';
-import { openCrawlDbOn } from '../../src/core/adapters/rows/open-crawl-db.ts';
-import type { RowsCrawlDb } from '../../src/core/adapters/rows/rows-crawl-db.ts';
-import { SILENT } from '../core/adapters/leveldb/temporary-db.ts';
+import type { NearPlan } from '../../src/store/rows/near/fingerprint-tables.ts';
+import { openCrawlDbOn } from '../../src/store/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../src/store/rows/rows-crawl-db.ts';
+import { SILENT } from '../store/leveldb/temporary-db.ts';
 
 /** Rows in a shared store that may be written; closing them ends lease and connection. */
 export async function openRows(url: string, name: string, leaseMs = 30_000, waitMs = 0): Promise<StoredRows> {

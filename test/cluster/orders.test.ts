@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { carryOut } from '../../src/cluster/partitions/orders.ts';
-import { systemClock } from '../../src/core/adapters/system/clock.ts';
 import { newDatum } from '../../src/core/domain/crawl/states/datum.ts';
-import type { CrawlDeps } from '../../src/core/operations/deps.ts';
 import type { Log } from '../../src/core/ports/log.ts';
+import type { CrawlDeps } from '../../src/operations/deps.ts';
+import { systemClock } from '../../src/operations/system/clock.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
 
 const NOW = 1_800_000_000_000;

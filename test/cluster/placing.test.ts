@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { placing } from '../../src/cluster/partitions/partition-dir.ts';
-import { domainOf } from '../../src/core/adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../src/core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
-import { newCrawlDbId, partitionByOf } from '../../src/core/operations/state/cluster-mark.ts';
+import { newCrawlDbId, partitionByOf } from '../../src/operations/state/cluster-mark.ts';
+import { domainOf } from '../../src/operations/system/domain-of.ts';
 import { workDir } from '../support/work-dir.ts';
 
 const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);

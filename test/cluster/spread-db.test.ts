@@ -4,7 +4,6 @@ import { dumpTexts, importLines, readDump } from '../../src/care/transfer/db-tra
 import { importPartitioned } from '../../src/care/transfer/partition-lines.ts';
 import { asOneCrawlDb } from '../../src/cluster/partitions/as-one-crawl-db.ts';
 import { SpreadCrawlDb } from '../../src/cluster/partitions/spread-db.ts';
-import { domainOf } from '../../src/core/adapters/system/domain-of.ts';
 import { cursorText, parseCursor } from '../../src/core/domain/crawl/change/change-feed.ts';
 import { LINKED_ELSEWHERE_KEY } from '../../src/core/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, type CrawlState, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
@@ -14,6 +13,7 @@ import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../src/core/p
 import type { FingerprintTables } from '../../src/core/ports/fingerprint-tables.ts';
 import { nextChanges } from '../../src/delivery/changes/change-reader.ts';
 import { changeViews, feedView } from '../../src/delivery/changes/changes.ts';
+import { domainOf } from '../../src/operations/system/domain-of.ts';
 import { changeOf, contentOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { linkTo } from '../contracts/partitions/forwarding.contract.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';

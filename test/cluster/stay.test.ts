@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stay } from '../../src/cluster/partitions/stay.ts';
-import { systemClock } from '../../src/core/adapters/system/clock.ts';
+import { systemClock } from '../../src/operations/system/clock.ts';
 import { createMemoryTurns } from '../memory/turns.ts';
 
 const HOUR_MS = 3_600_000;

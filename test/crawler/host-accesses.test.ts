@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGotProtocol } from '../../src/core/adapters/http/exchange/got-protocol.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import type { FetchProtocol } from '../../src/core/ports/fetch-protocol.ts';
 import { laneSettings, type ProtocolsByHost, protocolsByHost } from '../../src/crawler/host-accesses.ts';
+import { createGotProtocol } from '../../src/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../../src/transports/undici/undici-protocol.ts';
 import { unknownIdentity } from '../site/tls-identity.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { proxyName } from '../../src/core/adapters/http/guard/proxied-socket.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import { generalProxy } from '../../src/crawler/proxies.ts';
+import { proxyName } from '../../src/http/guard/proxied-socket.ts';
 
 const isOwnHost = (host: string): boolean => host.startsWith('127.');
 

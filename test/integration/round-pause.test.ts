@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/core/adapters/system/clock.ts';
-import { roundPause } from '../../src/core/operations/loop/host-rests.ts';
+import { roundPause } from '../../src/operations/loop/host-rests.ts';
+import { systemClock } from '../../src/operations/system/clock.ts';
 import { PAGE, seed, visiting } from './visiting.ts';
 
 const HOUR = 3_600_000;

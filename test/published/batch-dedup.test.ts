@@ -6,8 +6,8 @@ import type { BatchLines } from '../../src/published/dedup/batch-pairs.ts';
 import { type DedupRequest, dedupOperations } from '../../src/published/dedup/dedup-operations.ts';
 import { signatureLines } from '../../src/published/map-reduce/signature-lines.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
-import { temporaryFolders } from '../core/adapters/files/temporary-folder.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
+import { temporaryFolders } from '../store/files/temporary-folder.ts';
 import { listOf, stream, streamed } from './hadoop-streaming.ts';
 
 const A = 'fd851af90bc24962';

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import type { GroupedPage, NearGroupingOptions } from '../../src/core/ports/near-grouping.ts';
 import { createFileNearGrouping } from '../../src/published/near-grouping/near-grouping.ts';
 import { groupedPage, groupsOf, nearGroupingContract } from '../contracts/near-grouping.contract.ts';
-import { temporaryFolders } from '../core/adapters/files/temporary-folder.ts';
 import { createMemoryNearGrouping } from '../memory/near-grouping.ts';
+import { temporaryFolders } from '../store/files/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 const OPTIONS: NearGroupingOptions = { distance: 3, minOverlap: 0, prefer: ['score', 'shortest'], isBatch: false };

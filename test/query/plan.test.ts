@@ -7,8 +7,8 @@ import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../src/core/ports/crawl-db.ts';
 import { planAhead } from '../../src/query/records/plan.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
-import { openAt, temporaryDir } from '../core/adapters/leveldb/temporary-db.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
+import { openAt, temporaryDir } from '../store/leveldb/temporary-db.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

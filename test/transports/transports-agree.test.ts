@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createGotProtocol } from '../../src/core/adapters/http/exchange/got-protocol.ts';
 import { CrawlError } from '../../src/core/domain/errors.ts';
 import type { ExchangeRequest, FetchProtocol } from '../../src/core/ports/fetch-protocol.ts';
+import { createGotProtocol } from '../../src/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../../src/transports/undici/undici-protocol.ts';
 
 /**

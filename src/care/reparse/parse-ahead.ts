@@ -1,5 +1,4 @@
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { StoredPage } from '../../core/operations/state/stored-pages.ts';
 import { decodeParsed } from '../../core/plugin-host/parsing/encode-parsed.ts';
 import type { PageToParse } from '../../core/ports/page-parser.ts';
 import type { FetchItem, ParsedRecord, Segment } from '../../core/ports/segment-store.ts';
@@ -10,6 +9,7 @@ import {
   type StoredRecord,
   storedPageToParse,
 } from '../../core/steps/fetch/parse.ts';
+import type { StoredPage } from '../../operations/state/stored-pages.ts';
 
 /** A stored page with its new parse output. */
 export interface PageAgain {

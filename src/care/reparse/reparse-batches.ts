@@ -1,5 +1,4 @@
 import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
-import type { StoredPage } from '../../core/operations/state/stored-pages.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import {
   applyReparsed,
@@ -8,6 +7,7 @@ import {
   type ReparseOptions,
 } from '../../core/steps/update/reparse-chunk.ts';
 import { isSame, outputDifferences } from '../../core/steps/update/reparse-differences.ts';
+import type { StoredPage } from '../../operations/state/stored-pages.ts';
 import type { NewOutput, PageAgain } from './parse-ahead.ts';
 import type { ReparseTally } from './reparse-summary.ts';
 import { SegmentOutput } from './segment-output.ts';

@@ -1,4 +1,4 @@
-import type { CrawlDeps } from '../../core/operations/deps.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
 import { reparsePages } from './reparse-pages.ts';
 import type { ReparseSummary } from './reparse-summary.ts';
 import type { ReparseQuery } from './selection.ts';

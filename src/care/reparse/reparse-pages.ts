@@ -1,12 +1,12 @@
 import type { UrlSet } from '../../core/domain/url/hash/url-set.ts';
-import { repeatDeps, repeatOptions } from '../../core/operations/dedup/dedup-settings.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { linkDeps, linkOptions, reachedLayers } from '../../core/operations/loop/readmitting.ts';
-import { unappliedSegments } from '../../core/operations/loop/unfinished.ts';
-import { sweepWhenDue } from '../../core/operations/loop/update-round.ts';
-import { storedPages } from '../../core/operations/state/stored-pages.ts';
 import { NO_SKIP_SINK } from '../../core/steps/counters/outcome-counts.ts';
 import { rejudge, UNJUDGED_KEY } from '../../core/steps/update/rejudge.ts';
+import { repeatDeps, repeatOptions } from '../../operations/dedup/dedup-settings.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { linkDeps, linkOptions, reachedLayers } from '../../operations/loop/readmitting.ts';
+import { unappliedSegments } from '../../operations/loop/unfinished.ts';
+import { sweepWhenDue } from '../../operations/loop/update-round.ts';
+import { storedPages } from '../../operations/state/stored-pages.ts';
 import { reparseMissingPages } from './missing-pages.ts';
 import { parseAhead } from './parse-ahead.ts';
 import { ReparseBatches } from './reparse-batches.ts';

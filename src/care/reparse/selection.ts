@@ -1,10 +1,10 @@
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import type { Expression } from '../../core/domain/query/expression.ts';
 import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { pageMatches } from '../../core/operations/state/page-matches.ts';
 import { findRecords, type RecordQuery } from '../../core/steps/records/find-records.ts';
 import { changedPages, type Since } from '../../delivery/export/changed-pages.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { pageMatches } from '../../operations/state/page-matches.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 
 /** Conditions on the pages that are parsed anew; a page must meet all of them. */
 export interface ReparseQuery extends Pick<RecordQuery, 'host' | 'where'> {

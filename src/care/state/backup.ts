@@ -4,30 +4,30 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { packageVersion } from '../../core/config/package-version.ts';
+import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
+import { makeFolder } from '../../core/plugin-host/make-folder.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { Log } from '../../core/ports/log.ts';
+import type { OnWork } from '../../core/ports/work-progress.ts';
+import { refuseClusterState } from '../../operations/state/cluster-mark.ts';
+import { SEGMENTS_MARK } from '../../operations/state/segments-mark.ts';
+import { onSnapshot } from '../../operations/state/state-copy.ts';
+import { requireCrawlDb } from '../../operations/state/state-folder.ts';
+import { systemClock } from '../../operations/system/clock.ts';
 import {
   type BackedUpFile,
   copyDigested,
   digestFile,
   filesBelow,
   filesFromLast,
-} from '../../core/adapters/files/care/segment-care.ts';
-import { LOCK, lockFolder } from '../../core/adapters/files/locks/folder-lock.ts';
-import { copyRows, digestRows } from '../../core/adapters/leveldb/db-snapshot.ts';
-import { removeHolder } from '../../core/adapters/leveldb/holder.ts';
-import { openLevelRows, openStoredRows } from '../../core/adapters/leveldb/open-rows.ts';
-import { DB_FORMAT_VERSION } from '../../core/adapters/rows/format.ts';
-import type { Rows } from '../../core/adapters/rows/rows.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
-import { packageVersion } from '../../core/config/package-version.ts';
-import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
-import { refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
-import { SEGMENTS_MARK } from '../../core/operations/state/segments-mark.ts';
-import { onSnapshot } from '../../core/operations/state/state-copy.ts';
-import { requireCrawlDb } from '../../core/operations/state/state-folder.ts';
-import { makeFolder } from '../../core/plugin-host/make-folder.ts';
-import type { Clock } from '../../core/ports/clock.ts';
-import type { Log } from '../../core/ports/log.ts';
-import type { OnWork } from '../../core/ports/work-progress.ts';
+} from '../../store/files/care/segment-care.ts';
+import { LOCK, lockFolder } from '../../store/files/locks/folder-lock.ts';
+import { copyRows, digestRows } from '../../store/leveldb/db-snapshot.ts';
+import { removeHolder } from '../../store/leveldb/holder.ts';
+import { openLevelRows, openStoredRows } from '../../store/leveldb/open-rows.ts';
+import { DB_FORMAT_VERSION } from '../../store/rows/format.ts';
+import type { Rows } from '../../store/rows/rows.ts';
 
 const MANIFEST = 'backup.json';
 const VERSION = 1;

@@ -1,4 +1,4 @@
-import type { CrawlDeps } from '../../core/operations/deps.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
 import { type PruneOptions, type PruneSummary, pruneSegments } from './prune-segments.ts';
 
 /** Maintenance of an open crawl; backup, verification and repair work on the state directory itself. */

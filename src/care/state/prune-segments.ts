@@ -1,10 +1,10 @@
-import { encodeRecord } from '../../core/adapters/files/segments/frame-log.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { partitionOf } from '../../core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, Segment, SegmentInfo, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
+import { encodeRecord } from '../../store/files/segments/frame-log.ts';
 
 export interface PruneOptions {
   /** Segments younger than this stay, ms. */

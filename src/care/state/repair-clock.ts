@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { retimeFeed } from '../../core/adapters/leveldb/db-care.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { broughtBack, type ClockShift, datumBroughtBack } from '../../core/domain/crawl/states/settle.ts';
-import { openOwnDb } from '../../core/operations/state/open-own-db.ts';
-import { requireOwnState } from '../../core/operations/state/state-folder.ts';
-import { CLOCK_SLACK_MS, newestStamp } from '../../core/operations/state/times-ahead.ts';
 import type { CrawlDb, CrawlDbPut, HostFacts } from '../../core/ports/crawl-db.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
+import { openOwnDb } from '../../operations/state/open-own-db.ts';
+import { requireOwnState } from '../../operations/state/state-folder.ts';
+import { CLOCK_SLACK_MS, newestStamp } from '../../operations/state/times-ahead.ts';
+import { systemClock } from '../../operations/system/clock.ts';
+import { retimeFeed } from '../../store/leveldb/db-care.ts';
 import type { StateCareOptions } from './care-summaries.ts';
 import { careDir } from './state-care.ts';
 

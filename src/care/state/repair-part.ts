@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { LostPage } from '../../core/adapters/files/care/salvage-segment.ts';
-import { repairSegments } from '../../core/adapters/files/care/segment-care.ts';
-import type { RepairedDb } from '../../core/adapters/leveldb/db-care.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
-import { openSegments } from '../../core/operations/state/open-segments.ts';
-import { recover } from '../../core/operations/state/recover.ts';
 import type { CrawlDb, Report, SegmentRow } from '../../core/ports/crawl-db.ts';
+import { openSegments } from '../../operations/state/open-segments.ts';
+import { recover } from '../../operations/state/recover.ts';
+import { systemClock } from '../../operations/system/clock.ts';
+import type { LostPage } from '../../store/files/care/salvage-segment.ts';
+import { repairSegments } from '../../store/files/care/segment-care.ts';
+import type { RepairedDb } from '../../store/leveldb/db-care.ts';
 import type { RepairSummary, StateCareOptions } from './care-summaries.ts';
 
 const WINDOW = 1_000;

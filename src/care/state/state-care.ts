@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { repairDb } from '../../core/adapters/leveldb/db-care.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
-import { readClusterMark, refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
-import { onSnapshot } from '../../core/operations/state/state-copy.ts';
-import { requireCrawl, requireOwnState } from '../../core/operations/state/state-folder.ts';
 import type { RowCounts } from '../../core/ports/crawl-db.ts';
+import { readClusterMark, refuseClusterState } from '../../operations/state/cluster-mark.ts';
+import { onSnapshot } from '../../operations/state/state-copy.ts';
+import { requireCrawl, requireOwnState } from '../../operations/state/state-folder.ts';
+import { systemClock } from '../../operations/system/clock.ts';
+import { repairDb } from '../../store/leveldb/db-care.ts';
 import type { RepairSummary, StateCareOptions, VerifySummary } from './care-summaries.ts';
 import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
 import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.ts';

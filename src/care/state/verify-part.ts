@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyObjectSegments } from '../../cluster/object-segments/verify-objects.ts';
-import { isMarkless, verifySegments } from '../../core/adapters/files/care/segment-care.ts';
-import { verifyDb } from '../../core/adapters/leveldb/db-care.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
 import type { Finding, FindingKind } from '../../core/domain/findings.ts';
 import { digestUrls } from '../../core/domain/url/hash/url-digest.ts';
-import { nearPlan } from '../../core/operations/dedup/dedup-settings.ts';
-import { wholeOf } from '../../core/operations/state/cluster-mark.ts';
-import { openOwnDb } from '../../core/operations/state/open-own-db.ts';
-import { checkOwner, segmentsPlace } from '../../core/operations/state/segments-mark.ts';
 import type { CrawlDb, Report, RowCounts } from '../../core/ports/crawl-db.ts';
 import type { SeenFilter } from '../../core/ports/seen-filter.ts';
 import type { SegmentInfo } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
+import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
+import { wholeOf } from '../../operations/state/cluster-mark.ts';
+import { openOwnDb } from '../../operations/state/open-own-db.ts';
+import { checkOwner, segmentsPlace } from '../../operations/state/segments-mark.ts';
+import { systemClock } from '../../operations/system/clock.ts';
+import { isMarkless, verifySegments } from '../../store/files/care/segment-care.ts';
+import { verifyDb } from '../../store/leveldb/db-care.ts';
 import type { StateCareOptions } from './care-summaries.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../../core/adapters/files/care/segment-care.ts';
-import { openLevelCrawlDb } from '../../core/adapters/leveldb/crawl-db.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { refuseClusterState } from '../../core/operations/state/cluster-mark.ts';
-import { refuseStoredSegments } from '../../core/operations/state/segments-mark.ts';
-import { onSnapshot } from '../../core/operations/state/state-copy.ts';
-import { requireCrawlDb } from '../../core/operations/state/state-folder.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
+import { refuseClusterState } from '../../operations/state/cluster-mark.ts';
+import { refuseStoredSegments } from '../../operations/state/segments-mark.ts';
+import { onSnapshot } from '../../operations/state/state-copy.ts';
+import { requireCrawlDb } from '../../operations/state/state-folder.ts';
+import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../../store/files/care/segment-care.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
 export interface MergeSummary extends TransferSummary {

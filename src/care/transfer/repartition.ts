@@ -1,17 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openLevelCrawlDb } from '../../core/adapters/leveldb/crawl-db.ts';
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { nodeOf, partitionOf } from '../../core/domain/url/hash/partition.ts';
-import { temporaryState } from '../../core/operations/state/state-copy.ts';
 import { makeFolder } from '../../core/plugin-host/make-folder.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
+import { temporaryState } from '../../operations/state/state-copy.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
 

@@ -1,5 +1,5 @@
-import type { AskedDb, CrawlDeps } from '../../core/operations/deps.ts';
-import { recover } from '../../core/operations/state/recover.ts';
+import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import { recover } from '../../operations/state/recover.ts';
 import { readAnyDump } from './any-dump.ts';
 import { dumpTexts, importLines, type TransferSummary } from './db-transfer.ts';
 import { type MergeSummary, mergeState } from './merge-states.ts';

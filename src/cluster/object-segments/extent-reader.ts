@@ -1,9 +1,9 @@
 // cluster/object-segments/: segments as immutable objects, with a local folder for the one being written.
 
-import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../../core/adapters/files/segments/frame-log.ts';
-import { crc32 } from '../../core/adapters/files/warc/warc-record.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
+import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../../store/files/segments/frame-log.ts';
+import { crc32 } from '../../store/files/warc/warc-record.ts';
 import { bytesOf, dataKey, type Extent } from './manifest.ts';
 
 /** Bytes asked for at a time where a file is read from its beginning to its end. */

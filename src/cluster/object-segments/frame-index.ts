@@ -1,4 +1,4 @@
-import { crc32 } from '../../core/adapters/files/warc/warc-record.ts';
+import { crc32 } from '../../store/files/warc/warc-record.ts';
 
 /** Where a frame of a record file lies. */
 export interface FramePlace {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isProcessGone } from '../../core/adapters/files/locks/folder-lock.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore, StoredObject } from '../../core/ports/objects/object-store.ts';
+import { isProcessGone } from '../../store/files/locks/folder-lock.ts';
 import {
   dataKey,
   decodeManifest,

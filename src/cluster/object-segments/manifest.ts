@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
 import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import type { SegmentInfo } from '../../core/ports/segment-store.ts';
+import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../store/files/segments/segment-folder.ts';
 
 /** Where the frames of `fetched.bin` and `parsed.bin` lie, so that one record is read without the others. */
 export const FETCHED_INDEX = 'fetched.idx';

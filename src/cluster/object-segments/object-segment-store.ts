@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
-import { createFileSegmentStore, SEGMENT_ID } from '../../core/adapters/files/segments/segment-store.ts';
-import type { SegmentCut } from '../../core/adapters/files/segments/segment-writer.ts';
-import type { WarcOptions } from '../../core/adapters/files/warc/warc-writer.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type { Segment, SegmentInfo, SegmentStore } from '../../core/ports/segment-store.ts';
+import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../store/files/segments/segment-folder.ts';
+import { createFileSegmentStore, SEGMENT_ID } from '../../store/files/segments/segment-store.ts';
+import type { SegmentCut } from '../../store/files/segments/segment-writer.ts';
+import type { WarcOptions } from '../../store/files/warc/warc-writer.ts';
 import {
   bytesOf,
   DATA,

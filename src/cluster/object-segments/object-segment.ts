@@ -1,4 +1,3 @@
-import type { FileSegment } from '../../core/adapters/files/segments/segment.ts';
 import type { HostFacts, SegmentState } from '../../core/ports/crawl-db.ts';
 import type {
   FetchedRecord,
@@ -10,6 +9,7 @@ import type {
   WarcPointer,
   WireResponse,
 } from '../../core/ports/segment-store.ts';
+import type { FileSegment } from '../../store/files/segments/segment.ts';
 import type { ChangeOfSegment, SealedWriter } from './sealed-writer.ts';
 import type { StoredResponses } from './stored-responses.ts';
 

@@ -1,6 +1,3 @@
-import { BitSet } from '../../core/adapters/files/segments/bit-set.ts';
-import { decodeRecord, type Frame, withTexts } from '../../core/adapters/files/segments/frame-log.ts';
-import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type {
@@ -13,6 +10,9 @@ import type {
   WarcPointer,
   WireResponse,
 } from '../../core/ports/segment-store.ts';
+import { BitSet } from '../../store/files/segments/bit-set.ts';
+import { decodeRecord, type Frame, withTexts } from '../../store/files/segments/frame-log.ts';
+import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../store/files/segments/segment-folder.ts';
 import { ExtentReader } from './extent-reader.ts';
 import { FrameIndex } from './frame-index.ts';
 import { FETCHED_INDEX, manifestKey, PARSED_INDEX, type RecordFile, type SegmentManifest } from './manifest.ts';

@@ -1,5 +1,5 @@
-import type { FileSegment } from '../../core/adapters/files/segments/segment.ts';
-import { warcSizes } from '../../core/adapters/files/warc/warc-writer.ts';
+import type { FileSegment } from '../../store/files/segments/segment.ts';
+import { warcSizes } from '../../store/files/warc/warc-writer.ts';
 import type { ManifestHolder } from './manifest-holder.ts';
 import type { Sealer } from './sealer.ts';
 

@@ -1,13 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { onFile, writeWhole } from '../../core/adapters/files/durable-file.ts';
-import { decodeRecord, readFrames } from '../../core/adapters/files/segments/frame-log.ts';
-import { ADDED, FETCHED, PARSED } from '../../core/adapters/files/segments/segment-folder.ts';
-import type { SegmentCut } from '../../core/adapters/files/segments/segment-writer.ts';
-import { warcSizes } from '../../core/adapters/files/warc/warc-writer.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type { FetchedRecord } from '../../core/ports/segment-store.ts';
+import { onFile, writeWhole } from '../../store/files/durable-file.ts';
+import { decodeRecord, readFrames } from '../../store/files/segments/frame-log.ts';
+import { ADDED, FETCHED, PARSED } from '../../store/files/segments/segment-folder.ts';
+import type { SegmentCut } from '../../store/files/segments/segment-writer.ts';
+import { warcSizes } from '../../store/files/warc/warc-writer.ts';
 import { encodePlaces, type FramePlace, urlSum } from './frame-index.ts';
 import {
   bytesOf,

@@ -1,8 +1,11 @@
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { onFile, replaceFile } from '../../core/adapters/files/durable-file.ts';
-import { LOCK } from '../../core/adapters/files/locks/folder-lock.ts';
+import type { HostFacts } from '../../core/ports/crawl-db.ts';
+import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
+import type { SegmentInfo } from '../../core/ports/segment-store.ts';
+import { onFile, replaceFile } from '../../store/files/durable-file.ts';
+import { LOCK } from '../../store/files/locks/folder-lock.ts';
 import {
   ADDED,
   FETCH_LIST,
@@ -11,10 +14,7 @@ import {
   PARSED,
   type SegmentMark,
   writeMark,
-} from '../../core/adapters/files/segments/segment-folder.ts';
-import type { HostFacts } from '../../core/ports/crawl-db.ts';
-import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
-import type { SegmentInfo } from '../../core/ports/segment-store.ts';
+} from '../../store/files/segments/segment-folder.ts';
 import { ExtentReader } from './extent-reader.ts';
 import { bytesOf, dataKey, type Extent, RECORD_FILES, type SegmentManifest } from './manifest.ts';
 import type { ManifestNotes } from './manifest-holder.ts';

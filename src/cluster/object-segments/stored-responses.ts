@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStoredResponse, readWarcMember } from '../../core/adapters/files/warc/warc-reader.ts';
-import { isWarcName } from '../../core/adapters/files/warc/warc-writer.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type { WarcPointer, WireResponse } from '../../core/ports/segment-store.ts';
+import { readStoredResponse, readWarcMember } from '../../store/files/warc/warc-reader.ts';
+import { isWarcName } from '../../store/files/warc/warc-writer.ts';
 import { dataKey, type SegmentManifest } from './manifest.ts';
 
 /** Bytes between two responses within which the later one counts as the next. */

@@ -1,12 +1,12 @@
 // cluster/partitions/: a crawl of several partitions, each of which one worker at a time holds.
 
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { linkDeps, linkOptions } from '../../core/operations/loop/readmitting.ts';
-import { injectSeeds } from '../../core/operations/loop/step-operations.ts';
 import type { ReceivedRow } from '../../core/ports/partitions/forwarding.ts';
 import { NO_SKIP_SINK } from '../../core/steps/counters/outcome-counts.ts';
 import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
 import { applyForwarded } from '../../core/steps/update/links/apply-forwarded.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { linkDeps, linkOptions } from '../../operations/loop/readmitting.ts';
+import { injectSeeds } from '../../operations/loop/step-operations.ts';
 import { carryOut } from './orders.ts';
 
 /** Rows applied in one batch, each of up to `PARCEL_SIZE` links or seeds. */

@@ -1,8 +1,8 @@
 import type { Config } from '../../core/config/schema.ts';
 import { Lru } from '../../core/domain/lru.ts';
-import { openSegments } from '../../core/operations/state/open-segments.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
+import { openSegments } from '../../operations/state/open-segments.ts';
 
 /** Partitions whose segments are kept open. */
 const KEPT = 32;

@@ -1,12 +1,12 @@
 import { parseReading } from '../../core/domain/crawl/discovery/sitemap-hint.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
-import { READ_KEY } from '../../core/operations/loop/sitemaps.ts';
-import { SEEN_STATS_KEY } from '../../core/operations/state/seen-urls.ts';
 import { type CrawlDbCounters, SITEMAP_LINKS_KEY, type Spread, type StateCounts } from '../../core/ports/crawl-db.ts';
 import { LEVEL_KEY, mergedLevel, shareOfLevel } from '../../core/steps/facts/expected-changes.ts';
 import { WRITTEN_KEY } from '../../core/steps/facts/touched-urls.ts';
 import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
 import { FAMILIES_PRINT_KEY } from '../../core/steps/update/link-families.ts';
+import { READ_KEY } from '../../operations/loop/sitemaps.ts';
+import { SEEN_STATS_KEY } from '../../operations/state/seen-urls.ts';
 
 type Facts = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 import type { Order } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { revisitOperations } from '../../core/operations/loop/revisit-operations.ts';
 import type { RetryQuery, TouchQuery } from '../../core/steps/bring-forward.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { revisitOperations } from '../../operations/loop/revisit-operations.ts';
 
 type Carry<Args extends unknown[]> = (deps: CrawlDeps, ...args: Args) => Promise<object>;
 const order = <Args extends unknown[]>(carry: Carry<Args>): Carry<Args> => carry;

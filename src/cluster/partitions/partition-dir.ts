@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { type PartitionBy, partitionAmong } from '../../core/domain/url/hash/partition.ts';
-import { partitionByOf, readClusterMark } from '../../core/operations/state/cluster-mark.ts';
+import { partitionByOf, readClusterMark } from '../../operations/state/cluster-mark.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 
 /** Folder of a partition in the state directory of the crawl. */
 export const partitionDir = (dir: string, partition: number): string => join(dir, 'partitions', senderOf(partition));

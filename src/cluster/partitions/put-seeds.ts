@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type InboxItem, PARCEL_SIZE } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { parseSeedLine } from '../../core/domain/crawl/discovery/seed.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { requireContact } from '../../core/operations/loop/contact-requirement.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { requireContact } from '../../operations/loop/contact-requirement.ts';
 import type { PartitionStores } from './partition-stores.ts';
 
 /** Seeds put into inboxes at a time. */

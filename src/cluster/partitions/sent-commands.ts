@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
-import type { AskedDb, CrawlDeps } from '../../core/operations/deps.ts';
-import { type RevisitOperations, revisitOperations } from '../../core/operations/loop/revisit-operations.ts';
-import type { StepOperations } from '../../core/operations/loop/step-operations.ts';
-import { openSegments } from '../../core/operations/state/open-segments.ts';
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import { type RevisitOperations, revisitOperations } from '../../operations/loop/revisit-operations.ts';
+import type { StepOperations } from '../../operations/loop/step-operations.ts';
+import { openSegments } from '../../operations/state/open-segments.ts';
 import type { Turns } from '../ports/turns.ts';
 import type { OrderArgs, OrderName } from './orders.ts';
 import type { PartitionStores } from './partition-stores.ts';

@@ -1,7 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { inboxWrites } from '../../core/adapters/rows/forwarding/forwarding-rows.ts';
-import { isHalfImported } from '../../core/adapters/rows/writing/half-import.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { PARTITIONS, type PartitionBy } from '../../core/domain/url/hash/partition.ts';
@@ -12,7 +10,9 @@ import {
   partitionByOf,
   readClusterMark,
   writeClusterMark,
-} from '../../core/operations/state/cluster-mark.ts';
+} from '../../operations/state/cluster-mark.ts';
+import { inboxWrites } from '../../store/rows/forwarding/forwarding-rows.ts';
+import { isHalfImported } from '../../store/rows/writing/half-import.ts';
 import type { CrawlStore } from '../servers/crawl-store.ts';
 import { requireSharedDb, type SharedPlace } from '../workers/open-shared-db.ts';
 import { changeShared } from '../workers/shared-text.ts';

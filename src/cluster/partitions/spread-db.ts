@@ -1,4 +1,3 @@
-import { mergeSorted } from '../../core/adapters/files/sorting/external-sort.ts';
 import type { FeedEnds } from '../../core/domain/crawl/change/change-feed.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
@@ -23,6 +22,7 @@ import type {
 } from '../../core/ports/crawl-db.ts';
 import type { FingerprintTables } from '../../core/ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../core/ports/partitions/forwarding.ts';
+import { mergeSorted } from '../../store/files/sorting/external-sort.ts';
 import { joinedByDomain, joinedFamilies } from './joined-families.ts';
 import { mergedFacts, summedCounters, summedSpread } from './merged-facts.ts';
 import { placing } from './partition-dir.ts';

@@ -1,8 +1,8 @@
-import { mergeSorted } from '../../core/adapters/files/sorting/external-sort.ts';
 import { type FeedEnds, NO_FEED, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import type { ChangeQuery } from '../../core/ports/change-feed.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import { mergeSorted } from '../../store/files/sorting/external-sort.ts';
 import { byTimeNoted, first, type SpreadChange } from './row-orders.ts';
 
 type Partitions = ReadonlyMap<number, Pick<CrawlDb, 'changes' | 'feedEnds'>>;

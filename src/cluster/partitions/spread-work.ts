@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { nextDue, workOn } from '../../core/adapters/rows/forwarding/work-on.ts';
 import type { Config } from '../../core/config/schema.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import type { SeenPartitions } from '../../core/domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { Lru } from '../../core/domain/lru.ts';
 import { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
-import { keptCache } from '../../core/operations/state/seen-urls.ts';
 import { elapsedOf } from '../../core/ports/clock.ts';
 import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
 import type { RoundSummary } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
+import { keptCache } from '../../operations/state/seen-urls.ts';
+import { nextDue, workOn } from '../../store/rows/forwarding/work-on.ts';
 import { STORE_AWAY } from '../ports/shared-store.ts';
 import type { TurnResult, Turns } from '../ports/turns.ts';
 import { partitionBudget } from '../workers/partition-budget.ts';

@@ -1,6 +1,6 @@
-import { rowRange } from '../../core/adapters/rows/codecs/keys.ts';
 import { CrawlError, MovedError } from '../../core/domain/errors.ts';
 import { type OnWork, UNOBSERVED } from '../../core/ports/work-progress.ts';
+import { rowRange } from '../../store/rows/codecs/keys.ts';
 import { isAway, type MovedTo, type ServerStore } from '../ports/shared-store.ts';
 import { WriteLease } from '../workers/write-lease.ts';
 import type { CrawlStore } from './crawl-store.ts';

@@ -2,12 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyRows } from '../../core/adapters/leveldb/db-snapshot.ts';
-import { openCrawlDbOn } from '../../core/adapters/rows/open-crawl-db.ts';
-import type { RowsCrawlDb } from '../../core/adapters/rows/rows-crawl-db.ts';
 import type { Config } from '../../core/config/schema.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { nearPlan } from '../../core/operations/dedup/dedup-settings.ts';
+import type { Log } from '../../core/ports/log.ts';
+import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
 import {
   type ClusterMark,
   isOfAnotherFolder,
@@ -15,9 +13,11 @@ import {
   readClusterMark,
   refuseSpread,
   writeClusterMark,
-} from '../../core/operations/state/cluster-mark.ts';
-import { configuredFilter } from '../../core/operations/state/seen-urls.ts';
-import type { Log } from '../../core/ports/log.ts';
+} from '../../operations/state/cluster-mark.ts';
+import { configuredFilter } from '../../operations/state/seen-urls.ts';
+import { copyRows } from '../../store/leveldb/db-snapshot.ts';
+import { openCrawlDbOn } from '../../store/rows/open-crawl-db.ts';
+import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import type { SharedStore } from '../ports/shared-store.ts';
 import { type CrawlStore, openCrawlStore } from '../servers/crawl-store.ts';
 import { partOfName } from '../servers/server-map.ts';

@@ -1,8 +1,8 @@
-import { hasFormat } from '../../core/adapters/rows/format.ts';
-import { openCrawlDbOn } from '../../core/adapters/rows/open-crawl-db.ts';
 import type { Config } from '../../core/config/schema.ts';
 import type { Log } from '../../core/ports/log.ts';
 import { dueNow } from '../../core/steps/records/stats.ts';
+import { hasFormat } from '../../store/rows/format.ts';
+import { openCrawlDbOn } from '../../store/rows/open-crawl-db.ts';
 import { isAway, type SharedStore } from '../ports/shared-store.ts';
 import { openCrawlStore } from '../servers/crawl-store.ts';
 import { type WorkersView, workersView } from './workers-view.ts';

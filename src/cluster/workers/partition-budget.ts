@@ -5,11 +5,11 @@ import {
   settleBudget,
 } from '../../core/domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import { generateRound } from '../../core/operations/loop/step-operations.ts';
 import { spentSoFar, storedPrice } from '../../core/steps/facts/fetch-budget.ts';
 import type { GenerateOptions } from '../../core/steps/generate/generate.ts';
 import { type GenerateSummary, NO_REJECTIONS } from '../../core/steps/summaries.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { generateRound } from '../../operations/loop/step-operations.ts';
 import type { PartitionStores } from '../partitions/partition-stores.ts';
 
 export interface PartitionBudgetDeps {

@@ -1,9 +1,9 @@
 // delivery/changes/: the change feed: read, followed, delivered.
 
 import { join, resolve } from 'node:path';
-import { activityStamp } from '../../core/adapters/leveldb/activity.ts';
 import { type FeedCursor, isBehind, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
+import { activityStamp } from '../../store/leveldb/activity.ts';
 import { type ChangesFilter, type ChangesQuery, type ChangeView, endOf, type FeedView } from './changes.ts';
 
 /** The change feed, read in this process or through the one that holds the crawl db. */

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { replaceFile } from '../../core/adapters/files/durable-file.ts';
 import {
   type ChangeRow,
   cursorText,
@@ -15,6 +14,7 @@ import { parseExpressionOver } from '../../core/domain/query/parse.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import { replaceFile } from '../../store/files/durable-file.ts';
 
 /** The cursor that a reader of the feed keeps in a file; `null`: there is no such file yet. */
 export function loadCursor(file: string): FeedCursor | null {

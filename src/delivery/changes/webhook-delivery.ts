@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import { createWebhookCursors, newSource } from '../../core/adapters/files/webhook-cursors.ts';
-import { systemClock } from '../../core/adapters/system/clock.ts';
 import { packageVersion } from '../../core/config/package-version.ts';
 import { numberOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { refuseSpread } from '../../core/operations/state/cluster-mark.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { WebhookCursor } from '../../core/ports/webhook.ts';
+import { refuseSpread } from '../../operations/state/cluster-mark.ts';
+import { systemClock } from '../../operations/system/clock.ts';
+import { createWebhookCursors, newSource } from '../../store/files/webhook-cursors.ts';
 import { createWebhook } from '../webhook/webhook.ts';
 import {
   type ChangeReaderOptions,

@@ -1,11 +1,11 @@
 import { userAgentOf } from '../../core/config/user-agent.ts';
 import { closestName } from '../../core/domain/closest-name.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { AskedDb, CrawlDeps } from '../../core/operations/deps.ts';
-import { openSegments } from '../../core/operations/state/open-segments.ts';
 import type { Exporter } from '../../core/plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../core/plugin-host/loading/plugin-list.ts';
+import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import { openSegments } from '../../operations/state/open-segments.ts';
 import { endOf, feedView } from '../changes/changes.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
 import { createContentReader } from './page-content.ts';

@@ -1,10 +1,10 @@
 import { createWriteStream, readdirSync, realpathSync, statSync, type WriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownPartial } from '../../core/adapters/files/locks/folder-lock.ts';
-import { sortedLines } from '../../core/adapters/files/sorting/external-sort.ts';
 import { packageVersion } from '../../core/config/package-version.ts';
 import type { CrawlIdentity, ExportTarget } from '../../core/plugin-host/api/exporter-api.ts';
+import { ownPartial } from '../../store/files/locks/folder-lock.ts';
+import { sortedLines } from '../../store/files/sorting/external-sort.ts';
 
 export interface OpenTarget extends ExportTarget {
   /** Bytes written, to a file or to standard output. */

@@ -4,8 +4,8 @@ import { openObjects } from '../../cluster/open-object-segments.ts';
 import { bucketPlace } from '../../cluster/s3/address.ts';
 import type { Config } from '../../core/config/schema.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { temporaryState } from '../../core/operations/state/state-copy.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
+import { temporaryState } from '../../operations/state/state-copy.ts';
 import type { ExportOutlet, ExportQuery, ExportSummary } from './export-pages.ts';
 
 /** What lists the files of a folder; it is written when they are all there. */

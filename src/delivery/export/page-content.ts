@@ -1,10 +1,10 @@
-import { warcMembers } from '../../core/adapters/files/warc/warc-writer.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
-import type { StoredPage } from '../../core/operations/state/stored-pages.ts';
 import type { PageContent, StoredResponse } from '../../core/plugin-host/api/exporter-api.ts';
 import type { PageToConvert } from '../../core/plugin-host/markdown/convert-page.ts';
 import type { WireResponse } from '../../core/ports/segment-store.ts';
 import { shownResponse } from '../../core/steps/render/shown-response.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import type { StoredPage } from '../../operations/state/stored-pages.ts';
+import { warcMembers } from '../../store/files/warc/warc-writer.ts';
 
 /** A stored page as exporters read it. `wholeText`: the text of the page without navigation; `null`: none is stored. */
 export type ContentReader = (page: StoredPage) => PageContent & { wholeText(): Promise<string | null> };

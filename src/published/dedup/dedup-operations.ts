@@ -1,8 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownFolder } from '../../core/adapters/files/locks/folder-lock.ts';
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { NearGroupingOptions } from '../../core/ports/near-grouping.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
@@ -14,6 +11,9 @@ import {
   undoDedup,
 } from '../../core/steps/update/dedup.ts';
 import { counted } from '../../core/steps/work-meter.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
+import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 import { createFileNearGrouping } from '../near-grouping/near-grouping.ts';
 import { type BatchLines, urlsOfPairs } from './batch-pairs.ts';
 import { namedRecords } from './named-records.ts';

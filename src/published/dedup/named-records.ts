@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linesOfFile, sortedLines } from '../../core/adapters/files/sorting/external-sort.ts';
 import { urlFromKey, urlKey } from '../../core/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { JudgedRecords } from '../../core/steps/update/dedup.ts';
+import { linesOfFile, sortedLines } from '../../store/files/sorting/external-sort.ts';
 import { LineFile } from '../near-grouping/line-file.ts';
 
 export interface NamedRecords extends JudgedRecords {

@@ -3,9 +3,9 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { writeGzipShards } from '../../core/adapters/files/gzip-shards.ts';
-import { ownFolder } from '../../core/adapters/files/locks/folder-lock.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
+import { writeGzipShards } from '../../store/files/gzip-shards.ts';
+import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 
 /** What a batch reads: signatures of pages, or links between them. */
 export type BatchKind = 'signatures' | 'links';

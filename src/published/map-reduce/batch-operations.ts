@@ -1,6 +1,6 @@
-import type { CrawlDeps } from '../../core/operations/deps.ts';
 import type { DedupOptions } from '../../core/steps/update/dedup.ts';
 import { counted } from '../../core/steps/work-meter.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
 import { fetchedUrls } from '../dedup/dedup-operations.ts';
 import { type BatchExport, type BatchPlace, exportBatch } from './batch-export.ts';
 import { clusterLines } from './link-operations.ts';

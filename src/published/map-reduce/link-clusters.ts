@@ -1,4 +1,3 @@
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import {
@@ -8,6 +7,7 @@ import {
   templateOf,
 } from '../../core/domain/url/families/noise-families.ts';
 import { pathAndQuery, UrlFamilies } from '../../core/domain/url/families/url-families.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 import type { MapReduceJob } from './job.ts';
 
 /** URLs of a domain that are clustered, at most; others are counted as outside. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { isWithinLast } from '../../core/domain/time.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { counted } from '../../core/steps/work-meter.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
 import type { BatchLines } from '../dedup/batch-pairs.ts';
 import { type AppliedFamilies, applyFamilies, type UndoneFamilies, undoFamilies } from './keep-families.ts';
 import { localJob } from './local-job.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { ownFolder } from '../../core/adapters/files/locks/folder-lock.ts';
-import { linesOfFile, mergeSorted } from '../../core/adapters/files/sorting/external-sort.ts';
 import { murmur3 } from '../../page/near/murmur3.ts';
+import { ownFolder } from '../../store/files/locks/folder-lock.ts';
+import { linesOfFile, mergeSorted } from '../../store/files/sorting/external-sort.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 import { reducePart } from './reduce-part.ts';
 

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { linesOfFile, sortedLines } from '../../core/adapters/files/sorting/external-sort.ts';
+import { linesOfFile, sortedLines } from '../../store/files/sorting/external-sort.ts';
 import type { MapReduceJob } from './job.ts';
 
 /** Lines written together. */

@@ -1,8 +1,8 @@
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { comparedPage, type DedupOptions, READING_SIGNATURES } from '../../core/steps/update/dedup.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 import { signedLine } from './signed-line.ts';
 
 export interface SignatureLines {

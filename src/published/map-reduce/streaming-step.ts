@@ -1,4 +1,4 @@
-import { sortedWithinKeys } from '../../core/adapters/files/sorting/external-sort.ts';
+import { sortedWithinKeys } from '../../store/files/sorting/external-sort.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
 
 export interface StreamingStep {

@@ -1,8 +1,8 @@
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { isEmptyTemplate, LEAST_VISITED, templateOf } from '../../core/domain/url/families/noise-families.ts';
 import type { Outlink, ParsedRecord, Segment, SegmentStore } from '../../core/ports/segment-store.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 import { murmur3 } from '../../page/near/murmur3.ts';
 import { textOverlap } from '../../page/near/page-dimensions.ts';
 import { WordCover } from '../../page/text/text-sketch.ts';

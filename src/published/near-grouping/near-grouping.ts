@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { linesOfFile, sortedLines } from '../../core/adapters/files/sorting/external-sort.ts';
 import {
   distanceOf,
   groupRows,
@@ -22,6 +21,7 @@ import type {
 import { type BucketTables, enter, layOut, makeTables } from '../../page/near/bucket-tables.ts';
 import { parseFingerprint } from '../../page/near/fingerprint-tables.ts';
 import { lastScopeMask } from '../../page/near/scope-mask.ts';
+import { linesOfFile, sortedLines } from '../../store/files/sorting/external-sort.ts';
 import { LeaderFile } from './leader-file.ts';
 import { LineFile } from './line-file.ts';
 import matchPiece, { type MatchTask } from './match-piece.ts';

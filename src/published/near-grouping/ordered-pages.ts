@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MergeHeap } from '../../core/adapters/files/sorting/external-sort.ts';
 import type { Preference } from '../../core/domain/crawl/states/duplicate.ts';
+import { MergeHeap } from '../../store/files/sorting/external-sort.ts';
 import { PageColumns, type PageOrder, type PageRow } from './page-columns.ts';
 
 export interface OrderedPagesOptions {

@@ -1,16 +1,11 @@
 // query/pages/: explanations of URLs, and what the segments hold.
 
-import { checkRobots } from '../../core/adapters/http/robots/check-robots.ts';
-import { domainOf } from '../../core/adapters/system/domain-of.ts';
 import { dayBoundsByHost, layersByHost } from '../../core/config/hosts/host-bounds.ts';
 import type { Config } from '../../core/config/schema.ts';
 import { parseHttpDate } from '../../core/domain/crawl/headers/header-fields.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
-import type { QuestionPlugins } from '../../core/operations/deps.ts';
-import { scheduleSettings } from '../../core/operations/loop/schedule-settings.ts';
-import { lastSkips } from '../../core/operations/reports/skip-report.ts';
 import { explainUrlChain, sharingGate } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../core/ports/robots.ts';
@@ -22,6 +17,11 @@ import { openNewSettings } from '../../core/steps/generate/settings-in-force.ts'
 import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
 import { UrlAdmission } from '../../core/steps/update/admission.ts';
 import { LinkFamilies } from '../../core/steps/update/link-families.ts';
+import { checkRobots } from '../../http/robots/check-robots.ts';
+import type { QuestionPlugins } from '../../operations/deps.ts';
+import { scheduleSettings } from '../../operations/loop/schedule-settings.ts';
+import { lastSkips } from '../../operations/reports/skip-report.ts';
+import { domainOf } from '../../operations/system/domain-of.ts';
 import { type Explanation, explain, type TrailStep } from '../records/explain.ts';
 import type { OutlookInput } from '../records/explain-outlook.ts';
 

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { sortedLines } from '../../core/adapters/files/sorting/external-sort.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { isoTimeOrNull } from '../../core/domain/time.ts';
 import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
-import { storedPages } from '../../core/operations/state/stored-pages.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import { normalizedLink } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Outlink, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { counted } from '../../core/steps/work-meter.ts';
+import { storedPages } from '../../operations/state/stored-pages.ts';
+import { sortedLines } from '../../store/files/sorting/external-sort.ts';
 
 export interface StoredLinkDeps {
   readonly db: CrawlDb;

@@ -1,7 +1,7 @@
 import type { Config } from '../../core/config/schema.ts';
-import { storedStats } from '../../core/operations/state/seen-urls.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { SeenFilter, SeenFilterStats, SeenUrlsStats } from '../../core/ports/seen-filter.ts';
+import { storedStats } from '../../operations/state/seen-urls.ts';
 
 /** The answer of `incrawl readdb --seen`. */
 export interface SeenView {

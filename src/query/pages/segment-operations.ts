@@ -1,9 +1,9 @@
 import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
-import type { CrawlDeps, PageAccess } from '../../core/operations/deps.ts';
 import type { SegmentState } from '../../core/ports/crawl-db.ts';
 import type { FetchedRecord, ParsedRecord, SegmentStore, WireResponse } from '../../core/ports/segment-store.ts';
+import type { CrawlDeps, PageAccess } from '../../operations/deps.ts';
 import { diffPage, type PageDiff, type PageVersion, pageVersions, type VersionChoice } from './page-diff.ts';
 import { type Screenshot, type StoredBody, storedBody, storedScreenshot } from './stored-body.ts';
 

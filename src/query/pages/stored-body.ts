@@ -2,9 +2,9 @@ import { joinedFields } from '../../core/domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
-import type { CrawlDeps } from '../../core/operations/deps.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { shownResponse } from '../../core/steps/render/shown-response.ts';
+import type { CrawlDeps } from '../../operations/deps.ts';
 
 /** What a screen would have shown of a page. */
 export interface Screenshot {

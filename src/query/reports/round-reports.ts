@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { partDirs } from '../../cluster/partitions/partition-dir.ts';
-import { type RoundEntry, type RoundHistory, roundHistory, roundLog } from '../../core/operations/reports/round-log.ts';
+import { type RoundEntry, type RoundHistory, roundHistory, roundLog } from '../../operations/reports/round-log.ts';
 
 /** What rounds have left in a state directory. */
 export interface RoundReports extends RoundHistory {

@@ -1,11 +1,6 @@
 import type { Socket } from 'node:net';
 import { CrawlError } from '../../core/domain/errors.ts';
-import {
-  COMMANDS,
-  type CommandName,
-  nothingToSteer,
-  type SteeredCrawler,
-} from '../../core/operations/steer/steering.ts';
+import { COMMANDS, type CommandName, nothingToSteer, type SteeredCrawler } from '../../operations/steer/steering.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../query/questions.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 import { type Asked, type Commanded, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { CommandAnswer, CommandName } from '../../core/operations/steer/steering.ts';
+import type { CommandAnswer, CommandName } from '../../operations/steer/steering.ts';
 import { type CrawlReader, QUESTIONS } from '../../query/questions.ts';
 import { isAbsent } from '../local-socket.ts';
 import { type AnswerLine, type Asked, type Commanded, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { readClusterMark } from '../../core/operations/state/cluster-mark.ts';
-import type { CommandAnswer, CommandName } from '../../core/operations/steer/steering.ts';
+import { readClusterMark } from '../../operations/state/cluster-mark.ts';
+import type { CommandAnswer, CommandName } from '../../operations/steer/steering.ts';
 import { askStatus, statusPath } from '../schedule/status-socket.ts';
 import { questionsPath } from './answer-questions.ts';
 import { tellHolder } from './ask-holder.ts';

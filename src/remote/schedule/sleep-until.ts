@@ -23,7 +23,7 @@ export async function sleepUntil(at: number, signal: AbortSignal, clock: Clock =
   }
 }
 
-/** Without the adapters, which a question need not load. */
+/** Without store and network, which a question need not load. */
 const MACHINE_CLOCK: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),

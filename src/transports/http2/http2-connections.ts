@@ -2,9 +2,9 @@
 
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { AddressGuard } from '../../core/adapters/http/guard/address-guard.ts';
-import type { SocketMaker, SocketTarget } from '../../core/adapters/http/guard/guarded-socket.ts';
 import { Lru } from '../../core/domain/lru.ts';
+import type { AddressGuard } from '../../http/guard/address-guard.ts';
+import type { SocketMaker, SocketTarget } from '../../http/guard/guarded-socket.ts';
 
 /**
  * Fields of a response that Node keeps. With names and values of its compression table (4 KiB) this bounds what a few

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpStatusHeader } from 'node:http2';
-import { headersOf, IncomingResponse } from '../../core/adapters/http/exchange/incoming-response.ts';
-import { networkFault } from '../../core/adapters/http/exchange/network-fault.ts';
-import type { HttpProtocolSettings } from '../../core/adapters/http/exchange/protocol-options.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest, ResponseHead } from '../../core/ports/fetch-protocol.ts';
+import { headersOf, IncomingResponse } from '../../http/exchange/incoming-response.ts';
+import { networkFault } from '../../http/exchange/network-fault.ts';
+import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { Http2Connection, Http2Connections } from './http2-connections.ts';
 
 /** Of error codes, from 0 (RFC 9113 section 7). */

@@ -1,8 +1,8 @@
 // transports/undici/: one request and its response, by undici.
 
 import type { Socket } from 'node:net';
-import type { AddressGuard } from '../../core/adapters/http/guard/address-guard.ts';
-import type { SocketMaker } from '../../core/adapters/http/guard/guarded-socket.ts';
+import type { AddressGuard } from '../../http/guard/address-guard.ts';
+import type { SocketMaker } from '../../http/guard/guarded-socket.ts';
 import type { Undici, UndiciClient } from './undici.ts';
 
 interface UndiciConnectionOptions {

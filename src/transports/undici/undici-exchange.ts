@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { headersOf, IncomingResponse } from '../../core/adapters/http/exchange/incoming-response.ts';
-import { networkFault } from '../../core/adapters/http/exchange/network-fault.ts';
-import type { HttpProtocolSettings } from '../../core/adapters/http/exchange/protocol-options.ts';
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../core/ports/fetch-protocol.ts';
+import { headersOf, IncomingResponse } from '../../http/exchange/incoming-response.ts';
+import { networkFault } from '../../http/exchange/network-fault.ts';
+import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { UndiciConnection, UndiciConnections } from './undici-connections.ts';
 
 /** By name: most errors of undici's parser have no code. */

@@ -1,15 +1,15 @@
-import { bareUrl } from '../../core/adapters/http/exchange/bare-url.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { Exchange, ExchangeRequest, FetchProtocol } from '../../core/ports/fetch-protocol.ts';
+import { bareUrl } from '../../http/exchange/bare-url.ts';
 import {
   awaitDescriptor,
   type HttpProtocolOptions,
   type HttpProtocolSettings,
   protocolSettings,
-} from '../../core/adapters/http/exchange/protocol-options.ts';
-import { type AddressGuard, createAddressGuard } from '../../core/adapters/http/guard/address-guard.ts';
-import { createSocketMaker, type SocketMaker } from '../../core/adapters/http/guard/guarded-socket.ts';
-import { type Alpn, HTTP1 } from '../../core/adapters/http/guard/tls-sessions.ts';
-import { CrawlError } from '../../core/domain/errors.ts';
-import type { Exchange, ExchangeRequest, FetchProtocol } from '../../core/ports/fetch-protocol.ts';
+} from '../../http/exchange/protocol-options.ts';
+import { type AddressGuard, createAddressGuard } from '../../http/guard/address-guard.ts';
+import { createSocketMaker, type SocketMaker } from '../../http/guard/guarded-socket.ts';
+import { type Alpn, HTTP1 } from '../../http/guard/tls-sessions.ts';
 import type { Http2Connections } from '../http2/http2-connections.ts';
 import { loadUndici } from './undici.ts';
 import { UndiciConnections } from './undici-connections.ts';
@@ -85,6 +85,6 @@ function partlyMade(connections: Http2Connections, makeSocket: SocketMaker): Soc
 async function socketMaker(settings: HttpProtocolSettings, guard: AddressGuard, alpn: Alpn): Promise<SocketMaker> {
   const { proxy, connectTimeoutMs, attemptTimeoutMs, tls } = settings;
   if (proxy === undefined) return createSocketMaker(guard, connectTimeoutMs, attemptTimeoutMs, tls, alpn);
-  const { createProxiedSocketMaker } = await import('../../core/adapters/http/guard/proxied-socket.ts');
+  const { createProxiedSocketMaker } = await import('../../http/guard/proxied-socket.ts');
   return createProxiedSocketMaker(proxy, guard, connectTimeoutMs, tls, alpn);
 }

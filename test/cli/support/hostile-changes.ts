@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openLevelCrawlDb } from '../../../src/core/adapters/leveldb/crawl-db.ts';
 import type { PageChange } from '../../../src/core/domain/crawl/change/page-change.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { segmentStoreContract } from '../../contracts/segment-store.contract.ts';
-import { temporaryFolders } from '../../core/adapters/files/temporary-folder.ts';
 import { createMemoryObjectStore } from '../../memory/object-store.ts';
+import { temporaryFolders } from '../../store/files/temporary-folder.ts';
 import { storesOn } from './stores-on.ts';
 
 const newFolder = temporaryFolders();

@@ -21,8 +21,8 @@ import {
   START,
   urlOf,
 } from '../../contracts/segment-records.ts';
-import { temporaryFolders, WARC_OPTIONS } from '../../core/adapters/files/temporary-folder.ts';
 import { createMemoryObjectStore } from '../../memory/object-store.ts';
+import { temporaryFolders, WARC_OPTIONS } from '../../store/files/temporary-folder.ts';
 
 const newFolder = temporaryFolders();
 const ID = '20260105-000000';

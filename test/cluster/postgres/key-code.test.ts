@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeKey, encodeKey } from '../../../src/cluster/postgres/key-code.ts';
-import { dueKey, recordKey } from '../../../src/core/adapters/rows/codecs/keys.ts';
 import { urlKey } from '../../../src/core/domain/url/canonical/url-key.ts';
+import { dueKey, recordKey } from '../../../src/store/rows/codecs/keys.ts';
 
 const anyKey = fc.oneof(
   fc.string({ unit: 'binary' }),

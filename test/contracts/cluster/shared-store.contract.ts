@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/cluster/postgres/shared-store.ts';
 import { WriteLease } from '../../../src/cluster/workers/write-lease.ts';
-import { openCrawlDbOn } from '../../../src/core/adapters/rows/open-crawl-db.ts';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { RowIterator } from '../../../src/core/ports/ordered-rows.ts';
+import { openCrawlDbOn } from '../../../src/store/rows/open-crawl-db.ts';
 import { openInStore, openRows } from '../../cluster/open-store.ts';
-import { SILENT } from '../../core/adapters/leveldb/temporary-db.ts';
+import { SILENT } from '../../store/leveldb/temporary-db.ts';
 import { contentOf } from '../crawl-db-exam.ts';
 
 /** UTF-16 would order the last two the other way round. */

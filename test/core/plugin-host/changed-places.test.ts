@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { packBlocks, unpackBlocks } from '../../../src/core/adapters/rows/codecs/block-codec.ts';
 import { pageChange } from '../../../src/core/domain/crawl/change/page-change.ts';
 import { compareAnswer, fullAnswer } from '../../../src/core/domain/crawl/states/compare-answer.ts';
 import type { CrawlDatum, Visit } from '../../../src/core/domain/crawl/states/datum.ts';
@@ -9,6 +8,7 @@ import type { ParseOutcome } from '../../../src/core/domain/crawl/states/outcome
 import { DEFAULT_PLUGIN_LIST } from '../../../src/core/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../../src/core/plugin-host/parsing/page-parser.ts';
 import { ELSEWHERE, isWithin, type PlaceDiff, placeDiff } from '../../../src/page/diff/place-diff.ts';
+import { packBlocks, unpackBlocks } from '../../../src/store/rows/codecs/block-codec.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { anyPage, changedParts, type EditedPage, htmlOf } from './edited-pages.ts';
 

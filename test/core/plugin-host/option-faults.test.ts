@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { pluginViews } from '../../../src/core/operations/plugins/plugin-views.ts';
 import { definePlugin } from '../../../src/core/plugin-host/api/plugin-api.ts';
 import { testHost, testPlugin } from '../../../src/core/plugin-host/api/plugin-testing.ts';
 import { optionFaults } from '../../../src/core/plugin-host/loading/checked-extension.ts';
 import { loadPlugins, MAIN_THREAD_KINDS, WORKER_KINDS } from '../../../src/core/plugin-host/loading/load-plugins.ts';
 import { parsePluginList } from '../../../src/core/plugin-host/loading/plugin-list.ts';
+import { pluginViews } from '../../../src/operations/plugins/plugin-views.ts';
 
 const schema = z.strictObject({ wordsPerMinute: z.number().optional(), inner: z.strictObject({ depth: z.number() }) });
 const faultsOf = (value: unknown) => optionFaults(schema, schema.safeParse(value).error?.issues ?? []);

@@ -10,7 +10,7 @@ import { createFileNearGrouping } from '../../../src/published/near-grouping/nea
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
 import { createMemoryNearGrouping } from '../../memory/near-grouping.ts';
-import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
+import { temporaryFolders } from '../../store/files/temporary-folder.ts';
 
 const A = 'fd851af90bc24962';
 const NEAR = '7d859af98bc24962';

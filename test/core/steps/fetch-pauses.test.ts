@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createHostLanes } from '../../../src/core/adapters/http/lanes/host-lanes.ts';
-import { createRobots } from '../../../src/core/adapters/http/robots/robots.ts';
 import type { Exchange, FetchProtocol } from '../../../src/core/ports/fetch-protocol.ts';
 import { fetchSegment } from '../../../src/core/steps/fetch/fetch.ts';
+import { createHostLanes } from '../../../src/http/lanes/host-lanes.ts';
+import { createRobots } from '../../../src/http/robots/robots.ts';
 import { fetchItem } from '../../contracts/segment-records.ts';
 import { createMemorySegmentStore } from '../../memory/segment-store.ts';
 import { VirtualClock } from '../../simulation/crawl/virtual-clock.ts';

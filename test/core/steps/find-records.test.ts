@@ -10,7 +10,7 @@ import { groupHosts } from '../../../src/query/records/find-hosts.ts';
 import { rowMaker } from '../../../src/query/records/views.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
-import { openAt, temporaryDir } from '../adapters/leveldb/temporary-db.ts';
+import { openAt, temporaryDir } from '../../store/leveldb/temporary-db.ts';
 
 const NOW = 1_700_000_000_000;
 const DAY = 86_400_000;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createSeenUrls } from '../../../src/core/adapters/rows/seen/seen-urls.ts';
 import {
   type InjectMode,
   parseSeedLine,
@@ -12,8 +11,9 @@ import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import { inject, SEED_HOSTS_KEY } from '../../../src/core/steps/inject.ts';
+import { createSeenUrls } from '../../../src/store/rows/seen/seen-urls.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
-import { openAt, temporaryDir } from '../adapters/leveldb/temporary-db.ts';
+import { openAt, temporaryDir } from '../../store/leveldb/temporary-db.ts';
 
 const NOW = 1_700_000_000_000;
 const DAY = 86_400_000;

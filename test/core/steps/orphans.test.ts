@@ -1,16 +1,16 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { openFileLinkedUrls } from '../../../src/core/adapters/files/sorting/linked-urls.ts';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../../src/core/domain/crawl/states/settle.ts';
 import { hostOf, urlKey } from '../../../src/core/domain/url/canonical/url-key.ts';
 import { type LinkedUrls, PURGED_KEY, type SeenUrls } from '../../../src/core/ports/seen-filter.ts';
 import { sweepOrphans } from '../../../src/core/steps/update/orphans.ts';
+import { openFileLinkedUrls } from '../../../src/store/files/sorting/linked-urls.ts';
 import { A, HOST_PLAN, signed } from '../../contracts/fingerprint-tables.contract.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
 import { createMemoryFingerprintTables } from '../../memory/fingerprint-tables.ts';
-import { temporaryFolders } from '../adapters/files/temporary-folder.ts';
+import { temporaryFolders } from '../../store/files/temporary-folder.ts';
 
 const HOME = 'https://a.org/';
 const FIRST = 'https://a.org/first';

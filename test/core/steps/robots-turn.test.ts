@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createRobots } from '../../../src/core/adapters/http/robots/robots.ts';
 import type { FetchProtocol } from '../../../src/core/ports/fetch-protocol.ts';
 import type { HostLanes } from '../../../src/core/ports/host-lanes.ts';
 import { askRobots } from '../../../src/core/steps/fetch/robots-turn.ts';
-import { SILENT } from '../adapters/leveldb/temporary-db.ts';
+import { createRobots } from '../../../src/http/robots/robots.ts';
+import { SILENT } from '../../store/leveldb/temporary-db.ts';
 
 it('http and https of a host share a lane, and the longer Crawl-delay holds for both', async () => {
   const head = { status: 200, statusText: '', httpVersion: '1.1', headers: {}, rawHeaders: [], remoteAddress: null };

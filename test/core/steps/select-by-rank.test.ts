@@ -7,7 +7,7 @@ import type { Candidate } from '../../../src/core/steps/generate/fetch-list.ts';
 import { type RankSelection, selectByRank } from '../../../src/core/steps/generate/select-by-rank.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
-import { openAt, temporaryDir } from '../adapters/leveldb/temporary-db.ts';
+import { openAt, temporaryDir } from '../../store/leveldb/temporary-db.ts';
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createHostLanes } from '../../../src/core/adapters/http/lanes/host-lanes.ts';
-import { createRobots } from '../../../src/core/adapters/http/robots/robots.ts';
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import { NO_HOST_FACTS } from '../../../src/core/ports/crawl-db.ts';
 import type { FetchProtocol } from '../../../src/core/ports/fetch-protocol.ts';
 import type { StoredRobots } from '../../../src/core/ports/robots.ts';
 import { type FetchOptions, fetchSegment } from '../../../src/core/steps/fetch/fetch.ts';
 import type { FetchSummary } from '../../../src/core/steps/summaries.ts';
+import { createHostLanes } from '../../../src/http/lanes/host-lanes.ts';
+import { createRobots } from '../../../src/http/robots/robots.ts';
 import { JumpingClock } from '../../contracts/host-lanes.contract.ts';
 import { fetchItem } from '../../contracts/segment-records.ts';
 import { createMemorySegmentStore } from '../../memory/segment-store.ts';
-import { SILENT } from '../adapters/leveldb/temporary-db.ts';
+import { SILENT } from '../../store/leveldb/temporary-db.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,4 +1,4 @@
-import { verifySegments } from '../../../src/core/adapters/files/care/segment-care.ts';
+import { verifySegments } from '../../../src/store/files/care/segment-care.ts';
 import { STATE_DIR } from './process.ts';
 
 /** Every response that a segment points at can be read, and has the digest that is stored with it. */

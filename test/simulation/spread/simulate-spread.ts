@@ -1,12 +1,12 @@
 import { seeded } from '../../../bench/harness/seeded.ts';
 import { placing } from '../../../src/cluster/partitions/partition-dir.ts';
-import { verifyRows } from '../../../src/core/adapters/rows/care/verify-rows.ts';
-import { openCrawlDbOn } from '../../../src/core/adapters/rows/open-crawl-db.ts';
 import { defaultConfig } from '../../../src/core/config/load.ts';
 import type { Config } from '../../../src/core/config/schema.ts';
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import type { PartitionBy } from '../../../src/core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
+import { verifyRows } from '../../../src/store/rows/care/verify-rows.ts';
+import { openCrawlDbOn } from '../../../src/store/rows/open-crawl-db.ts';
 import { createMemoryRobotsStore } from '../../memory/robots-store.ts';
 import { chance, choice } from '../crawl/chance.ts';
 import { SimulatedDisk } from '../crawl/disk.ts';

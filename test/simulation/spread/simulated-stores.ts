@@ -1,9 +1,9 @@
 import { partitionDir, placing } from '../../../src/cluster/partitions/partition-dir.ts';
 import type { PartitionHold, PartitionStores } from '../../../src/cluster/partitions/partition-stores.ts';
-import { inboxWrites } from '../../../src/core/adapters/rows/forwarding/forwarding-rows.ts';
 import { CrawlError } from '../../../src/core/domain/errors.ts';
 import type { PartitionBy } from '../../../src/core/domain/url/hash/partition.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/core/ports/ordered-rows.ts';
+import { inboxWrites } from '../../../src/store/rows/forwarding/forwarding-rows.ts';
 import { Fate } from '../crawl/fate.ts';
 import { STATE_DIR } from '../crawl/process.ts';
 import { SimulatedRows } from '../crawl/rows.ts';

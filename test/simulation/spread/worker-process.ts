@@ -1,14 +1,14 @@
 import { spreadWork } from '../../../src/cluster/partitions/spread-work.ts';
 import type { WorkSummary } from '../../../src/cluster/workers/work-off.ts';
 import { WorkerTally } from '../../../src/cluster/workers/worker-tally.ts';
-import { createHostLanes } from '../../../src/core/adapters/http/lanes/host-lanes.ts';
-import { createRobots } from '../../../src/core/adapters/http/robots/robots.ts';
 import type { Config } from '../../../src/core/config/schema.ts';
 import { applyUrlChain } from '../../../src/core/plugin-host/url-chain.ts';
 import type { Exchange, FetchProtocol } from '../../../src/core/ports/fetch-protocol.ts';
 import type { RobotsStore } from '../../../src/core/ports/robots.ts';
 import { UNOBSERVED } from '../../../src/core/ports/work-progress.ts';
 import { policyOf, scheduleOf } from '../../../src/crawler/policy.ts';
+import { createHostLanes } from '../../../src/http/lanes/host-lanes.ts';
+import { createRobots } from '../../../src/http/robots/robots.ts';
 import type { SimulatedNetwork } from '../crawl/network.ts';
 import { type LoadedProgram, STATE_DIR } from '../crawl/process.ts';
 import { SimulatedSegments } from './simulated-segments.ts';

@@ -4,11 +4,11 @@ import { canonicalUrl } from 'incrawl/plugin';
 import { describe, expect, it } from 'vitest';
 import { createNormalizer } from '../../../plugins/urlnormalizer-basic/normalizer.ts';
 import { type Options, optionsSchema } from '../../../plugins/urlnormalizer-basic/options.ts';
-import { isAddressBlocked } from '../../../src/core/adapters/http/guard/address-guard.ts';
-import { checkRobots } from '../../../src/core/adapters/http/robots/check-robots.ts';
-import { decodeRobots } from '../../../src/core/adapters/http/robots/robots-fetch.ts';
 import { parseHttpDate } from '../../../src/core/domain/crawl/headers/header-fields.ts';
 import { sniffEncoding } from '../../../src/core/plugin-host/parsing/decode.ts';
+import { isAddressBlocked } from '../../../src/http/guard/address-guard.ts';
+import { checkRobots } from '../../../src/http/robots/check-robots.ts';
+import { decodeRobots } from '../../../src/http/robots/robots-fetch.ts';
 
 const folder = process.env.INCRAWL_CASES ?? '';
 const isMissing = folder === '' || !existsSync(folder);

@@ -5,10 +5,10 @@ import { type Command, Option } from 'commander';
 import { packageVersion } from '../../../core/config/package-version.ts';
 import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../../core/domain/crawl/change/change-feed.ts';
 import { CHANGE_KINDS } from '../../../core/domain/crawl/change/page-change.ts';
-import { hasCrawlDb } from '../../../core/operations/state/state-folder.ts';
 import type { ChangeKind, ChangeView } from '../../../crawler/index.ts';
 import type { ChangeReaderOptions, ChangeSource } from '../../../delivery/changes/change-reader.ts';
 import { type ChangesFilter, endOf, loadCursor, saveCursor } from '../../../delivery/changes/changes.ts';
+import { hasCrawlDb } from '../../../operations/state/state-folder.ts';
 import {
   changeKinds,
   durationMs,

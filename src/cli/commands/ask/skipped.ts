@@ -51,8 +51,8 @@ Examples:
 }
 
 async function skipped(session: Session, flags: SkippedFlags): Promise<number> {
-  const { skippedSummary, skippedUrls } = await import('../../../core/operations/reports/skip-report.ts');
-  const { requireCrawl } = await import('../../../core/operations/state/state-folder.ts');
+  const { skippedSummary, skippedUrls } = await import('../../../operations/reports/skip-report.ts');
+  const { requireCrawl } = await import('../../../operations/state/state-folder.ts');
   const { dir } = session.options;
   requireCrawl(dir);
   const { reason, since, host, url, limit, counts, format } = flags;

@@ -29,7 +29,7 @@ export function addCookies(program: Command, run: Run): void {
     .addHelpText('after', '\nExample:\n  incrawl cookies list --json');
   list.action(() =>
     run(list, async (session) => {
-      const { storedCookies } = await import('../../../core/operations/cookies/cookie-operations.ts');
+      const { storedCookies } = await import('../../../operations/cookies/cookie-operations.ts');
       const rows = storedCookies(session.options.dir, session.now());
       await writeList(session, rows, COLUMNS, { empty: 'No cookies.' });
     }),
@@ -46,7 +46,7 @@ export function addCookies(program: Command, run: Run): void {
       const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
         session.refuse(`${file} cannot be read (${error.code})`),
       );
-      const { plannedImport } = await import('../../../core/operations/cookies/cookie-operations.ts');
+      const { plannedImport } = await import('../../../operations/cookies/cookie-operations.ts');
       const planned = plannedImport(session.config, text).summary;
       const summary = dryRun ? planned : await session.withCrawler((crawler) => crawler.importCookies(text));
       const verb = summary.due === 1 ? 'is' : 'are';
@@ -65,7 +65,7 @@ export function addCookies(program: Command, run: Run): void {
     .addHelpText('after', "\nExample:\n  incrawl cookies clear '*.example.org'");
   clear.action((pattern: string | undefined, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(clear, async (session) => {
-      const { storedCookies } = await import('../../../core/operations/cookies/cookie-operations.ts');
+      const { storedCookies } = await import('../../../operations/cookies/cookie-operations.ts');
       const rows = storedCookies(session.options.dir, 0).filter(({ match }) => match === (pattern ?? match));
       const removed = dryRun ? rows.length : await session.withCrawler((crawler) => crawler.clearCookies(pattern));
       await writeSummary(session, { removed }, () => `${counted(removed, 'cookie')} removed.\n`, dryRun);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { isForPartitions, isSpread } from '../../../core/operations/state/cluster-mark.ts';
+import { isForPartitions, isSpread } from '../../../operations/state/cluster-mark.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { badLines, injectText } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';

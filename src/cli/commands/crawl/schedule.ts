@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { hasCrawlDb } from '../../../core/operations/state/state-folder.ts';
 import type { Crawler, CrawlOptions, CrawlSummary, SeedSource } from '../../../crawler/index.ts';
+import { hasCrawlDb } from '../../../operations/state/state-folder.ts';
 import { addNetworkOptions, durationMs, wholeNumber } from '../../../query/input/option-values.ts';
 import { type Health, openHealthFile } from '../../../remote/schedule/health.ts';
 import { askStatus, heldBy, schedulerLock, statusPath } from '../../../remote/schedule/status-socket.ts';

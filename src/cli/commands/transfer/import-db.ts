@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { isForPartitions } from '../../../core/operations/state/cluster-mark.ts';
+import { isForPartitions } from '../../../operations/state/cluster-mark.ts';
 import { counted } from '../../../render/quantities.ts';
 import { KNOWN, SPELLED_OTHERWISE, transferText } from '../../../render/text/reparse-text.ts';
 import { linesOf, linesOfFile } from '../../input/seed-sources.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeTraffic, encodeTraffic } from '../../../../src/core/adapters/rows/codecs/traffic-codec.ts';
 import {
   LAST_LATENCY_STEP,
   latencyPercentile,
@@ -9,6 +8,7 @@ import {
   TrafficSum,
 } from '../../../../src/core/domain/crawl/states/host-traffic.ts';
 import type { FetchOutcome } from '../../../../src/core/domain/crawl/states/outcome.ts';
+import { decodeTraffic, encodeTraffic } from '../../../../src/store/rows/codecs/traffic-codec.ts';
 
 const COSTS = { at: 0, requests: 1, bodyBytes: 10, receivedBytes: 100 };
 const answered = (ms: number): FetchOutcome => ({ kind: 'gone', status: 404, ...COSTS, ms });

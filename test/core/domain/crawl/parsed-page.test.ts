@@ -5,7 +5,7 @@ import { type ParseSuccess, partsOf } from '../../../../src/core/domain/crawl/st
 import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
 import { reparsed } from '../../../../src/core/domain/crawl/states/parsed-page.ts';
 import type { BlockPrint } from '../../../../src/page/diff/block-prints.ts';
-import { anyDatum } from '../../adapters/rows/arbitrary-datum.ts';
+import { anyDatum } from '../../../store/rows/arbitrary-datum.ts';
 
 const parsed = (more: Partial<ParseSuccess> = {}): ParseSuccess => ({
   kind: 'parsed',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
 import type { PgPoolClient } from '../../../../src/cluster/postgres/pg.ts';
-import { readClusterMark } from '../../../../src/core/operations/state/cluster-mark.ts';
+import { readClusterMark } from '../../../../src/operations/state/cluster-mark.ts';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';

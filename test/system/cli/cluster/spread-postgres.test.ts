@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { domainOf } from '../../../../src/core/adapters/system/domain-of.ts';
 import { partitionAmong } from '../../../../src/core/domain/url/hash/partition.ts';
+import { domainOf } from '../../../../src/operations/system/domain-of.ts';
 import { prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';

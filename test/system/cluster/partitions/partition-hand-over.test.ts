@@ -5,13 +5,13 @@ import { type OpenPartition, openPartition } from '../../../../src/cluster/parti
 import { requireSpread, sharedPartitions } from '../../../../src/cluster/partitions/shared-partitions.ts';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { openCrawlStore } from '../../../../src/cluster/servers/crawl-store.ts';
-import { systemClock } from '../../../../src/core/adapters/system/clock.ts';
 import { defaultConfig } from '../../../../src/core/config/load.ts';
 import { DepthCache } from '../../../../src/core/domain/url/cache/depth-cache.ts';
-import { openSegments } from '../../../../src/core/operations/state/open-segments.ts';
-import { keptCache } from '../../../../src/core/operations/state/seen-urls.ts';
 import type { HostLanes } from '../../../../src/core/ports/host-lanes.ts';
 import { wire } from '../../../../src/crawler/wiring.ts';
+import { openSegments } from '../../../../src/operations/state/open-segments.ts';
+import { keptCache } from '../../../../src/operations/state/seen-urls.ts';
+import { systemClock } from '../../../../src/operations/system/clock.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../postgres/postgres-server.ts';
 

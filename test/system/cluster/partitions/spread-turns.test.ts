@@ -8,12 +8,12 @@ import { spreadWork } from '../../../../src/cluster/partitions/spread-work.ts';
 import type { Turns } from '../../../../src/cluster/ports/turns.ts';
 import { openCrawlStore } from '../../../../src/cluster/servers/crawl-store.ts';
 import { WorkerTally } from '../../../../src/cluster/workers/worker-tally.ts';
-import { systemClock } from '../../../../src/core/adapters/system/clock.ts';
 import { defaultConfig } from '../../../../src/core/config/load.ts';
 import { CrawlError, type ErrorCode } from '../../../../src/core/domain/errors.ts';
 import { wire } from '../../../../src/crawler/wiring.ts';
-import { SILENT } from '../../../core/adapters/leveldb/temporary-db.ts';
+import { systemClock } from '../../../../src/operations/system/clock.ts';
 import { createMemoryTurns } from '../../../memory/turns.ts';
+import { SILENT } from '../../../store/leveldb/temporary-db.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../postgres/postgres-server.ts';
 

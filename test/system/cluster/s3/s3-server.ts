@@ -6,8 +6,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createS3ObjectStore } from '../../../../src/cluster/s3/s3-object-store.ts';
 import type { S3Options } from '../../../../src/cluster/s3/s3-requests.ts';
-import { systemClock } from '../../../../src/core/adapters/system/clock.ts';
 import type { ObjectStore } from '../../../../src/core/ports/objects/object-store.ts';
+import { systemClock } from '../../../../src/operations/system/clock.ts';
 
 /** versitygw, an S3 server over a folder: `go install` puts it there. */
 const PROGRAM = [process.env.GOBIN, process.env.GOPATH && join(process.env.GOPATH, 'bin'), join(homedir(), 'go', 'bin')]

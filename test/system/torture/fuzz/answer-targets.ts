@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createGotProtocol } from '../../../../src/core/adapters/http/exchange/got-protocol.ts';
 import { CrawlError } from '../../../../src/core/domain/errors.ts';
 import type { Exchange, FetchProtocol } from '../../../../src/core/ports/fetch-protocol.ts';
 import { createWebhook } from '../../../../src/delivery/webhook/webhook.ts';
+import { createGotProtocol } from '../../../../src/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../../../../src/transports/undici/undici-protocol.ts';
 import { type FuzzTarget, holds } from './target.ts';
 

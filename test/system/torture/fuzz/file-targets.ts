@@ -2,19 +2,19 @@ import { deepStrictEqual } from 'node:assert';
 import { gzipSync } from 'node:zlib';
 import { parseSitemap } from '../../../../plugins/parse-feed/sitemap.ts';
 import { DEFAULT_LIMITS, readXmlDocument } from '../../../../plugins/parse-feed/xml-document.ts';
-import { readWarcMember } from '../../../../src/core/adapters/files/warc/warc-reader.ts';
-import { warcMember } from '../../../../src/core/adapters/files/warc/warc-writer.ts';
-import { decodeChange } from '../../../../src/core/adapters/rows/codecs/change-rows.ts';
-import { decodeFamilies, familiesKey } from '../../../../src/core/adapters/rows/codecs/family-rows.ts';
-import { decodeRecord, encodeRecord } from '../../../../src/core/adapters/rows/codecs/record-codec.ts';
+import { CrawlError } from '../../../../src/core/domain/errors.ts';
+import { readWarcMember } from '../../../../src/store/files/warc/warc-reader.ts';
+import { warcMember } from '../../../../src/store/files/warc/warc-writer.ts';
+import { decodeChange } from '../../../../src/store/rows/codecs/change-rows.ts';
+import { decodeFamilies, familiesKey } from '../../../../src/store/rows/codecs/family-rows.ts';
+import { decodeRecord, encodeRecord } from '../../../../src/store/rows/codecs/record-codec.ts';
 import {
   decodeCounters,
   decodeHost,
   decodeLinks,
   decodeSegment,
-} from '../../../../src/core/adapters/rows/codecs/row-codecs.ts';
-import { decodeShares, sharesKey } from '../../../../src/core/adapters/rows/codecs/share-rows.ts';
-import { CrawlError } from '../../../../src/core/domain/errors.ts';
+} from '../../../../src/store/rows/codecs/row-codecs.ts';
+import { decodeShares, sharesKey } from '../../../../src/store/rows/codecs/share-rows.ts';
 import { type FuzzTarget, holds, textOf } from './target.ts';
 
 const MAX_URLS = 50;

@@ -1,12 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
 import { parseLinkHeader } from '../../../../plugins/parse-html/link-header.ts';
-import { contentCodings } from '../../../../src/core/adapters/http/exchange/content-coding.ts';
-import {
-  comparablePath,
-  comparablePattern,
-  parseRobots,
-  robotsLines,
-} from '../../../../src/core/adapters/http/robots/robots-reader.ts';
 import { readYamlSettings, type Setting } from '../../../../src/core/config/yaml-settings.ts';
 import {
   joinedFields,
@@ -25,6 +18,13 @@ import {
   MAX_URL_LENGTH,
 } from '../../../../src/core/domain/url/canonical/canonical-url.ts';
 import { hostOf, urlFromKey, urlKey } from '../../../../src/core/domain/url/canonical/url-key.ts';
+import { contentCodings } from '../../../../src/http/exchange/content-coding.ts';
+import {
+  comparablePath,
+  comparablePattern,
+  parseRobots,
+  robotsLines,
+} from '../../../../src/http/robots/robots-reader.ts';
 import { isMatchedByPattern } from './robots-reference.ts';
 import { type FuzzTarget, holds, textOf } from './target.ts';
 

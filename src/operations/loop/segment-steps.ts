@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../core/config/schema.ts';
+import type { Segment } from '../../core/ports/segment-store.ts';
+import type { FetchOptions } from '../../core/steps/fetch/fetch.ts';
+import {
+  type FetchAndParseDeps,
+  type FetchAndParseOptions,
+  fetchAndParse,
+  fetchOnly,
+} from '../../core/steps/fetch/fetch-and-parse.ts';
+import { type ParseDeps, parseSegment } from '../../core/steps/fetch/parse.ts';
+import type { ThroughputFloor } from '../../core/steps/fetch/throughput-floor.ts';
+import type { CrawlProgress, FetchSummary, ParseSummary } from '../../core/steps/summaries.ts';
+import type { CrawlDeps } from '../deps.ts';
+import { requireContact } from './contact-requirement.ts';
+
+type OpenDeps = Pick<CrawlDeps, 'config' | 'web' | 'segments'>;
+type FetchDeps = OpenDeps & Pick<CrawlDeps, 'runtime'>;
+type ParseStepDeps = OpenDeps & Pick<CrawlDeps, 'pages' | 'runtime'>;
+
+/** Longest Retry-After that is waited for within a round, ms; a 429 without Retry-After counts with its own pause. */
+export const PATIENCE_MS = 60_000;
+
+/** Pages that wait for the parser or are in it, at most. */
+const PARSE_WINDOW = 32;
+
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether further rounds follow: slow hosts then go on in these. */
+  readonly isFollowed?: boolean;
+  readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
+}
+
+/**
+ * Fetches the remaining URLs of a segment, and parses each page while others are being fetched.
+ * @param withDb what the crawl db gives to the fetch; absent: redirects are left to the next round
+ */
+export function runFetchAndParse(
+  deps: FetchDeps & ParseStepDeps,
+  id: string,
+  options: RunOptions,
+  withDb?: (segment: Segment) => Promise<Pick<FetchOptions, 'follow' | 'rests'>>,
+): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
+  return withSegment(deps, id, async (segment) => {
+    deps.web.noteHosts(Object.keys(segment.info.hosts));
+    const steps = { ...fetchDeps(deps), parse: parseDeps(deps) };
+    return fetchAndParse(steps, segment, { ...fetchOptions(deps, options), ...(await withDb?.(segment)) });
+  });
+}
+
+/** Fetches the remaining URLs of a segment. */
+export function runFetch(deps: FetchDeps, id: string, options: RunOptions): Promise<FetchSummary> {
+  return withSegment(deps, id, (segment) => {
+    deps.web.noteHosts(Object.keys(segment.info.hosts));
+    return fetchOnly(fetchDeps(deps), segment, fetchOptions(deps, options));
+  });
+}
+
+/** Parses the fetched pages that have no parse output; `force`: parses all of them again. */
+export function runParse(
+  deps: ParseStepDeps,
+  id: string,
+  { force = false, signal }: { readonly force?: boolean | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<ParseSummary> {
+  return withSegment(deps, id, async (segment) => {
+    if (force) await segment.resetParsed();
+    const { onWork } = deps.runtime;
+    const summary = await parseSegment({ ...parseDeps(deps), onWork }, segment, { window: PARSE_WINDOW }, signal);
+    if (!signal?.aborted && segment.info.state === 'fetched') await segment.setState('parsed');
+    return summary;
+  });
+}
+
+/** Opens a segment to write for as long as `use` runs. Rejects with `contact-missing` as `requireContact` does. */
+export async function withSegment<Result>(
+  { config, web, segments }: OpenDeps,
+  id: string,
+  use: (segment: Segment) => Promise<Result>,
+): Promise<Result> {
+  const segment = await segments.open(id, 'write');
+  try {
+    requireContact(config.agent.contact, Object.keys(segment.info.hosts), web.isOwnHost);
+    return await use(segment);
+  } finally {
+    await segment.close();
+  }
+}
+
+function fetchDeps({ runtime, web }: Pick<CrawlDeps, 'runtime' | 'web'>): Omit<FetchAndParseDeps, 'parse'> {
+  const { clock, log } = runtime;
+  const { lanes, robots, protocols } = web;
+  return {
+    fetch: { clock, log, lanes, robots, protocols, sha256Of },
+    monotonicNow: () => performance.now(),
+  };
+}
+
+const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
+
+function parseDeps({ pages }: Pick<CrawlDeps, 'pages'>): ParseDeps {
+  return { parser: pages.parser(), undoContentCoding: pages.undoContentCoding };
+}
+
+const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
+  pagesPerSecond: fetch.throughputThreshold,
+  retries: fetch.throughputThresholdRetries,
+  checkAfterMs: fetch.throughputThresholdCheckAfterMs,
+});
+
+function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, options: RunOptions): FetchAndParseOptions {
+  const { fetch, http, crawl, schedule } = config;
+  return {
+    hostWaitMs: options.isFollowed === true ? fetch.hostWaitMs : Number.POSITIVE_INFINITY,
+    turnWaitMs: crawl.hostWaitMs,
+    busyHosts: fetch.concurrency / fetch.connectionsPerHost,
+    probe: fetch.probe,
+    maxBodyBytes: http.maxBodyBytes,
+    timeoutMs: http.timeoutMs,
+    window: fetch.window,
+    delayMs: fetch.delayMs,
+    timeLimitMs: fetch.timeLimitMs,
+    ...(fetch.throughputThreshold > 0 && { throughput: throughputFloor(fetch) }),
+    hostFailureLimit: fetch.hostFailureLimit,
+    failureLimit: fetch.failureLimit,
+    patienceMs: PATIENCE_MS,
+    missingIntervalsMs: schedule.missingIntervalsMs,
+    parseWindow: PARSE_WINDOW,
+    rendering: web.rendering ?? undefined,
+    ...options,
+  };
+}

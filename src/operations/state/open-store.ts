@@ -1,0 +1,96 @@
+import type { Config } from '../../core/config/schema.ts';
+import { admissionGates, sharingGate } from '../../core/plugin-host/url-chain.ts';
+import { NO_SEEN_STATS } from '../../core/ports/seen-filter.ts';
+import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
+import { UrlAdmission } from '../../core/steps/update/admission.ts';
+import { LinkFamilies } from '../../core/steps/update/link-families.ts';
+import { InlinkLevels } from '../../core/steps/update/links/inlink-levels.ts';
+import { LinkForwarding, type LinkForwardingDeps } from '../../core/steps/update/links/link-forwarding.ts';
+import { QueryVariants } from '../../core/steps/update/query-variants.ts';
+import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
+import type { CrawlDeps, Store } from '../deps.ts';
+import { domainOf } from '../system/domain-of.ts';
+import { readClusterMark } from './cluster-mark.ts';
+import { openOwnDb } from './open-own-db.ts';
+import { recover } from './recover.ts';
+import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
+
+export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
+
+export interface StoreOptions {
+  /** `look`: nothing is written; beside a shared crawl db another process may write. */
+  readonly access: 'write' | 'look';
+  readonly signal?: AbortSignal | undefined;
+  /** As in `CrawlerOptions`. */
+  readonly snapshotDir?: string | undefined;
+  /** Default: a cache of hot URLs that lives as long as the store. */
+  readonly cacheOf?: CacheOf;
+}
+
+/**
+ * Opens the configured crawl db, in the state directory or a shared store, and recovers from a crash. Rejects as the
+ * openers of crawl dbs do.
+ */
+export async function openStore(
+  deps: StoreDeps,
+  { access, signal, snapshotDir, cacheOf }: StoreOptions,
+): Promise<Store> {
+  const { dir, config } = deps;
+  const { clock, log } = deps.runtime;
+  const isShared = snapshotDir === undefined && isInStore(config, dir);
+  const db: RowsCrawlDb = isShared
+    ? await (await import('../../cluster/workers/open-shared-db.ts')).openSharedDb({
+        config,
+        dir,
+        log,
+        access,
+        signal,
+      })
+    : await openOwnDb({ config, dir: snapshotDir ?? dir, log, clock });
+  const isReading = snapshotDir !== undefined || (isShared && access === 'look');
+  return storeOn(db, deps, isReading, cacheOf === undefined ? {} : { cacheOf });
+}
+
+/** Where a crawl db stands in a crawl of several partitions. */
+export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'siteOf' | 'recent'>;
+
+/**
+ * The store of an open crawl db; closes it where that fails.
+ * @param isWhole nothing is recovered: it is only read, or was left in order
+ */
+export async function storeOn(
+  db: RowsCrawlDb,
+  { config, plugins, segments, runtime: { clock, log } }: Omit<StoreDeps, 'dir'>,
+  isWhole: boolean,
+  { cacheOf, place }: Pick<StoreOptions, 'cacheOf'> & { readonly place?: PartitionPlace } = {},
+): Promise<Store> {
+  try {
+    const seen = openSeenUrls(config, db, log, await cacheOf?.(db));
+    const forwarding = place === undefined ? null : new LinkForwarding({ ...place, rows: db.forwarding });
+    if (!isWhole) await recover(db, segments, log);
+    const seedHosts = new Set<string>(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
+    const variants = new QueryVariants(db, config.outlinks.maxVariantsPerPath);
+    const admission = new UrlAdmission(
+      db,
+      admissionGates(plugins.loaded, log),
+      sharingGate(plugins.loaded, log, () => clock.now()),
+      forwarding,
+    );
+    const families = new LinkFamilies({ db, domainOf, treatment: config.linkclusters.noise });
+    const { inlinkFactors } = plugins.loaded.scoring ?? {};
+    const inlinks = inlinkFactors && new InlinkLevels(inlinkFactors);
+    let saved = NO_SEEN_STATS;
+    const saveSeenStats = async (): Promise<void> => {
+      saved = await rememberSeen(db, seen, saved);
+    };
+    return { db, seen, seedHosts, variants, admission, families, inlinks, saveSeenStats };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** Whether the crawl db of a state directory is in a shared store, by configuration or by its mark. */
+export function isInStore({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
+  return cluster.store !== '' || readClusterMark(dir) !== null;
+}

@@ -1,0 +1,54 @@
+import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { type Expression, needsContent } from '../../core/domain/query/expression.ts';
+import type { PageContent, QueryEnvironment } from '../../core/domain/query/fields.ts';
+import { type Matches, matcherOf } from '../../core/domain/query/match.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { SegmentStore } from '../../core/ports/segment-store.ts';
+import { storedPages } from './stored-pages.ts';
+
+/** Records, and the segments that hold the copies of their pages. */
+export interface StoredPart {
+  readonly db: CrawlDb;
+  readonly segments: SegmentStore;
+}
+
+/**
+ * An expression as a predicate over records. Where it names what only stored copies hold, these are read first, once,
+ * and their URLs kept, some 20 bytes each. The predicate throws `segment-missing` for a page that the expression cannot
+ * be judged of, as its copy is in no segment any more.
+ */
+export async function pageMatches(
+  parts: readonly StoredPart[],
+  expression: Expression,
+  env: QueryEnvironment,
+): Promise<Matches> {
+  if (!needsContent(expression)) return matcherOf(expression, env);
+  const stored = new UrlSet();
+  const matching = new UrlSet();
+  let content: PageContent | null = null;
+  const ofStored = matcherOf(expression, { ...env, contentOf: () => content });
+  for (const part of parts) {
+    for await (const { datum, parsed } of storedPages(part, () => true, { texts: false })) {
+      content = parsed;
+      stored.add(datum.url);
+      if (ofStored(datum)) matching.add(datum.url);
+    }
+  }
+  const ofOthers = matcherOf(expression, { ...env, contentOf: withoutCopy });
+  return (datum) => (stored.has(datum.url) ? matching.has(datum.url) : ofOthers(datum));
+}
+
+/** States of pages that have a content. */
+const WITH_CONTENT: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
+
+function withoutCopy({ url, state, signatureName }: CrawlDatum): null {
+  if (!WITH_CONTENT.has(state) || signatureName === null) return null;
+  throw new CrawlError(
+    'segment-missing',
+    `description, keywords and topics are read from stored pages, and that of ${url} is in no segment any more: ` +
+      'put a condition that leaves it out before them, such as "lastFetchAt > now-30d and ..", or fetch it in full ' +
+      'again ("incrawl touch URL", then "incrawl crawl")',
+  );
+}

@@ -1,0 +1,117 @@
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Config } from '../../core/config/schema.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import { ownFolder } from '../../store/files/locks/folder-lock.ts';
+import { shadowSegments } from '../../store/files/segments/shadow-segments.ts';
+import { shareFile } from '../../store/files/share-file.ts';
+import { snapshotDb } from '../../store/leveldb/db-snapshot.ts';
+import { markDryCopy } from './segments-mark.ts';
+
+/** A folder for temporary files, removed when it is closed or the process ends. */
+export interface TemporaryState {
+  readonly dir: string;
+  close(): void;
+}
+
+/**
+ * A writable copy of a state directory at this moment, deleted when closed, so that a dry run executes the code of the
+ * real run. Nothing of the original is opened to write; another process may hold it.
+ * @param written segments that will be written to although they are applied
+ */
+export function shadowState(state: string, written: readonly string[] = []): TemporaryState {
+  const original = resolve(state);
+  const shadow = temporaryState('dry-run');
+  try {
+    if (existsSync(join(original, 'db'))) snapshotDb(join(original, 'db'), join(shadow.dir, 'db'), shareFile);
+    shadowSegments(join(original, 'segments'), join(shadow.dir, 'segments'), written);
+    markDryCopy(original, shadow.dir);
+    if (existsSync(join(original, 'robots')))
+      cpSync(join(original, 'robots'), join(shadow.dir, 'robots'), { recursive: true });
+    return shadow;
+  } catch (error) {
+    shadow.close();
+    throw error;
+  }
+}
+
+/** Copies the crawl db of this moment, without segments, to `DIR/db`. */
+export function snapshotState(state: string): TemporaryState {
+  const snapshot = temporaryState('snapshot');
+  try {
+    const db = join(resolve(state), 'db');
+    if (existsSync(db)) snapshotDb(db, join(snapshot.dir, 'db'), shareFile);
+    return snapshot;
+  } catch (error) {
+    snapshot.close();
+    throw error;
+  }
+}
+
+/**
+ * Runs `use` on a copy of the crawl db of this moment, in `DIR/db`, and deletes the copy. Errors name the original.
+ */
+export async function onSnapshot<Value>(state: string, use: (dir: string) => Promise<Value>): Promise<Value> {
+  const snapshot = snapshotState(state);
+  try {
+    return await use(snapshot.dir);
+  } catch (error) {
+    throw errorAboutOriginal(state, snapshot, error);
+  } finally {
+    snapshot.close();
+  }
+}
+
+/**
+ * The error with the path of the state directory in place of that of its copy, which is deleted by then.
+ */
+export function errorAboutOriginal(state: string, copy: TemporaryState, error: unknown): unknown {
+  if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
+  return new CrawlError(error.code, error.message.replaceAll(copy.dir, resolve(state)), { cause: error });
+}
+
+/**
+ * Configuration without shared stores, which a dry run must not change. Without a shared filter the crawl db itself
+ * shows which URLs are known.
+ */
+export function withoutShared(config: Config): Config {
+  const alone: Config = { ...config, cluster: { ...config.cluster, store: '' } };
+  return config.seen.filter === 'redis' ? { ...alone, seen: { ...config.seen, filter: 'off' } } : alone;
+}
+
+/**
+ * Folders in use. A signal without another listener removes them, and then ends the process.
+ */
+const inUse = new Set<string>();
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const removeAll = (): void => {
+  for (const dir of inUse) rmSync(dir, { recursive: true, force: true });
+};
+
+function onSignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  removeAll();
+  process.off(signal, onSignal);
+  process.kill(process.pid, signal);
+}
+
+export function temporaryState(what: string): TemporaryState {
+  if (inUse.size === 0) {
+    process.on('exit', removeAll);
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+  }
+  const dir = ownFolder(tmpdir(), `incrawl-${what}`);
+  inUse.add(dir);
+  return {
+    dir,
+    close() {
+      inUse.delete(dir);
+      rmSync(dir, { recursive: true, force: true });
+      if (inUse.size > 0) return;
+      process.off('exit', removeAll);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}

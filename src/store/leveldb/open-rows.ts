@@ -1,0 +1,313 @@
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Level } from 'level';
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type {
+  OrderedRows,
+  RowBatch,
+  RowIterator,
+  RowQuery,
+  RowSnapshot,
+  RowWrite,
+} from '../../core/ports/ordered-rows.ts';
+import { checkFormat, FOREIGN, hasFormat, isForeign, migrate, writeFormat } from '../rows/format.ts';
+import type { CrawlDbFeatures } from '../rows/open-crawl-db.ts';
+import type { Rows } from '../rows/rows.ts';
+import { TABLE } from './db-snapshot.ts';
+import { isHeldBriefly, lockedError, writeHolder } from './holder.ts';
+import { crawlDbError, isLocked } from './level-errors.ts';
+
+const LOG_FILE = /^\d+\.log$/;
+const KEPT = /^\d+\.log\.kept-\d+$/;
+/** What LevelDB notes where it goes on without a write-ahead log, or a part of one, that the system did not give it. */
+const PASSED_OVER = /Ignoring error (?!Corruption).*|dropping \d+ bytes; (?!Corruption).*/;
+
+/**
+ * Second names for the write-ahead logs of a db that is about to be opened. LevelDB passes over a log that cannot be
+ * opened or read (too few descriptors, a failing disk), tells only its own file `LOG`, and removes the log once it is
+ * open: what was acknowledged and not yet in a table would be lost. Torn ends of logs are passed over rightly.
+ */
+interface KeptLogs {
+  /** What LevelDB has passed over at the opening that has just ended, or null. */
+  passedOver(): string | null;
+  /**
+   * Gives the logs to the next opening. To be called while the db is still locked, before anything is written: LevelDB
+   * takes the entry of a newer file for the newer one.
+   */
+  putBack(): void;
+  /** Of a db that is open now: also names that processes left which ended at this point. */
+  remove(): void;
+  /** Of a db that could not be opened: LevelDB has removed nothing. */
+  discard(): void;
+}
+
+function keepLogs(dir: string): KeptLogs {
+  const kept: string[] = [];
+  for (const name of namesIn(dir)
+    .filter((each) => LOG_FILE.test(each))
+    .sort(byNumber)) {
+    const link = `${name}.kept-${process.pid}`;
+    try {
+      rmSync(join(dir, link), { force: true });
+      if (statSync(join(dir, name), { throwIfNoEntry: false })?.size === 0) continue;
+      linkSync(join(dir, name), join(dir, link));
+      kept.push(link);
+    } catch {
+      // The holder of the db has removed it, or the file system has no second names: then the error is all there is.
+    }
+  }
+  return {
+    passedOver() {
+      return PASSED_OVER.exec(readText(join(dir, 'LOG')))?.[0] ?? null;
+    },
+    putBack() {
+      // All of them, in their order: what is in two files is the same, and newer entries have to be in newer files.
+      let number = Math.max(...readdirSync(dir).map(numberIn));
+      for (const link of kept) {
+        number += 1;
+        renameSync(join(dir, link), join(dir, `${String(number).padStart(6, '0')}.log`));
+      }
+    },
+    remove() {
+      for (const name of namesIn(dir)) if (KEPT.test(name)) rmSync(join(dir, name), { force: true });
+    },
+    discard() {
+      for (const link of kept) rmSync(join(dir, link), { force: true });
+    },
+  };
+}
+
+/** Of a folder that is not there: none. */
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function numberIn(name: string): number {
+  return Number(/^(?:MANIFEST-)?(\d+)/.exec(name)?.[1] ?? 0);
+}
+
+function byNumber(a: string, b: string): number {
+  return numberIn(a) - numberIn(b);
+}
+
+/** The rows of an open LevelDB. Its errors come as `CrawlError`; see {@link crawlDbError}. */
+export class LevelRows implements OrderedRows {
+  /** Typed as the port: the snapshots that it is given are its own. */
+  readonly #db: OrderedRows;
+
+  constructor(db: Level<string, Buffer>) {
+    this.#db = db;
+  }
+
+  get(key: string): Promise<Buffer | undefined> {
+    return mapped(() => this.#db.get(key));
+  }
+
+  getMany(keys: string[], options: { readonly snapshot?: RowSnapshot } = {}): Promise<(Buffer | undefined)[]> {
+    return mapped(() => this.#db.getMany(keys, options));
+  }
+
+  hasMany(keys: string[]): Promise<boolean[]> {
+    return mapped(() => this.#db.hasMany(keys));
+  }
+
+  put(key: string, value: Buffer, options: { readonly sync?: boolean } = {}): Promise<void> {
+    return mapped(() => this.#db.put(key, value, options));
+  }
+
+  del(key: string): Promise<void> {
+    return mapped(() => this.#db.del(key));
+  }
+
+  batch(): RowBatch;
+  batch(writes: RowWrite[], options?: { readonly sync?: boolean }): Promise<void>;
+  batch(writes?: RowWrite[], options: { readonly sync?: boolean } = {}): RowBatch | Promise<void> {
+    if (writes !== undefined) return mapped(() => this.#db.batch(writes, options));
+    const native = opened(() => this.#db.batch());
+    return {
+      put: (key, value) => native.put(key, value),
+      del: (key) => native.del(key),
+      write: (settings) => mapped(() => native.write(settings)),
+      close: () => native.close(),
+    };
+  }
+
+  clear(range: { readonly gte: string; readonly lt: string }): Promise<void> {
+    return mapped(() => this.#db.clear(range));
+  }
+
+  iterator(range: RowQuery): RowIterator<[string, Buffer]> {
+    return iterating(opened(() => this.#db.iterator(range)));
+  }
+
+  keys(range: RowQuery): RowIterator<string> {
+    return iterating(opened(() => this.#db.keys(range)));
+  }
+
+  snapshot(): RowSnapshot {
+    return opened(() => this.#db.snapshot());
+  }
+
+  close(): Promise<void> {
+    return this.#db.close();
+  }
+}
+
+function iterating<Row>(native: RowIterator<Row>): RowIterator<Row> {
+  return {
+    nextv: (size) => mapped(() => native.nextv(size)),
+    all: () => mapped(() => native.all()),
+    seek: (key) => native.seek(key),
+    close: () => native.close(),
+  };
+}
+
+/** A closed LevelDB throws at once instead of rejecting. */
+function opened<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}
+
+async function mapped<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw crawlDbError(error);
+  }
+}
+
+export interface LevelCrawlDbOptions extends CrawlDbFeatures {
+  /**
+   * Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db.
+   */
+  readonly dir: string;
+  /** Time since when the db is held; default: the system's. */
+  readonly clock?: Clock;
+  /** Cache of uncompressed blocks, bytes; default 32 MiB. */
+  readonly cacheBytes?: number;
+  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 4 MiB. */
+  readonly writeBufferBytes?: number;
+  /** The db is closed again in a moment: other processes that find it locked wait instead of failing. */
+  readonly isBrief?: boolean;
+}
+
+/**
+ * The rows themselves, to verify or repair them; closing them releases the lock. Rejects as `openLevelCrawlDb` does,
+ * but not for a repair that was cut short, and with `usage-invalid` for some other LevelDB: there is nothing to repair
+ * in it.
+ * @param isRebuilt LevelDB has just rebuilt the db from its tables, and may have lost the format row. Records hold
+ *   their versions themselves, and the rest is made from them.
+ */
+export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
+  return openChecked(options, async (rows) => {
+    if (isRebuilt && !(await hasFormat(rows))) await writeFormat(rows);
+    await migrate(rows, await checkFormat(rows, options.dir), options.log);
+  });
+}
+
+/** As {@link openLevelRows}, but in the format in which they are stored, which may be an earlier one. */
+export function openStoredRows(options: LevelCrawlDbOptions): Promise<Rows> {
+  return openChecked(options, (rows) => checkFormat(rows, options.dir));
+}
+
+async function openChecked(options: LevelCrawlDbOptions, prepare: (rows: Rows) => Promise<unknown>): Promise<Rows> {
+  const rows = await openUnchecked(options);
+  try {
+    if (await isForeign(rows)) throw new CrawlError('usage-invalid', `${options.dir} ${FOREIGN}`);
+    await prepare(rows);
+    await noteHolder(options);
+    return rows;
+  } catch (error) {
+    await rows.close();
+    throw crawlDbError(error);
+  }
+}
+
+/** Only for the message that other processes print, so a failure is logged and the db is opened all the same. */
+export async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
+  try {
+    await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);
+  } catch (error) {
+    log.warn('the file that names the holder of the crawl db could not be written', { dir, error: String(error) });
+  }
+}
+
+/** Attempts to read the write-ahead logs. */
+const LOG_READINGS = 3;
+/** Attempts on a db that is held for a moment only, and the pause between them, ms. */
+const BRIEF_TRIES = 20;
+const BRIEF_PAUSE_MS = 50;
+
+/**
+ * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as
+ * large. With 16 MB a read costs a third more than with 4 MB, which is more than the writes gain.
+ */
+const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Opens the LevelDB, which takes the lock. The rows are not checked. Blocks and tables have the sizes of LevelDB, 4 KiB
+ * and 2 MiB. Blocks of 16 KiB take a quarter less of the disk, but a sixth more CPU a read and 30 MB more memory. Up to
+ * a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
+ */
+export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+  refuseWithoutCurrent(dir);
+  let readings = 0;
+  for (let tries = 1; ; tries++) {
+    const logs = keepLogs(dir);
+    const db = new Level<string, Buffer>(dir, {
+      keyEncoding: 'utf8',
+      valueEncoding: 'buffer',
+      cacheSize: cacheBytes ?? 32 * 1024 * 1024,
+      writeBufferSize: writeBufferBytes ?? WRITE_BUFFER_BYTES,
+    });
+    try {
+      await db.open();
+    } catch (error) {
+      logs.discard();
+      if (!isLocked(error)) throw crawlDbError(error);
+      if (tries >= BRIEF_TRIES || !(await isHeldBriefly(dir))) throw await lockedError(dir, error);
+      await delay(BRIEF_PAUSE_MS);
+      continue;
+    }
+    const passedOver = logs.passedOver();
+    if (passedOver === null) {
+      logs.remove();
+      return new LevelRows(db);
+    }
+    try {
+      logs.putBack();
+    } finally {
+      await db.close();
+    }
+    if (++readings >= LOG_READINGS) {
+      throw crawlDbError(new Error(`a write-ahead log of ${dir} could not be read (${passedOver})`));
+    }
+  }
+}
+
+/**
+ * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db
+ * that is just being made has no table before it has that file.
+ */
+function refuseWithoutCurrent(dir: string): void {
+  if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
+    return;
+  throw new CrawlError('db-corrupt', `the crawl db is damaged: ${dir} has tables, but no file CURRENT`);
+}

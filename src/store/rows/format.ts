@@ -1,0 +1,87 @@
+// store/rows/: the crawl db over ordered rows, whatever stores them.
+
+import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
+import type { Log } from '../../core/ports/log.ts';
+import { isFinding, storedRecord } from './care/stored-record.ts';
+import { FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
+import { type Rows, readRange } from './rows.ts';
+
+/** Brings rows of one format to the next. One that is cut short is run again, from its beginning. */
+export type FormatStep = (rows: Rows) => Promise<void>;
+
+/**
+ * The first brings format 1 to format 2, and so on. A change of rows that earlier versions would misread adds a step,
+ * be it an empty one.
+ */
+const STEPS: readonly FormatStep[] = [];
+
+/** Version of the layout of all rows. */
+export const DB_FORMAT_VERSION = 1 + STEPS.length;
+
+const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
+
+/** Reason why rows are not touched; follows the name of the db. */
+export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves it as it is';
+
+/** Rows of an inbox may be there before the crawl db: others put them without opening it. */
+async function hasAny(rows: Rows): Promise<boolean> {
+  const { from, to } = rowRange(ROW.inbox);
+  for (const range of [{ lt: from }, { gte: to }]) {
+    if ((await rows.keys({ ...range, limit: 1 }).all()).length > 0) return true;
+  }
+  return false;
+}
+
+export const hasFormat = async (rows: Rows): Promise<boolean> => (await rows.hasMany([FORMAT_KEY]))[0] === true;
+
+/** Whether there are rows, but neither the format row, which a damaged crawl db may have lost, nor any record. */
+export async function isForeign(rows: Rows): Promise<boolean> {
+  if ((await hasFormat(rows)) || !(await hasAny(rows))) return false;
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    if (batch.some(([key, bytes]) => !isFinding(storedRecord(key, bytes)))) return false;
+  }
+  return true;
+}
+
+/**
+ * The version that the db was written with; an empty db gets the current one. Rejects with `CrawlError`: `db-corrupt`
+ * (no version, or none that there ever was), `db-version` (one that this incrawl does not know). Rows that are there
+ * stay as they are.
+ * @param name of the db, for messages
+ */
+export async function checkFormat(rows: Rows, name: string): Promise<number> {
+  const [stored] = await rows.getMany([FORMAT_KEY]);
+  if (stored === undefined) {
+    if (await isForeign(rows)) throw new CrawlError('db-corrupt', `${name} ${FOREIGN}`);
+    if (await hasAny(rows)) {
+      throw new CrawlError('db-corrupt', `the crawl db ${name} is damaged: the row with its format version is missing`);
+    }
+    await writeFormat(rows);
+    return DB_FORMAT_VERSION;
+  }
+  const version = Number(stored.toString());
+  if (!Number.isInteger(version) || version < 1) {
+    const found = `the crawl db ${name} has the format "${stored.toString()}"`;
+    throw new CrawlError('db-corrupt', `${found}, where a number from 1 on was expected; nothing was changed`);
+  }
+  if (version > DB_FORMAT_VERSION) throw unknownVersion(`the crawl db ${name} has format`, version, DB_FORMAT_VERSION);
+  return version;
+}
+
+/**
+ * Brings an older db up to date, step by step. A run that is killed goes on at the next start, with the step that was
+ * not finished.
+ */
+export async function migrate(rows: Rows, version: number, log: Log, steps = STEPS): Promise<void> {
+  for (const [i, step] of steps.entries()) {
+    const [from, to] = [i + 1, i + 2];
+    if (from < version) continue;
+    log.warn('the crawl db is being brought up to date', { from, to });
+    await step(rows);
+    await writeFormat(rows, to);
+  }
+}
+
+export function writeFormat(rows: Rows, version = DB_FORMAT_VERSION): Promise<void> {
+  return rows.put(FORMAT_KEY, Buffer.from(String(version)), { sync: true });
+}

@@ -1,0 +1,148 @@
+import type { ForwardedLink, InboxItem, OutboxRow } from '../../../core/domain/crawl/discovery/forwarded-link.ts';
+import { isPartition, parcelsOf } from '../../../core/domain/crawl/discovery/forwarded-link.ts';
+import { hostRange, prefixRange } from '../../../core/domain/url/canonical/url-key.ts';
+import type { RowWrite } from '../../../core/ports/ordered-rows.ts';
+import type {
+  Forwarding,
+  ForwardingBatch,
+  ForwardingMarks,
+  ReceivedRow,
+} from '../../../core/ports/partitions/forwarding.ts';
+import { ROW, type RowKind, rowRange } from '../codecs/keys.ts';
+import { type Rows, readMany, readRange } from '../rows.ts';
+import type { RowSink } from '../writing/row-watchers.ts';
+import {
+  decodeInbox,
+  decodeNumber,
+  decodeOutbox,
+  decodeWaiting,
+  encodeItem,
+  encodeNumber,
+  encodeOutbox,
+  encodeWaiting,
+  inboxKey,
+  outboxKey,
+  outboxPrefix,
+  receivedKey,
+  waitingKey,
+} from './forwarding-codec.ts';
+
+/** How the rows of each kind are read; for `verify` and `repair`. */
+export const FORWARDING_ROWS: readonly (readonly [RowKind, (key: string, bytes: Buffer) => unknown])[] = [
+  [ROW.inbox, decodeInbox],
+  [ROW.received, decodeNumber],
+  [ROW.outbox, decodeOutbox],
+  [ROW.lastSent, decodeNumber],
+  [ROW.waiting, decodeWaiting],
+];
+
+/** The last number that the outbox has given; 0: none. */
+export async function lastSent(rows: Rows): Promise<number> {
+  const [bytes] = await readMany(rows, [ROW.lastSent]);
+  return bytes === undefined ? 0 : decodeNumber(ROW.lastSent, bytes);
+}
+
+/** Beyond all numbers that an outbox gives in practice, and far from the end of those that its keys can hold. */
+const BEYOND_ALL = 2 ** 40;
+
+/**
+ * Sets the last number where it is lost and links are on their way: receivers take numbers that were given before for
+ * known ones.
+ */
+export async function renewLastSent(rows: Rows): Promise<void> {
+  const [hasLast] = await rows.hasMany([ROW.lastSent]);
+  if (hasLast === true) return;
+  for (const kind of [ROW.outbox, ROW.received]) {
+    const { from, to } = rowRange(kind);
+    if ((await rows.keys({ gte: from, lt: to, limit: 1 }).all()).length === 0) continue;
+    return rows.put(ROW.lastSent, encodeNumber(BEYOND_ALL));
+  }
+}
+
+/** Stages the rows of a batch; returns the last number given since. */
+export function stageForwarding(sink: RowSink, last: number, batch: ForwardingBatch): number {
+  let number = last;
+  for (const parcel of parcelsOf(batch.forward ?? [])) {
+    number++;
+    sink.put(outboxKey(parcel.to, number), encodeOutbox(parcel));
+  }
+  for (const each of batch.handedOver ?? []) sink.del(outboxKey(each.to, each.number));
+  const through = new Map<string, number>();
+  for (const row of batch.received ?? []) {
+    sink.del(inboxKey(row.from, row.number));
+    through.set(row.from, Math.max(through.get(row.from) ?? 0, row.number));
+  }
+  for (const [from, mark] of through) if (isPartition(from)) sink.put(receivedKey(from), encodeNumber(mark));
+  for (const link of batch.wait ?? []) sink.put(waitingKey(link.url), encodeWaiting(link));
+  for (const url of batch.waited ?? []) sink.del(waitingKey(url));
+  const { outbox = [], inbox = [], marks } = batch.restore ?? {};
+  for (const row of outbox) sink.put(outboxKey(row.to, row.number), encodeOutbox(row));
+  for (const { from, number: at, item } of inbox) sink.put(inboxKey(from, at), encodeItem(item));
+  for (const mark of marks?.received ?? []) sink.put(receivedKey(mark.from), encodeNumber(mark.through));
+  number = Math.max(number, marks?.lastSent ?? 0);
+  if (number > last) sink.put(ROW.lastSent, encodeNumber(number));
+  return number;
+}
+
+/** The rows that `InboxOfOther.append` writes. */
+export function inboxWrites(
+  from: string,
+  rows: readonly { readonly number: number; readonly item: InboxItem }[],
+): RowWrite[] {
+  return rows.map(({ number, item }) => ({ type: 'put', key: inboxKey(from, number), value: encodeItem(item) }));
+}
+
+/** Outbox and inbox of a crawl db on these rows. */
+export function forwardingOn(rows: Rows): Forwarding {
+  return {
+    outbox: (query = {}) => readOutbox(rows, query),
+    inbox: (limit) => readInbox(rows, limit),
+    waiting: (urls) => readWaiting(rows, urls),
+    scanWaiting: (host) => scanWaiting(rows, host),
+    marks: () => readMarks(rows),
+  };
+}
+
+async function* readOutbox(
+  rows: Rows,
+  { to, limit }: { readonly to?: number; readonly limit?: number },
+): AsyncGenerator<OutboxRow, void, undefined> {
+  const range = to === undefined ? rowRange(ROW.outbox) : prefixRange(outboxPrefix(to));
+  for await (const batch of readRange(rows, range, limit)) {
+    for (const [key, bytes] of batch) yield decodeOutbox(key, bytes);
+  }
+}
+
+async function* readInbox(rows: Rows, limit?: number): AsyncGenerator<ReceivedRow, void, undefined> {
+  const marks = new Map<string, number>();
+  for await (const batch of readRange(rows, rowRange(ROW.inbox), limit)) {
+    const found = batch.map(([key, bytes]) => decodeInbox(key, bytes));
+    const senders = [...new Set(found.map(({ from }) => from))].filter((from) => !marks.has(from));
+    for (const [i, bytes] of (await readMany(rows, senders.map(receivedKey))).entries()) {
+      const sender = senders[i] as string;
+      marks.set(sender, bytes === undefined ? Number.NEGATIVE_INFINITY : decodeNumber(receivedKey(sender), bytes));
+    }
+    for (const row of found) yield { ...row, isKnown: row.number <= (marks.get(row.from) as number) };
+  }
+}
+
+async function readWaiting(rows: Rows, urls: readonly string[]): Promise<(ForwardedLink | undefined)[]> {
+  const keys = urls.map(waitingKey);
+  const found = await readMany(rows, keys);
+  return found.map((bytes, i) => (bytes === undefined ? undefined : decodeWaiting(keys[i] as string, bytes)));
+}
+
+async function* scanWaiting(rows: Rows, host?: string): AsyncGenerator<ForwardedLink, void, undefined> {
+  const range = rowRange(ROW.waiting, host === undefined ? undefined : hostRange(host));
+  for await (const batch of readRange(rows, range)) {
+    for (const [key, bytes] of batch) yield decodeWaiting(key, bytes);
+  }
+}
+
+async function readMarks(rows: Rows): Promise<ForwardingMarks> {
+  const received: { from: string; through: number }[] = [];
+  for await (const batch of readRange(rows, rowRange(ROW.received))) {
+    for (const [key, bytes] of batch) received.push({ from: key.slice(1), through: decodeNumber(key, bytes) });
+  }
+  return { lastSent: await lastSent(rows), received };
+}

@@ -1,0 +1,204 @@
+import { type Fingerprint, TABLES, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
+
+/** A signature with its page, as it stands in the tables. */
+export interface SignatureEntry {
+  /** As `scopeHash`. */
+  readonly scope: number;
+  readonly fingerprint: Fingerprint;
+  /** As `digestOf` the URL. */
+  readonly digest: Fingerprint;
+  readonly textChars: number;
+  readonly isDuplicate: boolean;
+}
+
+/** Bytes of an entry: both halves of the signature, scope, both halves of the digest, length of the text and marks. */
+export const ENTRY_BYTES = 24;
+const WORDS = ENTRY_BYTES / 4;
+
+const IS_DUPLICATE = 0x8000_0000;
+/** The page has this signature no longer: hides older entries of the same page and signature. */
+const IS_REMOVAL = 0x4000_0000;
+/** Stands for entries of the same scope and bits that were left out. */
+const IS_CUT = 0x2000_0000;
+const MAX_CHARS = 0x1fff_ffff;
+
+/** Maximum signatures of one scope with the same 16 bits in a run, and duplicates among them; others are left out. */
+export const MAX_ALIKE = 1_024;
+export const MAX_DUPLICATES = 256;
+
+export function writeEntry(bytes: Buffer, at: number, entry: SignatureEntry, isRemoval: boolean): void {
+  const { scope, fingerprint, digest, textChars, isDuplicate } = entry;
+  const marks = (isDuplicate ? IS_DUPLICATE : 0) + (isRemoval ? IS_REMOVAL : 0);
+  bytes.writeUInt32BE(fingerprint.high, at);
+  bytes.writeUInt32BE(fingerprint.low, at + 4);
+  bytes.writeUInt32BE(scope, at + 8);
+  bytes.writeUInt32BE(digest.high, at + 12);
+  bytes.writeUInt32BE(digest.low, at + 16);
+  bytes.writeUInt32BE(marks + Math.min(textChars, MAX_CHARS), at + 20);
+}
+
+/** A word, as `readUInt32BE`, without the checks of that: entries are read by the million. */
+export const wordAt = (bytes: Uint8Array, at: number): number => intAt(bytes, at) >>> 0;
+const intAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+
+export function readEntry(bytes: Buffer, at: number): SignatureEntry {
+  const last = wordAt(bytes, at + 20);
+  return {
+    fingerprint: { high: wordAt(bytes, at), low: wordAt(bytes, at + 4) },
+    scope: wordAt(bytes, at + 8),
+    digest: { high: wordAt(bytes, at + 12), low: wordAt(bytes, at + 16) },
+    textChars: last & MAX_CHARS,
+    isDuplicate: last >= IS_DUPLICATE,
+  };
+}
+
+export const isRemovalAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_REMOVAL) !== 0;
+export const isCutAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_CUT) !== 0;
+
+/** Where entries of a scope with the same bits in a table lie: 32 bits, of which runs use the first ones. */
+export function placeOf(scope: number, part: number): number {
+  let hash = Math.imul(scope ^ Math.imul(part + 1, 0x9e3779b1), 0x85ebca6b);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The place of an entry in a table. */
+export const placeAt = (bytes: Buffer, at: number, table: number): number =>
+  placeOf(wordAt(bytes, at + 8), tableKeyOf(wordAt(bytes, at), wordAt(bytes, at + 4), table));
+
+/** The first bits of a place. */
+export const firstBits = (place: number, bits: number): number => (bits === 0 ? 0 : place >>> (32 - bits));
+
+/** One of the equal pieces in which a table is merged. */
+export interface MergedUnit {
+  readonly table: number;
+  /** Pieces of the table, as a power of two, and which one of them. */
+  readonly unitBits: number;
+  readonly unit: number;
+  /** Blocks of the table, as a power of two. */
+  readonly bits: number;
+  /** Nothing is older: removals have nothing left to hide. */
+  readonly isLast: boolean;
+}
+
+export interface MergedBlocks {
+  /** By number; empty ones are not among them. */
+  readonly blocks: Map<number, Buffer>;
+  readonly entries: number;
+}
+
+/**
+ * Merges the entries of a unit: of one page and signature the newest stays.
+ * @param sources newest first, the entries of each oldest first
+ */
+export function mergeEntries(sources: readonly Buffer[], merged: MergedUnit): MergedBlocks {
+  const { table, unitBits, unit, bits, isLast } = merged;
+  const newest = new EntrySet(sources.reduce((sum, { length }) => sum + length / ENTRY_BYTES, 0));
+  for (const bytes of sources) {
+    for (let at = bytes.length - ENTRY_BYTES; at >= 0; at -= ENTRY_BYTES) {
+      if (firstBits(placeAt(bytes, at, table), unitBits) === unit) newest.add(bytes, at);
+    }
+  }
+  const members = new Map<number, Buffer[]>();
+  for (const entry of newest.oldestFirst()) {
+    if (isLast && isRemovalAt(entry, 0)) continue;
+    const block = firstBits(placeAt(entry, 0, table), bits);
+    const list = members.get(block);
+    if (list === undefined) members.set(block, [entry]);
+    else list.push(entry);
+  }
+  const blocks = new Map<number, Buffer>();
+  let entries = 0;
+  for (const [block, list] of members) {
+    const kept = list.length > MAX_ALIKE ? cut(list, table) : list;
+    blocks.set(block, Buffer.concat(kept));
+    entries += kept.length;
+  }
+  return { blocks, entries };
+}
+
+/** Leaves out what is too much of one scope and part. Pages that represent themselves stay, the older ones first. */
+function cut(list: readonly Buffer[], table: number): Buffer[] {
+  const groups = new Map<string, Buffer[]>();
+  for (const entry of list) {
+    const { scope, fingerprint } = readEntry(entry, 0);
+    const key = `${scope} ${tableKeyOf(fingerprint.high, fingerprint.low, table)}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()].flatMap((group) => (group.length > MAX_ALIKE ? cutGroup(group, table) : group));
+}
+
+function cutGroup(group: readonly Buffer[], table: number): Buffer[] {
+  const isMark = (entry: Buffer): boolean => isRemovalAt(entry, 0) || isCutAt(entry, 0);
+  const { kept, isCut } = mostTelling(
+    group.filter((entry) => !isMark(entry)),
+    (entry) => readEntry(entry, 0).isDuplicate,
+  );
+  const marks = group.filter(isMark);
+  if (isCut && !marks.some((entry) => isCutAt(entry, 0))) marks.push(cutMark(group[0]!, table));
+  return [...marks, ...kept];
+}
+
+/** The first pages that represent themselves, and duplicates, as many as are kept of alike ones. */
+export function mostTelling<Item>(
+  items: readonly Item[],
+  isDuplicate: (item: Item) => boolean,
+): { readonly kept: Item[]; readonly isCut: boolean } {
+  if (items.length <= MAX_DUPLICATES) return { kept: [...items], isCut: false };
+  const own = items.filter((item) => !isDuplicate(item)).slice(0, MAX_ALIKE);
+  const places = Math.min(MAX_DUPLICATES, MAX_ALIKE - own.length);
+  const kept = [...own, ...items.filter(isDuplicate).slice(0, places)];
+  return { kept, isCut: kept.length < items.length };
+}
+
+function cutMark(like: Buffer, table: number): Buffer {
+  const { scope, fingerprint } = readEntry(like, 0);
+  const part = tableKeyOf(fingerprint.high, fingerprint.low, table);
+  const half = table % 2 === 0 ? part * 2 ** 16 : part;
+  const bytes = Buffer.alloc(ENTRY_BYTES);
+  bytes.writeUInt32BE(half, table < TABLES / 2 ? 0 : 4);
+  bytes.writeUInt32BE(scope, 8);
+  bytes.writeUInt32BE(IS_CUT, 20);
+  return bytes;
+}
+
+/** The newest entry of each page and signature: the one added first. */
+class EntrySet {
+  readonly #words: Int32Array;
+  readonly #slots: Int32Array;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#words = new Int32Array(capacity * WORDS);
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * capacity + 1))).fill(-1);
+  }
+
+  add(bytes: Buffer, at: number): void {
+    const words = this.#words;
+    const start = this.#count * WORDS;
+    for (let word = 0; word < WORDS; word++) words[start + word] = intAt(bytes, at + 4 * word);
+    const mask = this.#slots.length - 1;
+    let slot = (Math.imul(words[start + 1]! ^ words[start + 4]!, 0x9e3779b1) >>> 7) & mask;
+    for (; this.#slots[slot] !== -1; slot = (slot + 1) & mask) {
+      if (this.#isSame(this.#slots[slot]! * WORDS, start)) return;
+    }
+    this.#slots[slot] = this.#count++;
+  }
+
+  #isSame(a: number, b: number): boolean {
+    const words = this.#words;
+    for (let word = 0; word < WORDS - 1; word++) if (words[a + word] !== words[b + word]) return false;
+    return true;
+  }
+
+  /** In the reverse order of the calls. */
+  *oldestFirst(): Generator<Buffer> {
+    const bytes = Buffer.allocUnsafe(this.#count * ENTRY_BYTES);
+    for (let i = 0; i < this.#count * WORDS; i++) bytes.writeInt32BE(this.#words[i]!, 4 * i);
+    for (let i = this.#count - 1; i >= 0; i--) yield bytes.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES);
+  }
+}

@@ -1,0 +1,195 @@
+import { TABLES } from '../../../page/near/fingerprint-tables.ts';
+import { pack, unpack } from '../codecs/pack.ts';
+
+/** A table beside those of signatures: URLs by their digests. */
+export const URL_TABLE = TABLES;
+const RUN_TABLES = TABLES + 1;
+
+/** Signatures in five tables of blocks: four by 16 of their bits each, and their URLs. Blocks are never changed. */
+export interface Run {
+  readonly id: number;
+  readonly entries: number;
+  readonly urls: number;
+  /** Blocks of a table of signatures, and of that of URLs, as powers of two. */
+  readonly bits: number;
+  readonly urlBits: number;
+}
+
+/** A merge under way, into a run that is not read yet. */
+export interface Merge {
+  /** Ids of adjacent runs, the oldest first; none: the log. */
+  readonly inputs: readonly number[];
+  /** Last row of the log that is taken in. */
+  readonly through: number;
+  /** With what it has so far. */
+  readonly output: Run;
+  /** Whether nothing is older than its inputs. */
+  readonly isLast: boolean;
+  /** The next piece. */
+  readonly table: number;
+  readonly unit: number;
+}
+
+/** A run that is not read any more, and whose blocks are removed from here on. */
+export interface DroppedRun {
+  readonly run: Run;
+  readonly table: number;
+  readonly block: number;
+}
+
+export interface RunList {
+  /** Rises when what is read changes, before rows are removed: who has read meanwhile reads again. */
+  readonly generation: number;
+  readonly nextId: number;
+  /** The oldest first. */
+  readonly runs: readonly Run[];
+  readonly merges: readonly Merge[];
+  readonly dropped: readonly DroppedRun[];
+}
+
+export const NO_RUNS: RunList = { generation: 0, nextId: 1, runs: [], merges: [], dropped: [] };
+
+export interface RunSizes {
+  /** Entries of a log from which it becomes a run. */
+  readonly log: number;
+  /** Entries and URLs of a block, at most on average. */
+  readonly entries: number;
+  readonly urls: number;
+  /** Questions about a run before it gets a filter: a process that asks few has no use for one. */
+  readonly questions: number;
+}
+
+/** Blocks are of some two kilobytes, which PostgreSQL keeps in a row, without a second table. */
+export const RUN_SIZES: RunSizes = { log: 8_192, entries: 64, urls: 24, questions: 1_000 };
+
+const MAX_BITS = 24;
+/** Blocks of a piece, as a power of two. */
+const PIECE_BITS = 6;
+/** A run is merged with the younger ones once they have two thirds of its entries: runs are few, and seldom moved. */
+const LEAST_SHARE = 1.5;
+
+const bitsFor = (count: number, each: number): number =>
+  Math.min(MAX_BITS, Math.max(0, Math.ceil(Math.log2(count / each))));
+
+export const bitsOf = (run: Run, table: number): number => (table === URL_TABLE ? run.urlBits : run.bits);
+export const entriesOf = (run: Run, table: number): number => (table === URL_TABLE ? run.urls : run.entries);
+
+/** A run that has room for so much, as yet empty. */
+export const emptyRun = (id: number, { entries, urls }: Pick<Run, 'entries' | 'urls'>, sizes: RunSizes): Run => ({
+  id,
+  entries: 0,
+  urls: 0,
+  bits: bitsFor(entries, sizes.entries),
+  urlBits: bitsFor(urls, sizes.urls),
+});
+
+/** Pieces in which tables with so many blocks are merged, as a power of two: a block of the smallest input each. */
+export function unitBits(inputs: readonly number[], output: number): number {
+  return Math.min(output, Math.max(Math.min(...inputs), output - PIECE_BITS));
+}
+
+/** Begins the merges that are due: of a long log, and of the youngest runs that none has begun with. */
+export function planMerges(
+  list: RunList,
+  log: { readonly size: number; readonly last: number },
+  sizes: RunSizes,
+): RunList {
+  let { nextId } = list;
+  const merges = [...list.merges];
+  if (log.size >= sizes.log && !merges.some(({ inputs }) => inputs.length === 0)) {
+    const output = emptyRun(nextId++, { entries: log.size, urls: log.size }, sizes);
+    const isLast = list.runs.length === 0;
+    merges.push({ inputs: [], through: log.last, output, isLast, table: 0, unit: 0 });
+  }
+  const inputs = youngestToMerge(list);
+  if (inputs.length > 1) {
+    const sum = (of: 'entries' | 'urls'): number => inputs.reduce((total, run) => total + run[of], 0);
+    const output = emptyRun(nextId++, { entries: sum('entries'), urls: sum('urls') }, sizes);
+    const isLast = inputs[0] === list.runs[0];
+    merges.push({ inputs: inputs.map(({ id }) => id), through: 0, output, isLast, table: 0, unit: 0 });
+  }
+  return nextId === list.nextId ? list : { ...list, nextId, merges };
+}
+
+function youngestToMerge({ runs, merges }: RunList): Run[] {
+  const taken = new Set(merges.flatMap(({ inputs }) => inputs));
+  const found: Run[] = [];
+  let entries = 0;
+  for (const run of runs.toReversed()) {
+    if (taken.has(run.id) || (found.length > 0 && run.entries > LEAST_SHARE * entries)) break;
+    found.unshift(run);
+    entries += run.entries;
+  }
+  return found;
+}
+
+/** The next piece of a merge whose tables have so many pieces; `null`: it was the last. */
+export function nextPiece(
+  { table, unit }: Pick<Merge, 'table' | 'unit'>,
+  bits: number,
+): Pick<Merge, 'table' | 'unit'> | null {
+  if (unit + 1 < 2 ** bits) return { table, unit: unit + 1 };
+  return table + 1 < RUN_TABLES ? { table: table + 1, unit: 0 } : null;
+}
+
+/** The list once a merge has ended: its output is read in place of its inputs, whose blocks can go. */
+export function withMerged(list: RunList, { inputs, output }: Merge): RunList {
+  const gone = list.runs.filter(({ id }) => inputs.includes(id));
+  const at = inputs.length === 0 ? list.runs.length : list.runs.findIndex(({ id }) => id === inputs[0]);
+  const made = output.entries + output.urls > 0 ? [output] : [];
+  return {
+    ...list,
+    generation: list.generation + 1,
+    runs: list.runs.toSpliced(at, gone.length, ...made),
+    dropped: [...list.dropped, ...gone.map((run) => ({ run, table: 0, block: 0 }))],
+  };
+}
+
+type RunTuple = readonly [id: number, entries: number, urls: number, bits: number, urlBits: number];
+const tupleOf = ({ id, entries, urls, bits, urlBits }: Run): RunTuple => [id, entries, urls, bits, urlBits];
+const runOf = ([id, entries, urls, bits, urlBits]: RunTuple): Run => ({ id, entries, urls, bits, urlBits });
+
+type MergeTuple = readonly [number[], through: number, RunTuple, isLast: boolean, table: number, unit: number];
+type DroppedTuple = readonly [RunTuple, table: number, block: number];
+
+export function encodeRuns({ generation, nextId, runs, merges, dropped }: RunList): Buffer {
+  return pack([
+    generation,
+    nextId,
+    runs.map(tupleOf),
+    merges.map(({ inputs, through, output, isLast, table, unit }) => [
+      inputs,
+      through,
+      tupleOf(output),
+      isLast,
+      table,
+      unit,
+    ]),
+    dropped.map(({ run, table, block }) => [tupleOf(run), table, block]),
+  ]);
+}
+
+/** Throws for bytes that are no list of runs. */
+export function decodeRuns(bytes: Uint8Array): RunList {
+  const [generation, nextId, runs, merges, dropped] = unpack(bytes) as [
+    number,
+    number,
+    RunTuple[],
+    MergeTuple[],
+    DroppedTuple[],
+  ];
+  return {
+    generation,
+    nextId,
+    runs: runs.map(runOf),
+    merges: merges.map(([inputs, through, output, isLast, table, unit]) => ({
+      inputs,
+      through,
+      output: runOf(output),
+      isLast,
+      table,
+      unit,
+    })),
+    dropped: dropped.map(([run, table, block]) => ({ run: runOf(run), table, block })),
+  };
+}

@@ -1,0 +1,119 @@
+import type { KeyRange } from '../../core/domain/url/canonical/url-key.ts';
+import type { OrderedRows, RowSnapshot } from '../../core/ports/ordered-rows.ts';
+
+export type Rows = OrderedRows;
+export type Snapshot = RowSnapshot;
+
+export const snapshotOf = (rows: Rows): Snapshot => rows.snapshot();
+
+/** Keys per call into the storage: enough to hide the cost of the call, few enough not to hold up other calls. */
+const READ_WINDOW = 1_000;
+
+/** Bytes that an iterator reads ahead. */
+const READ_AHEAD_BYTES = 256 * 1024;
+
+/**
+ * Values in the order of `keys`, read in sorted order: neighbours share blocks, which makes sorted reads a third
+ * cheaper.
+ */
+export function readMany(rows: Rows, keys: readonly string[], snapshot?: Snapshot): Promise<(Buffer | undefined)[]> {
+  const options = snapshot === undefined ? {} : { snapshot };
+  return inKeyOrder<Buffer | undefined>(keys, (window) => rows.getMany(window, options));
+}
+
+/** As {@link readMany}, without transferring values. */
+export function existMany(rows: Rows, keys: readonly string[]): Promise<boolean[]> {
+  return inKeyOrder(keys, (window) => rows.hasMany(window));
+}
+
+async function inKeyOrder<T>(keys: readonly string[], read: (window: string[]) => Promise<T[]>): Promise<T[]> {
+  const order = Array.from(keys, (_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : 1));
+  const answers = new Array<T>(keys.length);
+  for (let start = 0; start < order.length; start += READ_WINDOW) {
+    const window = order.slice(start, start + READ_WINDOW);
+    const values = await read(window.map((i) => keys[i]!));
+    for (let i = 0; i < window.length; i++) answers[window[i]!] = values[i]!;
+  }
+  return answers;
+}
+
+/**
+ * The rows of a range as of now, in batches. The iterator is closed however the loop ends.
+ * @param limit maximum number of rows
+ * @param reverse the last row first
+ */
+export async function* readRange(
+  rows: Rows,
+  range: KeyRange,
+  limit = Number.POSITIVE_INFINITY,
+  reverse = false,
+): AsyncGenerator<[string, Buffer][], void, undefined> {
+  if (limit <= 0) return;
+  const options = { ...bounds(range), limit: Number.isFinite(limit) ? limit : -1, reverse };
+  const iterator = rows.iterator(options);
+  try {
+    for (;;) {
+      const batch = await iterator.nextv(READ_WINDOW);
+      if (batch.length === 0) return;
+      yield batch;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** The keys of a range as of now, in windows; the values are not transferred. */
+export async function* keysOfRange(rows: Rows, range: KeyRange, window: number): AsyncGenerator<string[]> {
+  const iterator = rows.keys(bounds(range));
+  try {
+    let keys: string[] = [];
+    for (;;) {
+      const read = await iterator.nextv(READ_WINDOW);
+      for (const key of read) keys.push(key);
+      if (keys.length >= window || (read.length === 0 && keys.length > 0)) {
+        yield keys;
+        keys = [];
+      }
+      if (read.length === 0) return;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** A cursor over the keys of a range, in key order; must be closed. */
+export interface KeyCursor {
+  /** The next keys, none at the end. */
+  next(count: number): Promise<string[]>;
+  /** Moves to the first key at or after `key`. */
+  seek(key: string): void;
+  close(): Promise<void>;
+}
+
+export function openKeys(rows: Rows, { from, to }: KeyRange, snapshot: Snapshot): KeyCursor {
+  const iterator = rows.keys({ gte: from, lt: to, snapshot });
+  return {
+    next: (count) => iterator.nextv(count),
+    seek: (key) => iterator.seek(key),
+    close: () => iterator.close(),
+  };
+}
+
+/** Number of rows in a range; the values are not transferred. */
+export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
+  const iterator = rows.keys(bounds(range));
+  let count = 0;
+  try {
+    for (;;) {
+      const { length } = await iterator.nextv(READ_WINDOW);
+      if (length === 0) return count;
+      count += length;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+function bounds({ from, to }: KeyRange) {
+  return { gte: from, lt: to, highWaterMarkBytes: READ_AHEAD_BYTES };
+}
