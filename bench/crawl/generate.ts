@@ -4,7 +4,7 @@ import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/da
 import { DAY_MS, HOUR_MS } from '../../src/core/domain/time.ts';
 import type { GenerateOptions } from '../../src/core/steps/generate/generate.ts';
 import { openCrawler } from '../../src/crawler/index.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { median } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

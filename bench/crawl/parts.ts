@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { factsAfter } from '../../src/core/steps/facts/host-observations.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { cpuUsACall } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { encodeParsed } from '../../src/core/plugin-host/parsing/encode-parsed.ts';
 import { createFileSegmentStore } from '../../src/store/files/segments/segment-store.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';

@@ -4,7 +4,7 @@ import { newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/domain/time.ts';
 import type { CrawlDbPut } from '../../src/core/ports/crawl-db.ts';
 import { noted } from '../../src/core/steps/facts/change-feed.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { cpuUs, inTurn } from '../harness/cost.ts';
 import { type Bench, measurement } from '../harness/measurement.ts';
 import { silent, withFolder } from '../harness/places.ts';

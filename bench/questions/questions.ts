@@ -5,7 +5,7 @@ import { defaultConfig } from '../../src/core/config/load.ts';
 import { type CrawlDatum, newDatum, type Visit } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/domain/time.ts';
 import { openCrawler } from '../../src/crawler/index.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { DB_FORMAT_VERSION } from '../../src/store/rows/format.ts';
 import { cheapest } from '../harness/cost.ts';
 import { type Bench, measurement, type Note } from '../harness/measurement.ts';

@@ -3,7 +3,7 @@ import { newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/core/domain/time.ts';
 import { planGrowingBloom } from '../../src/core/domain/url/bloom/bloom-leaf.ts';
 import { HotUrls, type UrlCache, WeightedUrls } from '../../src/core/domain/url/cache/weighted-urls.ts';
-import { openLevelCrawlDb } from '../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../src/store/leveldb/open-rows.ts';
 import { createSeenUrls } from '../../src/store/rows/seen/seen-urls.ts';
 import { cpuUs, percent } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';

@@ -10,7 +10,7 @@ import { refuseStoredSegments } from '../../operations/state/segments-mark.ts';
 import { onSnapshot } from '../../operations/state/state-copy.ts';
 import { requireCrawlDb } from '../../operations/state/state-folder.ts';
 import { copySegment, isSameSegment, segmentIds, segmentInfo } from '../../store/files/care/segment-care.ts';
-import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import { dumpLines, importLines, type TransferSummary } from './db-transfer.ts';
 
 export interface MergeSummary extends TransferSummary {

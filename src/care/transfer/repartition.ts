@@ -11,7 +11,7 @@ import type { Log } from '../../core/ports/log.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { temporaryState } from '../../operations/state/state-copy.ts';
 import { domainOf } from '../../operations/system/domain-of.ts';
-import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import { dumpLines, importLines } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
 

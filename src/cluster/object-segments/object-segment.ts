@@ -9,7 +9,7 @@ import type {
   WarcPointer,
   WireResponse,
 } from '../../core/ports/segment-store.ts';
-import type { FileSegment } from '../../store/files/segments/segment.ts';
+import type { FileSegment } from '../../store/files/segments/segment-store.ts';
 import type { ChangeOfSegment, SealedWriter } from './sealed-writer.ts';
 import type { StoredResponses } from './stored-responses.ts';
 

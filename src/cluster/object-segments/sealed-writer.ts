@@ -1,4 +1,4 @@
-import type { FileSegment } from '../../store/files/segments/segment.ts';
+import type { FileSegment } from '../../store/files/segments/segment-store.ts';
 import { warcSizes } from '../../store/files/warc/warc-writer.ts';
 import type { ManifestHolder } from './manifest-holder.ts';
 import type { Sealer } from './sealer.ts';

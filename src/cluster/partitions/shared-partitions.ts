@@ -11,8 +11,8 @@ import {
   readClusterMark,
   writeClusterMark,
 } from '../../operations/state/cluster-mark.ts';
+import { isHalfImported } from '../../store/rows/format.ts';
 import { inboxWrites } from '../../store/rows/forwarding/forwarding-rows.ts';
-import { isHalfImported } from '../../store/rows/writing/half-import.ts';
 import type { CrawlStore } from '../servers/crawl-store.ts';
 import { requireSharedDb, type SharedPlace } from '../workers/open-shared-db.ts';
 import { changeShared } from '../workers/shared-text.ts';

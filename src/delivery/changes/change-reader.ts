@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import { type FeedCursor, isBehind, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
-import { activityStamp } from '../../store/leveldb/activity.ts';
+import { activityStamp } from '../../store/leveldb/holder.ts';
 import { type ChangesFilter, type ChangesQuery, type ChangeView, endOf, type FeedView } from './changes.ts';
 
 /** The change feed, read in this process or through the one that holds the crawl db. */

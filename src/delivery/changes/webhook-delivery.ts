@@ -1,12 +1,14 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageVersion } from '../../core/config/package-version.ts';
 import { numberOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { WebhookCursor } from '../../core/ports/webhook.ts';
+import type { WebhookCursor, WebhookCursors } from '../../core/ports/webhook.ts';
 import { refuseSpread } from '../../operations/state/cluster-mark.ts';
 import { systemClock } from '../../operations/system/clock.ts';
-import { createWebhookCursors, newSource } from '../../store/files/webhook-cursors.ts';
+import { fileError, replaceFile } from '../../store/files/durable-file.ts';
 import { createWebhook } from '../webhook/webhook.ts';
 import {
   type ChangeReaderOptions,
@@ -181,3 +183,48 @@ function faultOf(url: string): string | null {
     ? null
     : 'the URL may not hold a user name and password; messages are signed instead';
 }
+
+/** Version of the file; a change that older versions cannot read raises it. */
+const VERSION = 1;
+
+/** One small file per webhook, named by a digest of its URL: URLs of webhooks are secrets, and are not stored. */
+function createWebhookCursors(dir: string): WebhookCursors {
+  const fileOf = (url: string): string =>
+    join(dir, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`);
+  return {
+    async load(url) {
+      const file = fileOf(url);
+      let text: string;
+      try {
+        text = readFileSync(file, 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+        throw fileError(file, error);
+      }
+      return cursorOf(file, text);
+    },
+    async save(url, { source, seq, begun }) {
+      mkdirSync(dir, { recursive: true });
+      replaceFile(fileOf(url), `${JSON.stringify({ version: VERSION, source, seq, begun })}\n`);
+    },
+  };
+}
+
+function cursorOf(file: string, text: string): WebhookCursor {
+  const refuse = (what: string): never => {
+    throw new CrawlError('usage-invalid', `${file}: ${what}; --since N says where to begin once it is removed`);
+  };
+  let stored: Partial<WebhookCursor & { version: number }> | null;
+  try {
+    stored = JSON.parse(text) as typeof stored;
+  } catch {
+    return refuse('a JSON object was expected');
+  }
+  const { version, source, seq, begun } = stored ?? {};
+  if (typeof version === 'number' && version > VERSION) return refuse(`version ${version} is of a newer incrawl`);
+  if (typeof source !== 'string' || !Number.isSafeInteger(seq)) return refuse('source and seq were expected');
+  return { source, seq: seq as number, ...(Number.isSafeInteger(begun) ? { begun: begun as number } : {}) };
+}
+
+/** A random, unique name for this crawl. */
+const newSource = (): string => randomBytes(6).toString('hex');

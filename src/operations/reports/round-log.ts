@@ -10,8 +10,7 @@ import type { Log } from '../../core/ports/log.ts';
 import { type RoundHosts, sumOfHosts } from '../../core/steps/counters/round-hosts.ts';
 import { statsOf } from '../../core/steps/records/stats.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../core/steps/round-summary.ts';
-import { keptLog } from '../../store/files/kept-log.ts';
-import { appendLine, lastLines } from '../../store/files/line-log.ts';
+import { appendLine, keptLog, lastLines } from '../../store/files/line-log.ts';
 
 /** A finished round, a line of `reports/rounds.jsonl`: its counts, and those of the crawl db afterwards. */
 export interface RoundEntry extends RoundCounts {

@@ -4,7 +4,7 @@ import type { Config } from '../../core/config/schema.ts';
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Log } from '../../core/ports/log.ts';
-import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import { type AskedDb, ofOnePart } from '../deps.ts';
 import { readClusterMark } from './cluster-mark.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Log } from '../../core/ports/log.ts';
-import { openLevelCrawlDb } from '../../store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import { nearPlan } from '../dedup/dedup-settings.ts';
 import { configuredFilter } from './seen-urls.ts';

@@ -1,11 +1,20 @@
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { ownFolder } from '../../store/files/locks/folder-lock.ts';
-import { shadowSegments } from '../../store/files/segments/shadow-segments.ts';
-import { shareFile } from '../../store/files/share-file.ts';
+import { LOCK, ownFolder } from '../../store/files/locks/folder-lock.ts';
+import { INFO, isFinished, readMark } from '../../store/files/segments/segment-folder.ts';
 import { snapshotDb } from '../../store/leveldb/db-snapshot.ts';
 import { markDryCopy } from './segments-mark.ts';
 
@@ -114,4 +123,50 @@ export function temporaryState(what: string): TemporaryState {
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
+}
+
+/**
+ * Makes a copy of the segments of a folder that can be changed without the originals. Finished segments share their
+ * files; those that may still be written are copied.
+ * @param written ids of segments that will be written in the copy, finished or not
+ */
+function shadowSegments(from: string, to: string, written: readonly string[]): void {
+  if (!existsSync(from)) return;
+  for (const { name: id } of readdirSync(from, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+    const folder = join(from, id);
+    const isShared = !written.includes(id) && isDone(folder);
+    mkdirSync(join(to, id), { recursive: true });
+    // Outcomes before the responses that they point at: they are appended in that order.
+    for (const name of readdirSync(folder).sort().reverse()) {
+      if (name.startsWith(LOCK)) continue;
+      if (isShared && name !== INFO) shareFile(join(folder, name), join(to, id, name));
+      else copyFileSync(join(folder, name), join(to, id, name), constants.COPYFILE_FICLONE);
+    }
+  }
+}
+
+function isDone(folder: string): boolean {
+  try {
+    return isFinished(folder) && readMark(folder).info.state === 'updated';
+  } catch {
+    // Readers of the copy get an error.
+    return false;
+  }
+}
+
+/**
+ * Makes a second name for a file that is no longer written: a hard link where the file system can, else a symbolic
+ * link, else a copy. Removing it leaves the file alone. Throws `ENOENT` when the file is gone.
+ * @param from absolute
+ */
+export function shareFile(from: string, to: string): void {
+  for (const share of [linkSync, symlinkSync]) {
+    try {
+      share(from, to);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
+    }
+  }
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
 }

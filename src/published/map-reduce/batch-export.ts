@@ -1,10 +1,12 @@
 // published/map-reduce/: jobs for Hadoop Streaming, their input, and their runs on this machine.
 
-import { readdirSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { createWriteStream, readdirSync } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { writeGzipShards } from '../../store/files/gzip-shards.ts';
 import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 
 /** What a batch reads: signatures of pages, or links between them. */
@@ -74,4 +76,58 @@ function requireEmpty(folder: string, place: string): void {
   if (names.length > 0) {
     throw new CrawlError('usage-invalid', `the folder ${place} is not empty: name a new one, or remove it first`);
   }
+}
+
+interface ShardOptions {
+  /** Existing folder. */
+  readonly folder: string;
+  /** Name of a shard, by its number from 0. */
+  readonly nameOf: (shard: number) => string;
+  /** Lines of a shard; the last one may have fewer. */
+  readonly lines: number;
+}
+
+interface Shards {
+  readonly files: readonly string[];
+  readonly lines: number;
+  /** As compressed. */
+  readonly bytes: number;
+}
+
+/** Characters handed to the compressor together. */
+const BLOCK_CHARS = 2 ** 16;
+
+/**
+ * Writes lines into gzip files one after the other, so that one is open at a time. The same lines give the same bytes.
+ * At least one file is written.
+ */
+async function writeGzipShards(lines: AsyncIterable<string>, options: ShardOptions): Promise<Shards> {
+  const source = lines[Symbol.asyncIterator]();
+  const files: string[] = [];
+  let [count, bytes] = [0, 0];
+  let next = await source.next();
+  async function* shard(): AsyncGenerator<string> {
+    let block = '';
+    for (let left = options.lines; left > 0 && !next.done; left--) {
+      block += `${next.value}\n`;
+      count++;
+      next = await source.next();
+      if (block.length < BLOCK_CHARS) continue;
+      yield block;
+      block = '';
+    }
+    if (block !== '') yield block;
+  }
+  try {
+    do {
+      const name = options.nameOf(files.length);
+      const file = join(options.folder, name);
+      await pipeline(Readable.from(shard()), createGzip(), createWriteStream(file));
+      bytes += (await stat(file)).size;
+      files.push(name);
+    } while (!next.done);
+  } finally {
+    await source.return?.();
+  }
+  return { files, lines: count, bytes };
 }

@@ -1,3 +1,5 @@
+// store/leveldb/: a crawl db in LevelDB: opening, lock, snapshot and repair of its files.
+
 import { existsSync } from 'node:fs';
 import { appendFile, cp, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,12 +9,11 @@ import type { Finding } from '../../core/domain/findings.ts';
 import type { Report, RowCounts } from '../../core/ports/crawl-db.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { retimeEntries } from '../rows/care/feed-care.ts';
-import { isHalfRepaired } from '../rows/care/half-repaired.ts';
 import { type RepairedRows, repairRows } from '../rows/care/repair-rows.ts';
 import { verifyRows } from '../rows/care/verify-rows.ts';
+import { isHalfRepaired } from '../rows/format.ts';
 import type { Rows } from '../rows/rows.ts';
-import { removeHolder } from './holder.ts';
-import { crawlDbError } from './level-errors.ts';
+import { crawlDbError, removeHolder } from './holder.ts';
 import { type LevelCrawlDbOptions, openLevelRows } from './open-rows.ts';
 
 /** On Node `Level` is `ClassicLevel`; its types have only what browsers have too. */

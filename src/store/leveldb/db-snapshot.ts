@@ -5,7 +5,7 @@ import { Level } from 'level';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { type Rows, readRange } from '../rows/rows.ts';
-import { crawlDbError } from './level-errors.ts';
+import { crawlDbError } from './holder.ts';
 
 interface CopiedRows {
   readonly rows: number;

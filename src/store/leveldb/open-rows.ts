@@ -13,11 +13,11 @@ import type {
   RowWrite,
 } from '../../core/ports/ordered-rows.ts';
 import { checkFormat, FOREIGN, hasFormat, isForeign, migrate, writeFormat } from '../rows/format.ts';
-import type { CrawlDbFeatures } from '../rows/open-crawl-db.ts';
+import { type CrawlDbFeatures, openCrawlDbOn } from '../rows/open-crawl-db.ts';
 import type { Rows } from '../rows/rows.ts';
+import type { RowsCrawlDb } from '../rows/rows-crawl-db.ts';
 import { TABLE } from './db-snapshot.ts';
-import { isHeldBriefly, lockedError, writeHolder } from './holder.ts';
-import { crawlDbError, isLocked } from './level-errors.ts';
+import { crawlDbError, isHeldBriefly, isLocked, lockedError, removeHolder, writeHolder } from './holder.ts';
 
 const LOG_FILE = /^\d+\.log$/;
 const KEPT = /^\d+\.log\.kept-\d+$/;
@@ -241,7 +241,7 @@ async function openChecked(options: LevelCrawlDbOptions, prepare: (rows: Rows) =
 }
 
 /** Only for the message that other processes print, so a failure is logged and the db is opened all the same. */
-export async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
+async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
   try {
     await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);
   } catch (error) {
@@ -266,7 +266,7 @@ const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
  * and 2 MiB. Blocks of 16 KiB take a quarter less of the disk, but a sixth more CPU a read and 30 MB more memory. Up to
  * a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
  */
-export async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
   refuseWithoutCurrent(dir);
   let readings = 0;
   for (let tries = 1; ; tries++) {
@@ -310,4 +310,19 @@ function refuseWithoutCurrent(dir: string): void {
   if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
     return;
   throw new CrawlError('db-corrupt', `the crawl db is damaged: ${dir} has tables, but no file CURRENT`);
+}
+
+/**
+ * Opens or creates a crawl db on LevelDB. Rejects with `CrawlError`: `db-locked` (another process has it; the message
+ * names it), `db-version` (a format that is not known), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
+ */
+export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<RowsCrawlDb> {
+  const { dir } = options;
+  const rows = await openUnchecked(options);
+  return openCrawlDbOn(rows, {
+    ...options,
+    name: dir,
+    onOpen: () => noteHolder(options),
+    onClose: () => removeHolder(dir),
+  });
 }

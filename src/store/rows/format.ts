@@ -3,8 +3,8 @@
 import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import type { Log } from '../../core/ports/log.ts';
 import { isFinding, storedRecord } from './care/stored-record.ts';
-import { FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
-import { type Rows, readRange } from './rows.ts';
+import { COUNTERS_KEY, FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
+import { existMany, type RowSink, type Rows, readRange } from './rows.ts';
 
 /** Brings rows of one format to the next. One that is cut short is run again, from its beginning. */
 export type FormatStep = (rows: Rows) => Promise<void>;
@@ -84,4 +84,51 @@ export async function migrate(rows: Rows, version: number, log: Log, steps = STE
 
 export function writeFormat(rows: Rows, version = DB_FORMAT_VERSION): Promise<void> {
   return rows.put(FORMAT_KEY, Buffer.from(String(version)), { sync: true });
+}
+
+/** Present while a repair is under way. After a crash of the repair it keeps the db from opening. */
+export const REPAIRING_KEY = `${ROW.meta}repairing`;
+
+/** Whether a repair was begun and not ended. */
+export async function isHalfRepaired(rows: Rows): Promise<boolean> {
+  return (await existMany(rows, [REPAIRING_KEY]))[0] === true;
+}
+
+/** Rejects with `db-corrupt` when a repair was cut short. */
+export async function refuseHalfRepaired(rows: Rows, dir: string): Promise<void> {
+  if (await isHalfRepaired(rows)) {
+    throw new CrawlError('db-corrupt', `the repair of ${dir} was cut short; "incrawl repair" begins it again`);
+  }
+}
+
+/** Present while an import is under way: part of a crawl db would look like a whole one. */
+const IMPORTING_KEY = `${ROW.meta}importing`;
+
+export const IMPORT_CUT_SHORT = 'an import was cut short; open the crawl db again, which removes its rows';
+
+export function stageImporting(sink: RowSink, isImporting: boolean): void {
+  if (isImporting) sink.put(IMPORTING_KEY, Buffer.from('1'));
+  else sink.del(IMPORTING_KEY);
+}
+
+/** Whether an import is under way, or was cut short. */
+export const isHalfImported = async (rows: Rows): Promise<boolean> =>
+  (await existMany(rows, [IMPORTING_KEY]))[0] === true;
+
+/**
+ * Empties a crawl db whose import was cut short: it was empty before. Killed half way, it is repeated at the next
+ * start.
+ */
+export async function undoHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
+  if (!(await isHalfImported(rows))) return;
+  log.warn('an import was cut short; its rows are removed', { name });
+  for (const kind of Object.values(ROW)) {
+    if (kind === ROW.meta) continue;
+    const { from, to } = rowRange(kind);
+    await rows.clear({ gte: from, lt: to });
+  }
+  await rows.batch(
+    [COUNTERS_KEY, IMPORTING_KEY].map((key) => ({ type: 'del', key })),
+    { sync: true },
+  );
 }

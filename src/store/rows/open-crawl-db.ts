@@ -1,15 +1,12 @@
 import type { BloomPlan } from '../../core/domain/url/bloom/bloom-leaf.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { SharedSeenFilter } from '../../core/ports/seen-filter.ts';
-import { refuseHalfRepaired } from './care/half-repaired.ts';
-import { checkFormat, migrate } from './format.ts';
+import { checkFormat, migrate, refuseHalfRepaired, undoHalfImport } from './format.ts';
 import { type NearPlan, openFingerprintTables } from './near/fingerprint-tables.ts';
-import { rowFault } from './row-fault.ts';
-import type { Rows } from './rows.ts';
+import { type Rows, rowFault } from './rows.ts';
 import { RowsCrawlDb } from './rows-crawl-db.ts';
-import { openSeenFilter } from './seen/open-seen-filter.ts';
+import { openSeenFilter } from './seen/seen-filter.ts';
 import { BatchWriter } from './writing/batch-writer.ts';
-import { undoHalfImport } from './writing/half-import.ts';
 
 /** The parts of a crawl db that are kept only when asked for. */
 export interface CrawlDbFeatures {

@@ -24,7 +24,7 @@ import type {
 import type { FingerprintTables } from '../../core/ports/fingerprint-tables.ts';
 import type { Forwarding } from '../../core/ports/partitions/forwarding.ts';
 import type { SeenFilter } from '../../core/ports/seen-filter.ts';
-import { readFamilies, scanFamilies } from './codecs/family-rows.ts';
+import { readFamilies, readShares, scanFamilies } from './codecs/family-rows.ts';
 import {
   dueNewRange,
   dueRange,
@@ -40,15 +40,11 @@ import {
 } from './codecs/keys.ts';
 import { decodeRecord } from './codecs/record-codec.ts';
 import { decodeHost, decodeLinks, decodeSegment, dueEntryOf, leaseOf } from './codecs/row-codecs.ts';
-import { readShares } from './codecs/share-rows.ts';
 import { forwardingOn } from './forwarding/forwarding-rows.ts';
-import { mostChanging, recordsAtPlaces, recordsOfMarks } from './indexes/find-rows.ts';
-import { dueOfGroup } from './indexes/group-due.ts';
+import { dueOfGroup, mostChanging, recordsAtPlaces, recordsOfMarks, scanRange } from './indexes/find-rows.ts';
 import { isIndexedState, markRange } from './indexes/index-rows.ts';
-import { spreadView } from './indexes/spread-cells.ts';
-import { hostView } from './indexes/tallies.ts';
+import { hostView, spreadView } from './indexes/tallies.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from './rows.ts';
-import { scanRange } from './scan-range.ts';
 import { type BatchWriter, storedFact } from './writing/batch-writer.ts';
 import { readChanges } from './writing/change-log.ts';
 

@@ -1,3 +1,6 @@
+import { Packr } from 'msgpackr/pack';
+import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
 import type { KeyRange } from '../../core/domain/url/canonical/url-key.ts';
 import type { OrderedRows, RowSnapshot } from '../../core/ports/ordered-rows.ts';
 
@@ -116,4 +119,52 @@ export async function countRange(rows: Rows, range: KeyRange): Promise<number> {
 
 function bounds({ from, to }: KeyRange) {
   return { gte: from, lt: to, highWaterMarkBytes: READ_AHEAD_BYTES };
+}
+
+/**
+ * An error that left the crawl db. The storage's own are `CrawlError`s already, and a `TypeError` is a mistake of the
+ * caller: both stay what they are. Anything else is a fault of the crawl db.
+ */
+export function rowFault(error: unknown): Error {
+  if (error instanceof CrawlError || error instanceof TypeError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new CrawlError('internal', `the crawl db failed: ${text}`, { cause: error });
+}
+
+/** Takes the rows of a batch: the storage's own batch. */
+export interface RowSink {
+  put(key: string, value: Buffer): unknown;
+  del(key: string): unknown;
+}
+
+/** Adds rows to every batch with URLs that are new to the crawl db. */
+export interface NewUrlWatcher {
+  stage(sink: RowSink, urls: readonly string[]): Promise<void>;
+}
+
+/** A record before and after a batch; `null`: there was, or is, none. */
+export interface RecordChange {
+  readonly before: CrawlDatum | null;
+  readonly after: CrawlDatum | null;
+}
+
+/** Adds rows to every batch that changes records. */
+export interface RecordWatcher {
+  /** Resolves with what is called once the batch is written; a batch that is not leaves no trace. */
+  stage(sink: RowSink, changes: readonly RecordChange[]): Promise<() => void>;
+}
+
+// Without the native addition for long texts, which no row has: loading it takes longer than a query.
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+
+/** MessagePack without shared structures: every row can be decoded by itself, in any thread. */
+export function pack(tuple: readonly unknown[]): Buffer {
+  return packr.pack(tuple);
+}
+
+/** Throws an error of the decoder for bytes that are no tuple. */
+export function unpack(bytes: Uint8Array): unknown[] {
+  const tuple: unknown = packr.unpack(bytes);
+  if (!Array.isArray(tuple)) throw new TypeError('the row is not a tuple');
+  return tuple;
 }

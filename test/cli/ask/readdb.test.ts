@@ -8,7 +8,7 @@ import { questionOf } from '../../../src/cli/readdb/flags.ts';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { DbStats, Explanation, RecordView } from '../../../src/crawler/index.ts';
 import type { GroupView, RecordRow } from '../../../src/crawler/views.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/open-rows.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { json, run, start } from '../../support/program.ts';
 import { workDir } from '../../support/work-dir.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { PageChange } from '../../../src/core/domain/crawl/change/page-change.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/open-rows.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

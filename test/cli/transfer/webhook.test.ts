@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/crawler/index.ts';
 import { ofOnePart } from '../../../src/operations/deps.ts';
 import { crawlReader } from '../../../src/query/questions.ts';
 import { answerQuestions, questionsPath } from '../../../src/remote/questions/answer-questions.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/open-rows.ts';
 import { changeOf } from '../../contracts/crawl-db-exam.ts';
 import { type HookReceiver, startHookReceiver } from '../../site/hook-receiver.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { verifyWarc } from '../../../src/store/files/care/verify-segment.ts';
 import { readFrames } from '../../../src/store/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../../src/store/files/segments/segment-store.ts';
-import { verifyWarc } from '../../../src/store/files/warc/verify-warc.ts';
 import {
   all,
   encodedRecord,

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogFields } from '../../../src/core/ports/log.ts';
 import type { Segment, WarcPointer } from '../../../src/core/ports/segment-store.ts';
+import { verifyWarc } from '../../../src/store/files/care/verify-segment.ts';
 import { createFileSegmentStore } from '../../../src/store/files/segments/segment-store.ts';
-import { verifyWarc } from '../../../src/store/files/warc/verify-warc.ts';
 import {
   all,
   encodedRecord,

@@ -5,10 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/core/domain/findings.ts';
 import { urlKey } from '../../../src/core/domain/url/canonical/url-key.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../../src/store/leveldb/db-care.ts';
-import { openLevelRows } from '../../../src/store/leveldb/open-rows.ts';
-import { changeKey, FEED_ENDS_KEY } from '../../../src/store/rows/codecs/change-rows.ts';
+import { openLevelCrawlDb, openLevelRows } from '../../../src/store/leveldb/open-rows.ts';
 import { familiesKey } from '../../../src/store/rows/codecs/family-rows.ts';
 import {
   COUNTERS_KEY,
@@ -21,8 +19,9 @@ import {
   rowRange,
 } from '../../../src/store/rows/codecs/keys.ts';
 import { encodeSegment } from '../../../src/store/rows/codecs/row-codecs.ts';
-import { encodeOutbox } from '../../../src/store/rows/forwarding/forwarding-codec.ts';
+import { encodeOutbox } from '../../../src/store/rows/forwarding/forwarding-rows.ts';
 import type { Rows } from '../../../src/store/rows/rows.ts';
+import { changeKey, FEED_ENDS_KEY } from '../../../src/store/rows/writing/change-log.ts';
 import { changeOf, contentOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { linkTo } from '../../contracts/partitions/forwarding.contract.ts';
 import { temporaryFolders } from '../files/temporary-folder.ts';

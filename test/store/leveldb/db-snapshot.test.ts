@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { afterAll, describe, expect, it } from 'vitest';
-import { shareFile } from '../../../src/store/files/share-file.ts';
+import { shareFile } from '../../../src/operations/state/state-copy.ts';
 import { snapshotDb } from '../../../src/store/leveldb/db-snapshot.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-snapshots-'));

@@ -1,7 +1,7 @@
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CrawlDbBatch } from '../../../src/core/ports/crawl-db.ts';
-import { crawlDbError } from '../../../src/store/leveldb/level-errors.ts';
+import { crawlDbError } from '../../../src/store/leveldb/holder.ts';
 import { LevelRows } from '../../../src/store/leveldb/open-rows.ts';
 import type { Rows } from '../../../src/store/rows/rows.ts';
 import { BatchWriter } from '../../../src/store/rows/writing/batch-writer.ts';

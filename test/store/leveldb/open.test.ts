@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
 import { holderFile } from '../../../src/store/leveldb/holder.ts';
-import { openLevelRows, openStoredRows } from '../../../src/store/leveldb/open-rows.ts';
+import { openLevelCrawlDb, openLevelRows, openStoredRows } from '../../../src/store/leveldb/open-rows.ts';
 import { FORMAT_VERSION_FACT, recordKey } from '../../../src/store/rows/codecs/keys.ts';
-import { pack } from '../../../src/store/rows/codecs/pack.ts';
 import { RECORD_VERSION } from '../../../src/store/rows/codecs/record-codec.ts';
+import { pack } from '../../../src/store/rows/rows.ts';
 import { contentOf, listOf, visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { openAt, SILENT, temporaryDir } from './temporary-db.ts';
 

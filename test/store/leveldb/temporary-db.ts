@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import type { Log } from '../../../src/core/ports/log.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/open-rows.ts';
 import { afterThisTest } from '../../support/ends.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

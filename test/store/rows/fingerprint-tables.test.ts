@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { Finding } from '../../../src/core/domain/findings.ts';
 import { parseFingerprint } from '../../../src/page/near/fingerprint-tables.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
 import { repairDb, verifyDb } from '../../../src/store/leveldb/db-care.ts';
-import { openLevelRows } from '../../../src/store/leveldb/open-rows.ts';
+import { openLevelCrawlDb, openLevelRows } from '../../../src/store/leveldb/open-rows.ts';
 import { ROW, rowRange } from '../../../src/store/rows/codecs/keys.ts';
 import type { NearPlan } from '../../../src/store/rows/near/fingerprint-tables.ts';
 import {
@@ -16,7 +15,7 @@ import {
   logKey,
   NEAR_FACT_KEY,
   scopeHash,
-} from '../../../src/store/rows/near/near-rows.ts';
+} from '../../../src/store/rows/near/signature-entries.ts';
 import { encodeLogRow } from '../../../src/store/rows/near/signature-log.ts';
 import type { Rows } from '../../../src/store/rows/rows.ts';
 import { listOf } from '../../contracts/crawl-db-exam.ts';

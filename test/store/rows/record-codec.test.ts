@@ -10,9 +10,9 @@ import {
 } from '../../../src/core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../src/core/domain/errors.ts';
 import { MAX_BLOCK_PRINTS, MAX_SIBLINGS } from '../../../src/page/diff/block-prints.ts';
-import { pack, unpack } from '../../../src/store/rows/codecs/pack.ts';
 import { decodeRecord, encodeRecord, RECORD_VERSION } from '../../../src/store/rows/codecs/record-codec.ts';
 import { decodeLinks, encodeLinks } from '../../../src/store/rows/codecs/row-codecs.ts';
+import { pack, unpack } from '../../../src/store/rows/rows.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { anyDatum } from './arbitrary-datum.ts';
 

@@ -5,7 +5,7 @@ import { type BloomPlan, planGrowingBloom } from '../../../src/core/domain/url/b
 import { digestUrls } from '../../../src/core/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../src/core/ports/log.ts';
 import type { SeenFilter } from '../../../src/core/ports/seen-filter.ts';
-import { openLevelCrawlDb } from '../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../src/store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../../src/store/rows/rows-crawl-db.ts';
 import { seenFilterContract } from '../../contracts/seen-filter.contract.ts';
 import { SILENT, temporaryDir } from '../leveldb/temporary-db.ts';

@@ -9,9 +9,9 @@ import { checkNear } from '../../../src/store/rows/care/verify-near.ts';
 import { recordKey } from '../../../src/store/rows/codecs/keys.ts';
 import { encodeRecord } from '../../../src/store/rows/codecs/record-codec.ts';
 import { nearFact, RowsFingerprintTables } from '../../../src/store/rows/near/fingerprint-tables.ts';
-import { blockRange, NEAR_FACT_KEY, RUNS_KEY } from '../../../src/store/rows/near/near-rows.ts';
+import { blockRange, NEAR_FACT_KEY, RUNS_KEY } from '../../../src/store/rows/near/signature-entries.ts';
 import { decodeRuns, emptyRun, NO_RUNS, planMerges, RUN_SIZES } from '../../../src/store/rows/near/signature-runs.ts';
-import type { RecordChange } from '../../../src/store/rows/writing/row-watchers.ts';
+import type { RecordChange } from '../../../src/store/rows/rows.ts';
 import { signed } from '../../contracts/fingerprint-tables.contract.ts';
 import { MemoryRows } from './memory-rows.ts';
 

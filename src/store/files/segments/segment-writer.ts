@@ -14,9 +14,8 @@ import { readStoredResponse } from '../warc/warc-reader.ts';
 import { type WarcOptions, WarcWriter, warcMembers, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { decodeRecord, encodeRecord, type Frame, FrameLog, readFrames } from './frame-log.ts';
-import { AddedItems, checkPositions } from './joined-items.ts';
 import { FileParsedReplacement } from './parsed-replacement.ts';
-import { FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
+import { AddedItems, checkPositions, FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
 /**
  * Accepts records whose response exists, and collects the `ends` of the WARC files. A machine that stopped may have

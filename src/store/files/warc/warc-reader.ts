@@ -1,3 +1,5 @@
+// store/files/warc/: WARC 1.1 files: written, read and verified.
+
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

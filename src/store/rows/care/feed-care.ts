@@ -3,16 +3,17 @@
 import type { FeedEnds } from '../../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../../core/domain/errors.ts';
 import type { Report } from '../../../core/ports/crawl-db.ts';
+import { type Rows, readRange } from '../rows.ts';
 import {
   allChanges,
   decodeChange,
   decodeEnds,
   encodeChange,
   encodeEnds,
+  endsOfRows,
   FEED_ENDS_KEY,
-} from '../codecs/change-rows.ts';
-import { type Rows, readRange } from '../rows.ts';
-import { endsOfRows, readEnds } from '../writing/change-log.ts';
+  readEnds,
+} from '../writing/change-log.ts';
 
 /** Checks the entries of the change feed against its ends. Gaps are no fault: trimming and repairs leave them. */
 export async function verifyFeed(rows: Rows, report: Report): Promise<number> {

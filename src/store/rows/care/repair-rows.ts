@@ -1,30 +1,32 @@
+import { isNewUrl } from '../../../core/domain/crawl/revisit/next-visit.ts';
 import { CrawlError } from '../../../core/domain/errors.ts';
 import type { Report } from '../../../core/ports/crawl-db.ts';
 import { decodeFamilies } from '../codecs/family-rows.ts';
-import { COUNTERS_KEY, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../codecs/keys.ts';
+import { COUNTERS_KEY, dueKey, hostKey, hostOfKey, ROW, type RowKind, rowRange, urlOfRow } from '../codecs/keys.ts';
+import { decodeRecord } from '../codecs/record-codec.ts';
 import {
   decodeHost,
   decodeLease,
   decodeLinks,
   decodeSegment,
   encodeCounters,
+  encodeDue,
   encodeHost,
   encodeLease,
   NO_TALLY,
   type StoredHost,
 } from '../codecs/row-codecs.ts';
+import { REPAIRING_KEY } from '../format.ts';
 import { FORWARDING_ROWS, renewLastSent } from '../forwarding/forwarding-rows.ts';
-import { rebuildDueIndex } from '../indexes/rebuild-due-index.ts';
-import { rebuildIndexes } from '../indexes/rebuild-indexes.ts';
-import { NEAR_FACT_KEY } from '../near/near-rows.ts';
+import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
+import { type Cells, cellKey, cellsOf, countedDue, dueCells, encodeCount } from '../indexes/tallies.ts';
+import { NEAR_FACT_KEY } from '../near/signature-entries.ts';
 import { existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { SEEN_TREE_KEY } from '../seen/seen-rows.ts';
 import { SHARED_MARK_KEY } from '../seen/shared-filter.ts';
 import { readFeedRow, renewEnds } from './feed-care.ts';
-import { REPAIRING_KEY } from './half-repaired.ts';
-import { type CountedHost, HostCounting } from './host-counting.ts';
-import { hasSitemapLinks } from './sitemap-links.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
+import { type CountedHost, HostCounting, hasSitemapLinks } from './verify-records.ts';
 
 /** Keeps rows that are removed from the db; resolves when the copy is on disk. */
 export type Quarantine = (rows: readonly { key: string; value: Buffer; why: string }[]) => Promise<void>;
@@ -206,4 +208,69 @@ function withTally(
   return isEmpty
     ? { type: 'del', key: hostKey(host) }
     : { type: 'put', key: hostKey(host), value: encodeHost({ tally, facts }) };
+}
+
+/**
+ * Rebuilds the due index from the records: format 1 had one order for all URLs, and older ones shorter rows. Leased
+ * URLs stay out of it; the due rows within their leases are renewed.
+ */
+async function rebuildDueIndex(rows: Rows): Promise<void> {
+  for (const kind of [ROW.due, ROW.dueNew]) {
+    const { from, to } = rowRange(kind);
+    await rows.clear({ gte: from, lt: to });
+  }
+  const leased = new Set<string>();
+  for await (const batch of readRange(rows, rowRange(ROW.lease))) for (const [key] of batch) leased.add(key.slice(1));
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    const writes: { type: 'put'; key: string; value: Buffer }[] = [];
+    for (const [recordKey, bytes] of batch) {
+      const key = recordKey.slice(1);
+      const datum = decodeRecord(urlOfRow(recordKey), bytes);
+      const due = encodeDue(datum);
+      if (leased.has(key)) {
+        const [stored] = await rows.getMany([ROW.lease + key]);
+        if (stored === undefined) continue;
+        writes.push({
+          type: 'put',
+          key: ROW.lease + key,
+          value: encodeLease({ ...decodeLease(datum.url, stored), due }),
+        });
+      } else if (datum.nextFetchAt !== null) {
+        const place = { dueAt: datum.nextFetchAt, isNew: isNewUrl(datum), score: datum.score };
+        writes.push({ type: 'put', key: dueKey(place, key), value: due });
+      }
+    }
+    await rows.batch(writes);
+  }
+}
+
+/**
+ * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and
+ * time, from records and leases.
+ */
+async function rebuildIndexes(rows: Rows): Promise<void> {
+  for (const kind of [ROW.changing, ROW.mark, ROW.dueOfGroup, ROW.spread]) {
+    const { from, to } = rowRange(kind);
+    await rows.clear({ gte: from, lt: to });
+  }
+  const cells: Cells = new Map();
+  const add = (cell: string, count = 1): void => {
+    cells.set(cell, (cells.get(cell) ?? 0) + count);
+  };
+  for await (const batch of readRange(rows, rowRange(ROW.record))) {
+    const leased = await existMany(
+      rows,
+      batch.map(([key]) => ROW.lease + key.slice(1)),
+    );
+    const writes: { type: 'put'; key: string; value: Buffer }[] = [];
+    for (const [i, [recordKey, bytes]] of batch.entries()) {
+      const datum = decodeRecord(urlOfRow(recordKey), bytes);
+      for (const key of indexRowsOf(datum, recordKey.slice(1))) writes.push({ type: 'put', key, value: EMPTY_VALUE });
+      for (const cell of cellsOf(datum)) add(cell);
+      const due = leased[i] ? null : countedDue(datum);
+      if (due !== null) for (const [cell, count] of dueCells(due)) add(cell, count);
+    }
+    await rows.batch(writes);
+  }
+  await rows.batch([...cells].map(([cell, count]) => ({ type: 'put', key: cellKey(cell), value: encodeCount(count) })));
 }

@@ -3,11 +3,9 @@ import type { Report } from '../../../core/ports/crawl-db.ts';
 import { TABLES } from '../../../page/near/fingerprint-tables.ts';
 import { ROW, rowRange } from '../codecs/keys.ts';
 import { type NearPlan, nearFact, RowsFingerprintTables, readTables } from '../near/fingerprint-tables.ts';
-import { mergePiece } from '../near/merge-runs.ts';
-import { DUPLICATES, duplicateKey, NEAR_FACT_KEY } from '../near/near-rows.ts';
 import { type HeldEntry, heldEntries, keyOfEntry, type TablesRead, urlsOf } from '../near/near-search.ts';
-import { ENTRY_BYTES, isCutAt } from '../near/signature-entries.ts';
-import { bitsOf, emptyRun, RUN_SIZES, URL_TABLE } from '../near/signature-runs.ts';
+import { DUPLICATES, duplicateKey, ENTRY_BYTES, isCutAt, NEAR_FACT_KEY } from '../near/signature-entries.ts';
+import { bitsOf, emptyRun, mergePiece, RUN_SIZES, URL_TABLE } from '../near/signature-runs.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
 

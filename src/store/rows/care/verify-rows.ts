@@ -2,7 +2,7 @@ import type { Finding } from '../../../core/domain/findings.ts';
 import { hostRange } from '../../../core/domain/url/canonical/url-key.ts';
 import type { Report, RowCounts, SegmentState } from '../../../core/ports/crawl-db.ts';
 import type { OnWork } from '../../../core/ports/work-progress.ts';
-import { decodeFamilies } from '../codecs/family-rows.ts';
+import { decodeFamilies, decodeShares } from '../codecs/family-rows.ts';
 import {
   COUNTERS_KEY,
   hostOfKey,
@@ -23,17 +23,20 @@ import {
   encodeDue,
   NO_COUNTERS,
 } from '../codecs/row-codecs.ts';
-import { decodeShares } from '../codecs/share-rows.ts';
 import { FORWARDING_ROWS } from '../forwarding/forwarding-rows.ts';
 import type { NearPlan } from '../near/fingerprint-tables.ts';
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { verifyFeed } from './feed-care.ts';
-import { type HostCounting, isSameTally, totalOf } from './host-counting.ts';
-import { hasSitemapLinks } from './sitemap-links.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
-import { IndexChecking } from './verify-indexes.ts';
 import { checkNear } from './verify-near.ts';
-import { checkRecords } from './verify-records.ts';
+import {
+  checkRecords,
+  type HostCounting,
+  hasSitemapLinks,
+  IndexChecking,
+  isSameTally,
+  totalOf,
+} from './verify-records.ts';
 
 /**
  * Checks every row against the rows that belong to it. Takes memory for a window of rows, whatever the size of the db;

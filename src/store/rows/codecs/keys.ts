@@ -18,20 +18,20 @@ import {
  * | `e` + falling score + time + URL key | due index of new URLs |
  * | `f` | ends of the change feed |
  * | `f` + number | change feed: one entry |
- * | `g` + host key | families of like URLs of a host (share-rows.ts) |
+ * | `g` + host key | families of like URLs of a host (family-rows.ts) |
  * | `h` + host key | host: counters and facts |
  * | `i` + sender + number | inbox: links from other partitions (forwarding) |
  * | `j` + sender | last number of the inbox that was applied |
  * | `k` + URL key | stored outlinks |
  * | `l` + URL key | lease |
  * | `m` + name | small facts, the format version among them |
- * | `n` + letter | tables of signatures (near-rows.ts) |
+ * | `n` + letter | tables of signatures (signature-entries.ts) |
  * | `o` + partition + number | outbox: links for other partitions |
  * | `p` | last number of the outbox |
  * | `q` + URL key | link from another partition that waits for the share of its family |
  * | `r` + host key + group + time + rest of the URL key | due index of the pages of a host by group (index-rows.ts) |
  * | `s` + id | segment |
- * | `t` + cell | count of records (spread-cells.ts) |
+ * | `t` + cell | count of records (tallies.ts) |
  * | `u` + URL key | record |
  * | `v` + host key + falling rate + rest of the URL key | index of pages that change (index-rows.ts) |
  * | `w` + domain key | families of the URLs of a domain (family-rows.ts) |

@@ -1,18 +1,18 @@
+import type { Epoch, Found, HostClock, PageGroup } from '../../../core/domain/crawl/hazard/host-clock.ts';
+import type { ChangeLevel } from '../../../core/domain/crawl/hazard/level.ts';
 import type { RenderTrials } from '../../../core/domain/crawl/rendering/render-trials.ts';
+import type { MissingLinks } from '../../../core/domain/crawl/revisit/missing-links.ts';
 import { dueFacts } from '../../../core/domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
+import type { HostTraffic } from '../../../core/domain/crawl/states/host-traffic.ts';
 import { CrawlError } from '../../../core/domain/errors.ts';
 import { hostOf } from '../../../core/domain/url/canonical/url-key.ts';
 import type { DueEntry, HostFacts, Lease, SegmentRow } from '../../../core/ports/crawl-db.ts';
-import { type ClockTuple, decodeClock, encodeClock } from './clock-codec.ts';
+import { pack, unpack } from '../rows.ts';
 import { parseDueKey } from './keys.ts';
-import { decodeMissing, encodeMissing, type MissingTuple } from './missing-codec.ts';
-import { pack, unpack } from './pack.ts';
 import { type BeliefTuple, beliefOf, beliefTuple, STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
-import { decodeTraffic, encodeTraffic, type TrafficTuple } from './traffic-codec.ts';
 
 /** Rows beside the records. Their layout belongs to the format version of the whole db. */
-
 type DueTuple = readonly [
   state: number,
   score: number,
@@ -267,4 +267,106 @@ function decoded<T>(what: string, of: string, bytes: Uint8Array, read: (tuple: r
   } catch (cause) {
     throw new CrawlError('db-corrupt', `the ${what} of ${of} cannot be read: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** The clock of a host, in its row: some 200 bytes for a host of one group, at most 6 KB. */
+type LevelTuple = readonly [changes: number, watchedMs: number, observedMs: number, at: number | null];
+type GroupTuple = readonly [number: number, level: LevelTuple, pages: number, lookedAt: number];
+/** Four numbers for each group that was looked at. */
+type EpochTuple = readonly [from: number, to: number, found: readonly number[]];
+type ClockTuple = readonly [level: LevelTuple, groups: readonly GroupTuple[], epochs: readonly EpochTuple[]];
+
+/** Sums of chances are kept to this part of a change. */
+const PRECISION = 10_000;
+
+const encodeClock = ({ level, groups, epochs }: HostClock): ClockTuple => [
+  levelTuple(level),
+  groups.map(({ number, level: own, pages, lookedAt }) => [number, levelTuple(own), pages, lookedAt] as const),
+  epochs.map(({ from, to, found }) => [from, to, found.flatMap(foundNumbers)] as const),
+];
+
+const decodeClock = ([level, groups, epochs]: ClockTuple): HostClock => ({
+  level: levelOf(level),
+  groups: groups.map(([number, own, pages, lookedAt]): PageGroup => ({ number, level: levelOf(own), pages, lookedAt })),
+  epochs: epochs.map(([from, to, found]): Epoch => ({ from, to, found: foundOf(found) })),
+});
+
+/** Times to the millisecond: fractions would take twice the space. */
+const levelTuple = ({ changes, watchedMs, observedMs, at }: ChangeLevel): LevelTuple => [
+  Math.round(changes * PRECISION),
+  Math.round(watchedMs),
+  Math.round(observedMs),
+  at,
+];
+
+const levelOf = ([changes, watchedMs, observedMs, at]: LevelTuple): ChangeLevel => ({
+  changes: changes / PRECISION,
+  watchedMs,
+  observedMs,
+  at,
+});
+
+const foundNumbers = ({ group, observed, expected, visits }: Found): number[] => [
+  group,
+  Math.round(observed * PRECISION),
+  Math.round(expected * PRECISION),
+  visits,
+];
+
+function foundOf(numbers: readonly number[]): Found[] {
+  const found: Found[] = [];
+  for (let i = 0; i + 3 < numbers.length; i += 4) {
+    const [group, observed, expected, visits] = numbers.slice(i, i + 4) as [number, number, number, number];
+    found.push({ group, observed: observed / PRECISION, expected: expected / PRECISION, visits });
+  }
+  return found;
+}
+
+/** Raised with every change of the meaning of the numbers behind it, such as what a folder of a URL is. */
+const MISSING_VERSION = 1;
+
+/** Some 20 bytes, and 7 for each folder with dead links: at most 600. */
+type MissingTuple = readonly [version: number, times: number, at: number, ...folders: number[]];
+
+const encodeMissing = ({ times, at, folders }: MissingLinks): MissingTuple => [
+  ...([MISSING_VERSION, times, at] as const),
+  ...folders.flatMap(({ folder, missing, found }) => [folder, missing, found]),
+];
+
+/** `null` for what a newer version has written: it is learnt anew. */
+function decodeMissing([version, times, at, ...numbers]: MissingTuple): MissingLinks | null {
+  if (version !== MISSING_VERSION) return null;
+  const folders: MissingLinks['folders'][number][] = [];
+  for (let i = 0; i + 2 < numbers.length; i += 3) {
+    folders.push({ folder: numbers[i]!, missing: numbers[i + 1]!, found: numbers[i + 2]! });
+  }
+  return { times, at, folders };
+}
+
+/** Raised with every change of the meaning of the numbers behind it, such as the width of a step of latency. */
+const TRAFFIC_VERSION = 1;
+
+/** At most 460 bytes, mostly below 60. */
+type TrafficTuple = readonly [
+  version: number,
+  visits: number,
+  dnsFailures: number,
+  connectionFailures: number,
+  timeouts: number,
+  receivedBytes: number,
+  firstStep: number,
+  ...counts: number[],
+];
+
+export function encodeTraffic(traffic: HostTraffic): TrafficTuple {
+  const { visits, dnsFailures, connectionFailures, timeouts, receivedBytes, latency } = traffic;
+  const { first, counts } = latency;
+  return [TRAFFIC_VERSION, visits, dnsFailures, connectionFailures, timeouts, receivedBytes, first, ...counts];
+}
+
+/** `null` for what a newer version has written: it is counted anew. */
+export function decodeTraffic(tuple: TrafficTuple): HostTraffic | null {
+  const [version, visits, dnsFailures, connectionFailures, timeouts, receivedBytes, first, ...counts] = tuple;
+  if (version !== TRAFFIC_VERSION) return null;
+  return { visits, dnsFailures, connectionFailures, timeouts, receivedBytes, latency: { first, counts } };
 }

@@ -2,10 +2,17 @@
 
 import { changeRateOf } from '../../../core/domain/crawl/change/change-rate.ts';
 import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
-import { type KeyRange, prefixRange } from '../../../core/domain/url/canonical/url-key.ts';
-import type { ReadMeter } from '../../../core/ports/crawl-db.ts';
-import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
+import {
+  domainRange,
+  hostRange,
+  type KeyRange,
+  prefixRange,
+  urlPrefixRange,
+} from '../../../core/domain/url/canonical/url-key.ts';
+import type { DueEntry, DueOfGroupQuery, ReadMeter, ScanQuery } from '../../../core/ports/crawl-db.ts';
+import { dueKey, dueOfGroupRange, parseDueOfGroupKey, ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
+import { dueEntryOf } from '../codecs/row-codecs.ts';
 import { openKeys, type Rows, readMany, type Snapshot, snapshotOf } from '../rows.ts';
 import { type ChangingRow, parseChangingKey, urlKeyOfMark } from './index-rows.ts';
 
@@ -147,4 +154,48 @@ async function recordsAt(rows: Rows, snapshot: Snapshot, urlKeys: readonly strin
   const keys = urlKeys.map((key) => ROW.record + key);
   const found = await readMany(rows, keys, snapshot);
   return found.flatMap((bytes, i) => (bytes === undefined ? [] : [decodeRecord(urlOfRow(keys[i]!), bytes)]));
+}
+
+/** Entries of a group, by due time. The index follows the records; a leased page has no due row. */
+export async function dueOfGroup(
+  rows: Rows,
+  { host, group, after, limit, meter }: DueOfGroupQuery,
+): Promise<DueEntry[]> {
+  const snapshot = snapshotOf(rows);
+  try {
+    const keys = openKeys(rows, dueOfGroupRange(host, group, after), snapshot);
+    try {
+      const read = await keys.next(limit);
+      meter?.add('due', read.length);
+      const due = read.map((row) => {
+        const { urlKey, dueAt } = parseDueOfGroupKey(row);
+        return dueKey({ dueAt, isNew: false, score: 0 }, urlKey);
+      });
+      const found = await readMany(rows, due, snapshot);
+      return due.flatMap((key, i) => {
+        const bytes = found[i];
+        return bytes === undefined ? [] : [dueEntryOf(key, bytes)];
+      });
+    } finally {
+      await keys.close();
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Intersection of host, domain and prefix. */
+export function scanRange({ host, domain, prefix }: ScanQuery): KeyRange | undefined {
+  const ranges: KeyRange[] = [];
+  if (host !== undefined) ranges.push(hostRange(host));
+  if (domain !== undefined) ranges.push(domainRange(domain));
+  if (prefix !== undefined) ranges.push(urlPrefixRange(prefix));
+  const [first, ...others] = ranges;
+  if (first === undefined) return undefined;
+  let { from, to } = first;
+  for (const other of others) {
+    if (other.from > from) from = other.from;
+    if (other.to < to) to = other.to;
+  }
+  return { from, to };
 }

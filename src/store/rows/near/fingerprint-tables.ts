@@ -8,9 +8,9 @@ import type { Log } from '../../../core/ports/log.ts';
 import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../../page/near/fingerprint-tables.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
-import { type Rows, readMany, readRange } from '../rows.ts';
-import type { RecordChange, RecordWatcher, RowSink } from '../writing/row-watchers.ts';
-import { advanceMerges } from './merge-runs.ts';
+import { type RecordChange, type RecordWatcher, type RowSink, type Rows, readMany, readRange } from '../rows.ts';
+import { type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
+import { RunFilters } from './run-filters.ts';
 import {
   digestOf,
   duplicateKey,
@@ -19,14 +19,13 @@ import {
   NEAR_FACT_KEY,
   NEAR_LAYOUT,
   RUNS_KEY,
+  type SignatureEntry,
   scopeHash,
   urlKeyOfDuplicate,
-} from './near-rows.ts';
-import { type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
-import { RunFilters } from './run-filters.ts';
-import type { SignatureEntry } from './signature-entries.ts';
+} from './signature-entries.ts';
 import { encodeLogRow, type SignatureChange, SignatureLog } from './signature-log.ts';
 import {
+  advanceMerges,
   decodeRuns,
   encodeRuns,
   NO_RUNS,

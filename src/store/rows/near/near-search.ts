@@ -1,10 +1,10 @@
 import { type Fingerprint, TABLES, tableKey, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
 import { setBits } from '../../../page/near/hamming.ts';
 import { type Rows, readMany } from '../rows.ts';
-import { isSoundBlock } from './merge-runs.ts';
-import { blockKey } from './near-rows.ts';
 import type { RunFilter } from './run-filters.ts';
 import {
+  blockKey,
+  digestText,
   ENTRY_BYTES,
   firstBits,
   isCutAt,
@@ -13,11 +13,11 @@ import {
   placeOf,
   readEntry,
   type SignatureEntry,
+  urlIn,
   wordAt,
 } from './signature-entries.ts';
 import type { SignatureLog } from './signature-log.ts';
-import { type Run, type RunList, URL_TABLE } from './signature-runs.ts';
-import { digestText, urlIn } from './signature-urls.ts';
+import { isSoundBlock, type Run, type RunList, URL_TABLE } from './signature-runs.ts';
 
 /** Signatures that are looked for at once; each reads four blocks of up to two kilobytes in a run without a filter. */
 const PROBES_AT_ONCE = 256;

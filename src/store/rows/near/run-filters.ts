@@ -1,9 +1,7 @@
 import { TABLES, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
 import { type Rows, readRange } from '../rows.ts';
-import { isSoundBlock } from './merge-runs.ts';
-import { blockRange } from './near-rows.ts';
-import { ENTRY_BYTES, firstBits, isCutAt, placeAt, placeOf, wordAt } from './signature-entries.ts';
-import type { Run, RunList } from './signature-runs.ts';
+import { blockRange, ENTRY_BYTES, firstBits, isCutAt, placeAt, placeOf, wordAt } from './signature-entries.ts';
+import { isSoundBlock, type Run, type RunList } from './signature-runs.ts';
 
 /** Cells of a block, as a power of two: with 32 to 64 entries, 6 to 12 % of them have one. */
 const CELL_BITS = 9;

@@ -1,4 +1,8 @@
+import { type KeyRange, prefixRange, urlKey } from '../../../core/domain/url/canonical/url-key.ts';
+import { DIGEST_WORDS, digestUrl } from '../../../core/domain/url/hash/url-digest.ts';
 import { type Fingerprint, TABLES, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
+import { murmur3 } from '../../../page/near/murmur3.ts';
+import { ROW } from '../codecs/keys.ts';
 
 /** A signature with its page, as it stands in the tables. */
 export interface SignatureEntry {
@@ -72,7 +76,7 @@ export const placeAt = (bytes: Buffer, at: number, table: number): number =>
 export const firstBits = (place: number, bits: number): number => (bits === 0 ? 0 : place >>> (32 - bits));
 
 /** One of the equal pieces in which a table is merged. */
-export interface MergedUnit {
+interface MergedUnit {
   readonly table: number;
   /** Pieces of the table, as a power of two, and which one of them. */
   readonly unitBits: number;
@@ -201,4 +205,134 @@ class EntrySet {
     for (let i = 0; i < this.#count * WORDS; i++) bytes.writeInt32BE(this.#words[i]!, 4 * i);
     for (let i = this.#count - 1; i >= 0; i--) yield bytes.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES);
   }
+}
+
+/**
+ * Rows of the tables of signatures, below one letter:
+ *
+ * | key | row |
+ * |---|---|
+ * | `nd` + digest of the representative + URL key | a duplicate of it; empty |
+ * | `nf` | layout and plan of the tables, written when they are whole |
+ * | `nl` + number | log: the signatures and URLs of one batch (signature-log.ts) |
+ * | `nm` | runs, and merges under way (signature-runs.ts) |
+ * | `nr` + run + table + block | block of a run: signatures by 16 of their bits, or URLs by their digests |
+ */
+export const NEAR_FACT_KEY = `${ROW.near}f`;
+export const RUNS_KEY = `${ROW.near}m`;
+const LOG = `${ROW.near}l`;
+const RUN = `${ROW.near}r`;
+const DUPLICATE = `${ROW.near}d`;
+
+/** Layout of these rows. Those of another layout are rebuilt from the records. */
+export const NEAR_LAYOUT = 1;
+
+/** First half of the digest of a URL. */
+export function digestOf(url: string): Fingerprint {
+  const words = new Uint32Array(DIGEST_WORDS);
+  digestUrl(url, words, 0);
+  return { high: words[0]!, low: words[1]! };
+}
+
+const hex = (word: number, digits: number): string => word.toString(16).padStart(digits, '0');
+
+/** Pages of different scopes, or with signatures of different kinds, never meet. */
+export const scopeHash = (scope: string, signatureName: string): number => murmur3(`${scope}\n${signatureName}`);
+
+export const LOG_ROWS: KeyRange = prefixRange(LOG);
+export const logKey = (number: number): string => LOG + hex(number, 12);
+export const numberOfLogKey = (key: string): number => Number.parseInt(key.slice(LOG.length), 16);
+export const blockKey = (run: number, table: number, block: number): string =>
+  `${RUN}${hex(run, 8)}${table}${hex(block, 6)}`;
+/** Blocks of a table of a run. */
+export const blockRange = (run: number, table: number): KeyRange => prefixRange(`${RUN}${hex(run, 8)}${table}`);
+
+export const DUPLICATES: KeyRange = prefixRange(DUPLICATE);
+export const duplicateKey = (target: string, url: string): string => duplicatesPrefix(target) + urlKey(url);
+export function duplicatesPrefix(target: string): string {
+  const { high, low } = digestOf(target);
+  return DUPLICATE + hex(high, 8) + hex(low, 8);
+}
+/** URL key of a duplicate. */
+export const urlKeyOfDuplicate = (key: string): string => key.slice(DUPLICATE.length + 16);
+
+/** Bytes before a URL: digest, length. */
+const HEADER = 10;
+/** In place of the length: the page is in no table any more. */
+const REMOVED = 0xffff;
+
+/** @param url `null`: the page has left the tables */
+export function urlRow({ high, low }: Fingerprint, url: string | null): Buffer {
+  const text = Buffer.from(url ?? '');
+  const bytes = Buffer.alloc(HEADER + text.length);
+  bytes.writeUInt32BE(high, 0);
+  bytes.writeUInt32BE(low, 4);
+  bytes.writeUInt16BE(url === null ? REMOVED : text.length, 8);
+  text.copy(bytes, HEADER);
+  return bytes;
+}
+
+/** A digest as the key of a map. */
+export const digestText = ({ high, low }: Fingerprint): string =>
+  String.fromCharCode(high >>> 16, high & 0xffff, low >>> 16, low & 0xffff);
+
+/** Visits the places of URLs. Returns up to where the bytes are sound. */
+export function visitUrls(bytes: Buffer, visit: (at: number) => void): number {
+  let at = 0;
+  while (at + HEADER <= bytes.length) {
+    const end = endOfUrl(bytes, at);
+    if (end > bytes.length) break;
+    visit(at);
+    at = end;
+  }
+  return at;
+}
+
+function endOfUrl(bytes: Buffer, at: number): number {
+  const length = bytes.readUInt16BE(at + 8);
+  return at + HEADER + (length === REMOVED ? 0 : length);
+}
+
+export const digestAt = (bytes: Buffer, at: number): Fingerprint => ({
+  high: wordAt(bytes, at),
+  low: wordAt(bytes, at + 4),
+});
+
+/** `null`: removed. */
+export const urlAt = (bytes: Buffer, at: number): string | null =>
+  bytes.readUInt16BE(at + 8) === REMOVED ? null : bytes.toString('utf8', at + HEADER, endOfUrl(bytes, at));
+
+/** URL of a digest in a block; `null`: it is not there, or removed. */
+export function urlIn(bytes: Buffer | undefined, { high, low }: Fingerprint): string | null {
+  if (bytes === undefined) return null;
+  for (let at = 0, end = 0; at + HEADER <= bytes.length; at = end) {
+    end = endOfUrl(bytes, at);
+    if (end > bytes.length) break;
+    if (wordAt(bytes, at + 4) === low && wordAt(bytes, at) === high) return urlAt(bytes, at);
+  }
+  return null;
+}
+
+/** Merges the URLs of a unit, by their digests. @param sources newest first, the rows of each oldest first */
+export function mergeUrls(sources: readonly Buffer[], { unitBits, unit, bits, isLast }: MergedUnit): MergedBlocks {
+  // The row of each digest, as it stands in a source.
+  const newest = new Map<string, Buffer>();
+  for (const bytes of sources.toReversed()) {
+    visitUrls(bytes, (at) => {
+      const digest = digestAt(bytes, at);
+      if (firstBits(digest.high, unitBits) !== unit) return;
+      newest.set(digestText(digest), bytes.subarray(at, endOfUrl(bytes, at)));
+    });
+  }
+  const members = new Map<number, Buffer[]>();
+  let entries = 0;
+  for (const row of newest.values()) {
+    if (isLast && row.readUInt16BE(8) === REMOVED) continue;
+    const block = firstBits(wordAt(row, 0), bits);
+    const list = members.get(block);
+    if (list === undefined) members.set(block, [row]);
+    else list.push(row);
+    entries++;
+  }
+  return { blocks: new Map([...members].map(([block, list]) => [block, Buffer.concat(list)])), entries };
 }

@@ -1,8 +1,18 @@
 import { type Fingerprint, TABLES } from '../../../page/near/fingerprint-tables.ts';
 import { type Rows, readRange } from '../rows.ts';
-import { LOG_ROWS, numberOfLogKey } from './near-rows.ts';
-import { ENTRY_BYTES, firstBits, placeAt, type SignatureEntry, writeEntry } from './signature-entries.ts';
-import { digestAt, urlAt, urlRow, visitUrls } from './signature-urls.ts';
+import {
+  digestAt,
+  ENTRY_BYTES,
+  firstBits,
+  LOG_ROWS,
+  numberOfLogKey,
+  placeAt,
+  type SignatureEntry,
+  urlAt,
+  urlRow,
+  visitUrls,
+  writeEntry,
+} from './signature-entries.ts';
 
 /** A signature that a batch has added or removed. */
 export interface SignatureChange {

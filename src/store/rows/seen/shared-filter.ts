@@ -3,8 +3,7 @@ import { digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../core/ports/log.ts';
 import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../core/ports/seen-filter.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
-import { keysOfRange, type Rows } from '../rows.ts';
-import type { NewUrlWatcher, RowSink } from '../writing/row-watchers.ts';
+import { keysOfRange, type NewUrlWatcher, type RowSink, type Rows } from '../rows.ts';
 
 /** Epoch of the shared filter that has all URLs of this db, and the number of digests that it had then. */
 export const SHARED_MARK_KEY = `${ROW.seen}r`;

@@ -5,18 +5,30 @@ import { CrawlError } from '../../../core/domain/errors.ts';
 import { Lru } from '../../../core/domain/lru.ts';
 import type { CrawlDbBatch, CrawlDbCounters } from '../../../core/ports/crawl-db.ts';
 import type { ForwardingBatch } from '../../../core/ports/partitions/forwarding.ts';
+import { voidShares } from '../codecs/family-rows.ts';
 import { COUNTERS_KEY, hostKey, ROW, rowRange } from '../codecs/keys.ts';
-import type { StoredCounters, StoredHost } from '../codecs/row-codecs.ts';
-import { decodeCounters, decodeHost, encodeCounters, encodeHost, NO_COUNTERS } from '../codecs/row-codecs.ts';
-import { voidShares } from '../codecs/share-rows.ts';
+import {
+  decodeCounters,
+  decodeHost,
+  encodeCounters,
+  encodeHost,
+  NO_COUNTERS,
+  type StoredCounters,
+  type StoredHost,
+} from '../codecs/row-codecs.ts';
+import { IMPORT_CUT_SHORT, stageImporting } from '../format.ts';
 import { lastSent, stageForwarding } from '../forwarding/forwarding-rows.ts';
-import { type Cells, cellKey, encodeCount, readCells } from '../indexes/spread-cells.ts';
-import { countersView } from '../indexes/tallies.ts';
-import { rowFault } from '../row-fault.ts';
-import { type Rows, readMany, readRange } from '../rows.ts';
+import { type Cells, cellKey, countersView, encodeCount, readCells } from '../indexes/tallies.ts';
+import {
+  type NewUrlWatcher,
+  type RecordWatcher,
+  type RowSink,
+  type Rows,
+  readMany,
+  readRange,
+  rowFault,
+} from '../rows.ts';
 import { readEnds, stageFeed } from './change-log.ts';
-import { IMPORT_CUT_SHORT, stageImporting } from './half-import.ts';
-import type { NewUrlWatcher, RecordWatcher, RowSink } from './row-watchers.ts';
 import { readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Host rows kept between batches; about half a kilobyte each. */

@@ -2,10 +2,9 @@ import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
 import { urlKey } from '../../../core/domain/url/canonical/url-key.ts';
 import type { DomainFamilies } from '../../../core/domain/url/families/stored-families.ts';
 import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../../core/ports/crawl-db.ts';
-import { encodeFamilies, familiesKey } from '../codecs/family-rows.ts';
+import { encodeFamilies, encodeShares, familiesKey, sharesKey } from '../codecs/family-rows.ts';
 import { dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
 import { decodeRecord, encodeRecord } from '../codecs/record-codec.ts';
-import type { LeaseRow } from '../codecs/row-codecs.ts';
 import {
   decodeDue,
   decodeLease,
@@ -14,13 +13,11 @@ import {
   encodeLinks,
   encodeSegment,
   isSameDue,
+  type LeaseRow,
 } from '../codecs/row-codecs.ts';
-import { encodeShares, sharesKey } from '../codecs/share-rows.ts';
 import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
-import { type CountedDue, countedDue, SpreadChange } from '../indexes/spread-cells.ts';
-import { TallyChange } from '../indexes/tallies.ts';
-import { type Rows, readMany } from '../rows.ts';
-import type { RecordChange, RowSink } from './row-watchers.ts';
+import { type CountedDue, countedDue, SpreadChange, TallyChange } from '../indexes/tallies.ts';
+import { type RecordChange, type RowSink, type Rows, readMany } from '../rows.ts';
 
 /** Rows that must be read before a batch can be staged. */
 export interface StagedReads {

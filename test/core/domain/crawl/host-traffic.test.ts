@@ -8,7 +8,7 @@ import {
   TrafficSum,
 } from '../../../../src/core/domain/crawl/states/host-traffic.ts';
 import type { FetchOutcome } from '../../../../src/core/domain/crawl/states/outcome.ts';
-import { decodeTraffic, encodeTraffic } from '../../../../src/store/rows/codecs/traffic-codec.ts';
+import { decodeTraffic, encodeTraffic } from '../../../../src/store/rows/codecs/row-codecs.ts';
 
 const COSTS = { at: 0, requests: 1, bodyBytes: 10, receivedBytes: 100 };
 const answered = (ms: number): FetchOutcome => ({ kind: 'gone', status: 404, ...COSTS, ms });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { planGrowingBloom } from '../../../../src/core/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../../src/core/domain/url/hash/url-digest.ts';
-import { openLevelCrawlDb } from '../../../../src/store/leveldb/crawl-db.ts';
+import { openLevelCrawlDb } from '../../../../src/store/leveldb/open-rows.ts';
 import { SILENT, temporaryDir } from '../../../store/leveldb/temporary-db.ts';
 
 const PLAN = planGrowingBloom({ urls: 400, bitsPerLeaf: 8_192, falsePositiveRate: 0.01 });
@@ -11,7 +11,7 @@ const built = (file: string): string => new URL(`../../../../dist/src/${file}`, 
 
 /** Writes new URLs until it is killed; prints how many are there. */
 const WRITER = `
-import { openLevelCrawlDb } from ${JSON.stringify(built('store/leveldb/crawl-db.js'))};
+import { openLevelCrawlDb } from ${JSON.stringify(built('store/leveldb/open-rows.js'))};
 import { newDatum } from ${JSON.stringify(built('core/domain/crawl/states/datum.js'))};
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const [dir, from] = process.argv.slice(1);

@@ -5,8 +5,7 @@ import { DEFAULT_LIMITS, readXmlDocument } from '../../../../plugins/parse-feed/
 import { CrawlError } from '../../../../src/core/domain/errors.ts';
 import { readWarcMember } from '../../../../src/store/files/warc/warc-reader.ts';
 import { warcMember } from '../../../../src/store/files/warc/warc-writer.ts';
-import { decodeChange } from '../../../../src/store/rows/codecs/change-rows.ts';
-import { decodeFamilies, familiesKey } from '../../../../src/store/rows/codecs/family-rows.ts';
+import { decodeFamilies, decodeShares, familiesKey, sharesKey } from '../../../../src/store/rows/codecs/family-rows.ts';
 import { decodeRecord, encodeRecord } from '../../../../src/store/rows/codecs/record-codec.ts';
 import {
   decodeCounters,
@@ -14,7 +13,7 @@ import {
   decodeLinks,
   decodeSegment,
 } from '../../../../src/store/rows/codecs/row-codecs.ts';
-import { decodeShares, sharesKey } from '../../../../src/store/rows/codecs/share-rows.ts';
+import { decodeChange } from '../../../../src/store/rows/writing/change-log.ts';
 import { type FuzzTarget, holds, textOf } from './target.ts';
 
 const MAX_URLS = 50;
