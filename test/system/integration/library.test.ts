@@ -1,41 +1,116 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
-import { startChangingSite, words } from '../../site/changing-site.ts';
+import ts from 'typescript';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { docs, root } from '../../docs/doc-blocks.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { startExampleSite } from '../docs/example-site.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** Output and exit code of a program that imports the package by its name. */
-async function printedBy(program: string): Promise<string> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: root });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  expect(stderr).toBe('');
+/** Output of a program in a folder of its own, beside which the package is installed. */
+async function printedBy(program: string, cwd = programFolder()): Promise<string> {
+  writeFileSync(join(cwd, 'program.mjs'), program);
+  const child = spawn(process.execPath, ['program.mjs'], { cwd });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  expect([code, stderr], stdout).toEqual([0, '']);
   return stdout;
 }
 
-it('the program of docs/library.md crawls, and ends by itself', async () => {
-  const site = await startChangingSite({ '/a': words('page a') });
-  const dir = mkdtempSync(join(tmpdir(), 'incrawl-library-'));
-  onTestFinished(async () => {
-    await site.close();
-    rmSync(dir, { recursive: true });
+function programFolder(): string {
+  const dir = workDir();
+  mkdirSync(join(dir, 'node_modules'));
+  symlinkSync(root, join(dir, 'node_modules', 'incrawl'), 'dir');
+  symlinkSync(join(root, 'node_modules', '@types'), join(dir, 'node_modules', '@types'), 'dir');
+  return dir;
+}
+
+const OPTIONS: ts.CompilerOptions = {
+  module: ts.ModuleKind.NodeNext,
+  target: ts.ScriptTarget.ES2023,
+  lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
+  types: ['node'],
+  strict: true,
+  skipLibCheck: true,
+  verbatimModuleSyntax: true,
+};
+
+/** Compiles a module; what does not hold by its types is an error. */
+function compiled(source: string, dir: string): string {
+  const file = join(dir, 'program.mts');
+  writeFileSync(file, source);
+  const program = ts.createProgram([file], { ...OPTIONS, noEmit: true });
+  const faults = ts.getPreEmitDiagnostics(program).map(({ messageText, start, file: at }) => {
+    const line = at === undefined || start === undefined ? 0 : at.getLineAndCharacterOfPosition(start).line;
+    return `${source.split('\n')[line]}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
   });
-  const page = readFileSync(join(root, 'docs', 'library.md'), 'utf8');
-  const program = /# From a program\n.*?```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
-  const settings = ['http.allowAddresses=["127.0.0.1"]', 'fetch.delay=0', 'fetch.soft404=false'];
-  const ours = program
-    .replaceAll("'https://example.org/'", `'${site.origin}/a'`)
-    .replace("dir: 'crawldb'", `dir: ${JSON.stringify(dir)}`)
-    .replace('log: console', 'log: { debug() {}, info() {}, warn: console.warn, error: console.error }')
-    .replace("['agent.contact", `[${settings.map((each) => `'${each}'`).join(', ')}, 'agent.contact`);
-  const printed = await printedBy(ours);
-  expect(printed).toMatch(/^1 \{/);
-  expect(printed).toContain("state: 'fetched'");
+  expect(faults).toEqual([]);
+  return ts.transpileModule(source, { compilerOptions: OPTIONS, fileName: file }).outputText;
+}
+
+/** Names that an entry of the package exports, types included. */
+function namesOf(entry: string): string[] {
+  const program = ts.createProgram([join(root, entry)], { ...OPTIONS, noEmit: true });
+  const source = program.getSourceFile(join(root, entry))!;
+  const checker = program.getTypeChecker();
+  return checker.getExportsOfModule(checker.getSymbolAtLocation(source)!).map(({ name }) => name);
+}
+
+describe('docs/library.md', () => {
+  const blocks = docs
+    .find(({ name }) => name === 'docs/library.md')!
+    .blocks.filter(({ info }) => info === 'ts')
+    .map((block) => block.text);
+
+  it('has an example of each public name', () => {
+    const named = new Set(blocks.join('\n').match(/[A-Za-z]\w*/g));
+    const names = namesOf('dist/src/crawler/index.d.ts');
+    expect(names.length).toBeGreaterThan(40);
+    expect(names.filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  it('has programs that compile and run, one after the other', async () => {
+    const site = await startExampleSite();
+    onTestFinished(() => site.close());
+    const dir = programFolder();
+    const settings = ['http.allowAddresses=["127.0.0.1"]', 'fetch.delay=0', 'fetch.auditShare=0'];
+    const source = blocks
+      .join('\n')
+      .replaceAll('https://example.org', site.origin)
+      .replaceAll('log: console', 'log: { debug() {}, info() {}, warn: console.warn, error: console.error }')
+      .replace("['agent.contact", `[${settings.map((each) => `'${each}'`).join(', ')}, 'agent.contact`);
+    const printed = (await printedBy(compiled(source, dir), dir)).replaceAll(site.origin, 'https://example.org');
+    for (const line of [
+      /^1 \{/,
+      /state: 'fetched'/,
+      /^\d+ pages, stopped by nothing-due$/m,
+      /^https:\/\/example\.org\/news\/2: next visit \d{4}-/m,
+      /^admitted: true, allowed by robots\.txt: false$/m,
+      /^\d+ modified https:\/\/example\.org\/news\/1$/m,
+      /^[1-9]\d* bits in /m,
+      /^5 are due now$/m,
+      /^0 pages are read otherwise by the plugins of today$/m,
+      /^[1-9]\d* documents, [1-9]\d* bytes$/m,
+      /robots-denied/,
+      /^https:\/\/example\.org\/b: admitted$/m,
+      /^signature-simhash meets the contract of signature$/m,
+      /^sound: true, 0 pages to fetch again, clock ahead by 0 ms$/m,
+      /^crawl-missing$/m,
+    ]) {
+      expect(printed).toMatch(line);
+    }
+  });
+
+  it('begins with a program that runs alone, and ends by itself', async () => {
+    const site = await startExampleSite();
+    onTestFinished(() => site.close());
+    const program = blocks[0]!
+      .replaceAll('https://example.org', site.origin)
+      .replaceAll('log: console', 'log: { debug() {}, info() {}, warn: console.warn, error: console.error }')
+      .replace("['agent.contact", `['http.allowAddresses=["127.0.0.1"]', 'fetch.delay=0', 'agent.contact`);
+    expect(await printedBy(program)).toMatch(/^1 \{/);
+  });
 });
 
 it('errors have a code', async () => {
