@@ -1,4 +1,4 @@
-import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage } from 'incrawl/bundled';
 import type { KafkaMessage } from './messages.ts';
 
 /** The used part of the optional package `kafkajs`. */

@@ -1,4 +1,4 @@
-import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage } from 'incrawl/bundled';
 
 /** The used part of the optional package `@duckdb/node-api`. */
 export interface DuckDb {

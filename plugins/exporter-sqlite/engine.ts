@@ -1,4 +1,4 @@
-import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage } from 'incrawl/bundled';
 
 export type SqliteValue = string | number | null;
 

@@ -3,6 +3,7 @@ import {
   CLOSE,
   declaredLanguage,
   HIDING_STYLE,
+  pageMetadata,
   pageSeries,
   pageVariant,
   type Statement,
@@ -11,7 +12,7 @@ import {
   TextMeanings,
   tagNumber,
 } from 'incrawl/bundled';
-import { cutText, guessLanguage, type Outlink, type Page, pageMetadata, robotsDirectives } from 'incrawl/plugin';
+import { cutText, guessLanguage, type Outlink, type Page, robotsDirectives } from 'incrawl/plugin';
 import { APART, BLOCK, CONCEALED, MUTED, OPAQUE, ROLES } from './element-roles.ts';
 import { FoldedBytes } from './folded-bytes.ts';
 import { linkMeaning } from './link-element.ts';

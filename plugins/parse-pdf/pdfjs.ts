@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage } from 'incrawl/bundled';
 
 /** The used part of the optional package `pdfjs-dist`. */
 export interface Pdfjs {

@@ -1,5 +1,5 @@
-import { createWordScanner } from 'incrawl/bundled';
-import { createShingler, hammingDistance, type Signature } from 'incrawl/plugin';
+import { createShingler, createWordScanner } from 'incrawl/bundled';
+import { hammingDistance, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import plugin from './plugin.ts';

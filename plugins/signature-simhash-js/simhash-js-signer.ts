@@ -1,5 +1,4 @@
-import { createWordScanner, type TextDimension } from 'incrawl/bundled';
-import { createShingler } from 'incrawl/plugin';
+import { createShingler, createWordScanner, type TextDimension } from 'incrawl/bundled';
 import { SimHash } from 'simhash-js';
 
 const HEX_DIGITS = 8;

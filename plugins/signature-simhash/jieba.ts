@@ -1,5 +1,4 @@
-import type { TextCutter } from 'incrawl/bundled';
-import { type LoadPackage, loadPackage } from 'incrawl/plugin';
+import { type LoadPackage, loadPackage, type TextCutter } from 'incrawl/bundled';
 
 /** The used part of the optional package `@node-rs/jieba`. */
 interface JiebaPackage {

@@ -57,17 +57,28 @@ function namesOf(entry: string): string[] {
   return checker.getExportsOfModule(checker.getSymbolAtLocation(source)!).map(({ name }) => name);
 }
 
+/** Programs on pages of the docs. */
+const programsOf = (...pages: string[]): string[] =>
+  docs
+    .filter(({ name }) => pages.includes(name))
+    .flatMap(({ blocks }) => blocks.filter(({ info }) => /^ts\b/.test(info)).map(({ text: program }) => program));
+
+/** Name of the plugin that a program declares. */
+const nameIn = (program: string): string => /definePlugin\(\{\s*name: '([a-z-]+)'/.exec(program)?.[1] ?? '';
+
+/** Names of an entry that no program has. */
+function withoutExample(entry: string, programs: readonly string[]): string[] {
+  const named = new Set(programs.join('\n').match(/[A-Za-z]\w*/g));
+  const names = namesOf(entry);
+  expect(names.length).toBeGreaterThan(40);
+  return names.filter((name) => !named.has(name));
+}
+
 describe('docs/library.md', () => {
-  const blocks = docs
-    .find(({ name }) => name === 'docs/library.md')!
-    .blocks.filter(({ info }) => info === 'ts')
-    .map((block) => block.text);
+  const blocks = programsOf('docs/library.md');
 
   it('has an example of each public name', () => {
-    const named = new Set(blocks.join('\n').match(/[A-Za-z]\w*/g));
-    const names = namesOf('dist/src/crawler/index.d.ts');
-    expect(names.length).toBeGreaterThan(40);
-    expect(names.filter((name) => !named.has(name))).toEqual([]);
+    expect(withoutExample('dist/src/crawler/index.d.ts', blocks)).toEqual([]);
   });
 
   it('has programs that compile and run, one after the other', async () => {
@@ -111,6 +122,40 @@ describe('docs/library.md', () => {
       .replace("['agent.contact", `['http.allowAddresses=["127.0.0.1"]', 'fetch.delay=0', 'agent.contact`);
     expect(await printedBy(program)).toMatch(/^1 \{/);
   });
+});
+
+describe('docs/plugin-examples.md', () => {
+  const plugins = programsOf('docs/plugin-examples.md').filter((program) => program.includes('export default'));
+
+  it('has an example of each name of incrawl/plugin', () => {
+    const programs = programsOf('docs/plugin-examples.md', 'docs/writing-a-plugin.md');
+    expect(withoutExample('dist/src/core/plugin-host/api/plugin-api.d.ts', programs)).toEqual([]);
+  });
+
+  it('has a plugin of each kind', () => {
+    const kinds = plugins.map((program) => nameIn(program).split('-')[0]!);
+    expect(kinds.sort()).toEqual(
+      ['exporter', 'exporter', 'parse', 'parsefilter', 'protocol', 'schedule', 'scoring', 'signature'].concat([
+        'urlexemption',
+        'urlfilter',
+        'urlnormalizer',
+      ]),
+    );
+  });
+
+  it.each(plugins.map((program): [string, string] => [nameIn(program), program]))(
+    '%s compiles, and meets the contract of its kind',
+    async (_, program) => {
+      const dir = programFolder();
+      writeFileSync(join(dir, 'plugin.mjs'), compiled(program, dir));
+      const test = `
+        import { testPlugin } from 'incrawl/plugin-testing';
+        import plugin from './plugin.mjs';
+        await testPlugin(plugin, ${JSON.stringify({ place: join(dir, 'out'), bodies: ['Subject: A\nBy: B\n\nWe met.'] })});
+        console.log(plugin.name);`;
+      expect(await printedBy(test, dir)).toMatch(/^[a-z]+-[a-z-]+\n$/);
+    },
+  );
 });
 
 it('errors have a code', async () => {

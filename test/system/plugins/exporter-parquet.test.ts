@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ExportDocument, loadPackage } from 'incrawl/plugin';
+import { loadPackage } from 'incrawl/bundled';
+import type { ExportDocument } from 'incrawl/plugin';
 import { madeDocument, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadDuckDb } from '../../../plugins/exporter-parquet/duckdb.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
-import { createWordScanner } from 'incrawl/bundled';
-import { createWordCutter, loadPackage, type Signature } from 'incrawl/plugin';
+import { createWordScanner, loadPackage } from 'incrawl/bundled';
+import { createWordCutter, type Signature } from 'incrawl/plugin';
 import { samplePage, testHost } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import { loadJieba } from '../../../plugins/signature-simhash/jieba.ts';

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { deflateSync } from 'node:zlib';
-import { loadPackage, type Page, type Parser } from 'incrawl/plugin';
+import { loadPackage } from 'incrawl/bundled';
+import type { Page, Parser } from 'incrawl/plugin';
 import { samplePage, testHost, testPlugin } from 'incrawl/plugin-testing';
 import { describe, expect, it } from 'vitest';
 import { findPdfjs } from '../../../plugins/parse-pdf/pdfjs.ts';

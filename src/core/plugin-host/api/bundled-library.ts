@@ -27,11 +27,17 @@ export type { RobotsDirectives } from '../../../page/links/robots-directives.ts'
 export { readJsonLd } from '../../../page/metadata/json-ld.ts';
 export { declaredLanguage } from '../../../page/metadata/page-language.ts';
 // What a page says about itself: parse-*.
-export { articleBodyText, type MetadataPage, type PageMetadata } from '../../../page/metadata/page-metadata.ts';
+export {
+  articleBodyText,
+  type MetadataPage,
+  type PageMetadata,
+  pageMetadata,
+} from '../../../page/metadata/page-metadata.ts';
 export { type StatedField, type Statement, Statements } from '../../../page/metadata/statements.ts';
 export { DIMENSIONS_VERSION, type DimensionWeights } from '../../../page/near/page-dimensions.ts';
 export { createPageSigner, PAGE_SIGNER_VERSION, type PageSignerOptions } from '../../../page/near/page-signer.ts';
 export {
+  createShingler,
   SHINGLE_SIZE,
   type Shingler,
   type ShinglerOptions,
@@ -93,6 +99,8 @@ export {
 export { FeatureFilter, featureNamed, featureSizing } from '../../domain/url/families/url-families.ts';
 // Optional packages.
 export type { LoadedPackage } from '../../packages/load-package.ts';
+// Optional packages.
+export { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 export {
   type DeliveryAnswer,
   type DeliveryDeps,

@@ -6,12 +6,10 @@
 export { createMainContent, type MainContent } from '../../../page/content/main-content.ts';
 // Text and language of a page: parse-*, parsefilter-*.
 export { robotsDirectives } from '../../../page/links/robots-directives.ts';
-// What a page says about itself: parse-*.
-export { pageMetadata } from '../../../page/metadata/page-metadata.ts';
 // Near duplicates: signature-*.
 export { hammingDistance } from '../../../page/near/hamming.ts';
 export { DIMENSION_WEIGHTS, pageDimensions } from '../../../page/near/page-dimensions.ts';
-export { createShingler, shingles } from '../../../page/near/shingler.ts';
+export { shingles } from '../../../page/near/shingler.ts';
 export { createSimhash } from '../../../page/near/simhash.ts';
 export { cutText } from '../../../page/text/cut-text.ts';
 export { guessLanguage } from '../../../page/text/guess-language.ts';
@@ -23,8 +21,6 @@ export { filePathOf } from '../../domain/export/file-path.ts';
 // URLs: urlnormalizer-*, urlfilter-*.
 export { type CanonicalUrl, canonicalUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 export { urlSegments } from '../../domain/url/families/url-families.ts';
-// Optional packages.
-export { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
 export { addressOf, deliver, pauseMs } from '../exporting/deliver.ts';
 export { type FileTree, isFolder, openFileTree } from '../exporting/file-tree.ts';
 // Documents that are no HTML: parse-*.

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadPackage } from 'incrawl/plugin';
+import { loadPackage } from 'incrawl/bundled';
 import { unknownIdentity } from '../../../site/tls-identity.ts';
 
 /** Folder of the jars of a Kafka, such as `libs` of an unpacked one, or what `pom.xml` beside this file brings. */
