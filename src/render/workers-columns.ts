@@ -39,11 +39,13 @@ const roundText = ({ stage, urls, done }: NonNullable<WatchedPartition['round']>
   urls === 0 ? stage : `${stage} ${count(done)} of ${count(urls)}`;
 
 function waitText({ state, wantedAt, resting, failures, fault }: WatchedPartition, at: string): string {
-  if (state === 'failed') return `"incrawl work", after ${counted(failures, 'failed turn')}: ${fault}`;
-  if (state === 'retrying') return `another try, after ${counted(failures, 'failed turn')}: ${fault}`;
   if (state === 'due') return 'a worker';
-  if (state !== 'resting' || wantedAt === null) return '-';
+  if (wantedAt === null) return '-';
   const when = ahead(wantedAt, at);
+  if (fault !== null) {
+    const after = failures === 0 ? '' : `, after ${counted(failures, 'failed turn')}`;
+    return `another try in ${when}${after}: ${fault}`;
+  }
   if (resting === null) return `its next turn, in ${when}`;
   return `${counted(resting.hosts, 'host')} at rest with ${counted(resting.urls, 'URL')}: ${resting.next} in ${when}`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type TakenTurn, TURN_ATTEMPTS, type Turns } from '../../src/cluster/ports/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, TURN_PAUSES_MS, type Turns } from '../../src/cluster/ports/turns.ts';
 
 interface Held {
   wanted: number;
@@ -10,7 +10,7 @@ interface Held {
   fault: string | null;
 }
 
-/** Turns of one process: the reference. A turn that failed is tried again at once. */
+/** Turns of one process: the reference. The first pauses after a failed turn are none. */
 export function createMemoryTurns(now: () => number = () => performance.now()): Turns {
   const all = new Map<number, Held>();
   let waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
     waiting = [];
     for (const each of wake) each();
   };
-  const isFailed = ({ from, fault }: Held): boolean => from === null && fault !== null;
+  const isFailed = ({ failures }: Held): boolean => failures >= TURN_ATTEMPTS;
   const heldOf = ({ partition }: TakenTurn): Held => all.get(partition) as Held;
 
   return {
@@ -44,7 +44,8 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
     },
     async end(turn, result) {
       const held = heldOf(turn);
-      Object.assign(held, { isPlayed: false, failures: 0, fault: null });
+      const { fault = null } = result === 'done' ? {} : result;
+      Object.assign(held, { isPlayed: false, fault, failures: fault === null ? 0 : held.failures });
       if (held.wanted > turn.wanted) held.from = now();
       else held.from = result === 'done' ? null : now() + result.laterMs;
       ring();
@@ -54,7 +55,7 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
       held.isPlayed = false;
       held.failures++;
       held.fault = reason;
-      held.from = held.failures >= TURN_ATTEMPTS ? null : now();
+      held.from = now() + (isFailed(held) ? (TURN_PAUSES_MS[held.failures - 1] ?? TURN_PAUSES_MS.at(-1) ?? 0) : 0);
       ring();
     },
     async state() {
@@ -63,10 +64,17 @@ export function createMemoryTurns(now: () => number = () => performance.now()): 
       const failed = [...all].flatMap(([partition, held]) =>
         isFailed(held) ? [{ partition, reason: held.fault as string }] : [],
       );
-      return { open: open.length, nextMs: free.length === 0 ? null : Math.min(...free), workers: 1, failed };
+      const resting = open.filter((held) => isFailed(held) && !held.isPlayed && (held.from as number) > now());
+      return {
+        open: open.length - resting.length,
+        nextMs: free.length === 0 ? null : Math.min(...free),
+        workers: 1,
+        failed,
+      };
     },
     async forgetFailed() {
-      for (const held of all.values()) if (isFailed(held)) Object.assign(held, { failures: 0, fault: null });
+      for (const held of all.values())
+        if (isFailed(held)) Object.assign(held, { failures: 0, fault: null, from: now() });
     },
     async wait(ms, signal) {
       await Promise.race([

@@ -11,7 +11,6 @@ import type { RoundSummary } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
 import { keptCache } from '../../operations/state/seen-urls.ts';
 import { nextDue, workOn } from '../../store/rows/forwarding/work-on.ts';
-import { STORE_AWAY } from '../ports/shared-store.ts';
 import type { TurnResult, Turns } from '../ports/turns.ts';
 import { partitionBudget } from '../workers/partition-budget.ts';
 import { type WorkOptions, type WorkSummary, workOff } from '../workers/work-off.ts';
@@ -41,9 +40,6 @@ const REMEMBERED = 16;
 /** URLs forwarded lately that it remembers of each, as a power of two. */
 const RECENT_URLS_BITS = 15;
 
-/** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
-const LATER_MS = 500;
-const LATER: ReadonlySet<string> = new Set(['db-locked', 'lease-lost', ...STORE_AWAY]);
 /** Turns of a partition in a row that lose its lease before there is a warning. */
 const LOST_TURNS = 5;
 /** Between two turns: commands that write get the crawl db, and look for it more often than that. */
@@ -68,10 +64,11 @@ export async function spreadWork(
   const seedDeps: PutSeedsDeps = { ...wiring, stores };
   await turns.want((await putSeeds(seedDeps, seeds)).partitions);
   const due = new Map<number, number>();
-  const wakeAll = async (): Promise<boolean> => {
+  const all = Array.from({ length: stores.partitions }, (_, partition) => partition);
+  const wakeAll = async (partitions: readonly number[]): Promise<boolean> => {
     const now = elapsedOf(clock);
     const woken: number[] = [];
-    for (let partition = 0; partition < stores.partitions; partition++) {
+    for (const partition of partitions) {
       const work = await lookInto(deps, partition, workOn);
       if (work !== 'due') due.delete(partition);
       if (work === 'due' && now - (due.get(partition) ?? Number.NEGATIVE_INFINITY) < DUE_AGAIN_MS) continue;
@@ -81,11 +78,12 @@ export async function spreadWork(
     await turns.want(woken);
     return woken.length > 0;
   };
-  const wake = async (signal: AbortSignal): Promise<boolean> => {
-    if (await wakeAll()) return true;
+  const wake = async (signal: AbortSignal, failed: ReadonlySet<number>): Promise<boolean> => {
+    const partitions = all.filter((partition) => !failed.has(partition));
+    if (await wakeAll(partitions)) return true;
     if (!stays) return false;
     const times = due.size > 0 ? [clock.now() + DUE_AGAIN_MS] : [];
-    for (let partition = 0; partition < stores.partitions; partition++) {
+    for (const partition of partitions) {
       const next = await lookInto(deps, partition, nextDue);
       if (next !== null) times.push(next);
     }
@@ -99,7 +97,9 @@ export async function spreadWork(
   const playing = turnsOf(deps, options, () => played++);
   // Each of the workers holds its share of the partitions: none rests while its hosts do, and none waits for a worker.
   const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
-  const summary = await workOff({ turns, atOnce: share, requireCrawlDb, wake }, options, playing);
+  const { log } = wiring.runtime;
+  const workDeps = { turns, atOnce: share, requireCrawlDb, wake, elapsed: () => elapsedOf(clock), log };
+  const summary = await workOff(workDeps, { ...options, stays }, playing);
   return { ...summary, turns: played };
 }
 
@@ -197,10 +197,7 @@ function turnsOf(
         }
       } catch (error) {
         if (signal.aborted) return { laterMs: 0 };
-        if (error instanceof CrawlError && LATER.has(error.code)) {
-          if (error.code === 'lease-lost') noteLost(partition, error.message);
-          return { laterMs: LATER_MS };
-        }
+        if (error instanceof CrawlError && error.code === 'lease-lost') noteLost(partition, error.message);
         throw error;
       }
     };

@@ -68,14 +68,14 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
   const hand = async (): Promise<void> => options.onHandedOver(await handOver({ db, partition, inboxOf }));
   const isOver = (): boolean => stopwatch().ms >= endAt || !options.mayGoOn();
   const steps = stepsOf(deps, budget, { signal, hand, isOver });
+  const faults: CrawlError[] = [];
+  const onFault = (fault: CrawlError): void => void faults.push(fault);
   try {
     for (;;) {
-      const { stoppedBy, waiting } = await crawl(steps, { rounds: 1, signal, onRound, onProgress, stopwatch });
+      const { stoppedBy, waiting } = await crawl(steps, { rounds: 1, signal, onRound, onProgress, onFault, stopwatch });
       await hand();
       if (lost.aborted) throw new CrawlError('lease-lost', 'another worker has taken over the partition');
-      if (stoppedBy === 'failure-limit' || stoppedBy === 'disk-full') {
-        throw new CrawlError(stoppedBy, 'the partition cannot go on; what it had fetched is applied');
-      }
+      if (faults[0] !== undefined) throw faults[0];
       if (stoppedBy === 'signal') return 'cut';
       const hasMail = await hasAny(db.forwarding.inbox(1));
       if (stoppedBy === 'nothing-due' && !hasMail) {

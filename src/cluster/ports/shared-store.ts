@@ -9,8 +9,8 @@ import type { CrawlWorkers } from './workers.ts';
  * A server that holds rows under names, for several processes. A name is that of a crawl db: the
  * rows, an id, and one write lease with its fencing token. Names know nothing of each other, so they may lie on
  * different nodes. Calls reject with `CrawlError`: one of {@link STORE_AWAY} while the server does not answer,
- * `config-invalid` where it does not let this process in, `disk-full`, `db-readonly`; `db-moved` (a `MovedError`) where
- * the rows of the name lie elsewhere.
+ * `config-invalid` where it does not let this process in; a {@link StoreRefusal} where it takes no writes; `db-moved` (a
+ * `MovedError`) where the rows of the name lie elsewhere.
  */
 export interface SharedStore {
   /** Name of the product in messages. */
@@ -124,4 +124,9 @@ export const STORE_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['redis-unreachable', 'postgres-unreachable', 'db-moved'] as const),
 ]);
 
-export const isAway = (error: unknown): boolean => error instanceof CrawlError && STORE_AWAY.has(error.code);
+/** The server takes no writes at the moment (`disk-full`, `db-readonly`): a fault of its own, not of this process. */
+export class StoreRefusal extends CrawlError {}
+
+/** Whether a server is to be waited for: it does not answer, or takes no writes. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof StoreRefusal || (error instanceof CrawlError && STORE_AWAY.has(error.code));

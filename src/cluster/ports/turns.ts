@@ -8,26 +8,31 @@ export interface TakenTurn {
 }
 
 /**
- * How a turn ended: nothing is left to do, or it is to be taken again, by any worker, after a while. `resting`: what it
- * has left, for people.
+ * How a turn ended: nothing is left to do, or it is to be taken again, by any worker, after a while. For people,
+ * `resting` is what it has left, and `fault` why it could not be played, which is no failed attempt.
  */
-export type TurnResult = 'done' | { readonly laterMs: number; readonly resting?: RestingHosts };
+export type TurnResult =
+  | 'done'
+  | { readonly laterMs: number; readonly resting?: RestingHosts; readonly fault?: string };
 
 export interface TurnsState {
-  /** Partitions whose turn waits or is played. */
+  /** Partitions whose turn waits or is played; not those that have failed and wait for another attempt. */
   readonly open: number;
   /** Time until the next turn may be taken, ms; 0: one may be taken now. `null`: none waits. */
   readonly nextMs: number | null;
   /** Workers of the crawl that showed a sign of life within a lease; asking is one. */
   readonly workers: number;
-  /** Partitions that failed for good, and the reasons. */
+  /** Partitions that have failed, and the reasons. */
   readonly failed: readonly { readonly partition: number; readonly reason: string }[];
 }
 
-/** Attempts of a turn that fails, after which its partition is given up until {@link Turns.forgetFailed}. */
+/** Failed attempts in a row after which a partition counts as failed: the crawl may end without it. */
 export const TURN_ATTEMPTS = 3;
-/** Pause before the second attempt, ms; each further one is twice as long. */
-export const TURN_BACKOFF_MS = 1_000;
+/**
+ * Pauses after failed attempts in a row, ms, the last one after all further ones. The first are for what passes by
+ * itself. After `TURN_ATTEMPTS` somebody has to mend something, and each attempt may cost as much as a round.
+ */
+export const TURN_PAUSES_MS: readonly number[] = [1_000, 2_000, 60_000, 5 * 60_000, 25 * 60_000, 60 * 60_000];
 
 /**
  * The turns of the partitions of a crawl, shared by its workers without a master. A partition has at most one turn,
@@ -41,16 +46,16 @@ export interface Turns {
   readonly worker: string;
   /** Names what its signs of life carry from now on, for people; they come more often while that changes. */
   tell(report: () => WorkerReport): void;
-  /** Asks for a turn of each of these partitions. One that failed for good is left alone. */
+  /** Asks for a turn of each of these partitions. One that has failed gets it after its pause. */
   want(partitions: Iterable<number>): Promise<void>;
   /** Takes at most so many turns of partitions that no worker holds, those that wait longest first. */
   take(limit: number): Promise<readonly TakenTurn[]>;
   /** Ends a turn whose partition was given back. */
   end(turn: TakenTurn, result: TurnResult): Promise<void>;
-  /** Counts a failed attempt; the turn is taken again after a pause, or not at all. */
+  /** Counts a failed attempt; the turn is taken again after a pause. */
   fail(turn: TakenTurn, reason: string): Promise<void>;
   state(): Promise<TurnsState>;
-  /** Forgets what has failed. */
+  /** Begins all that have failed anew, at once. */
   forgetFailed(): Promise<void>;
   /** Resolves after so many ms, or as soon as a turn is wanted, or the signal aborts. Never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;

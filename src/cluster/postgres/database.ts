@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { LoadPackage } from '../../core/packages/load-package.ts';
 import { openPool, type PgOptions, type PgPool, type PgPoolClient, type PgQuery, type PgResult } from './pg.ts';
-import { isAway, isStarting, postgresError } from './postgres-errors.ts';
+import { isAway, isSpent, isStarting, postgresError } from './postgres-errors.ts';
 
 /** The oldest version, as `server_version_num`: earlier ones are not tested. */
 const OLDEST = 140_000;
@@ -132,16 +132,16 @@ export class Database {
   }
 }
 
-/** A connection that broke is not given to the next call. */
+/** A connection that is spent is not given to the next call. */
 async function runAndRelease<Value>(client: PgPoolClient, use: () => Promise<Value>): Promise<Value> {
-  let isBroken = false;
+  let isOver = false;
   try {
     return await use();
   } catch (error) {
-    isBroken = isAway(error);
+    isOver = isSpent(error);
     throw error;
   } finally {
-    client.release(isBroken);
+    client.release(isOver);
   }
 }
 

@@ -1,4 +1,5 @@
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
+import { StoreRefusal } from '../ports/shared-store.ts';
 
 /** SQLSTATE of errors (Appendix A of the manual of PostgreSQL) and codes of Node, by what they mean to a crawl. */
 const MEANINGS: readonly (readonly [pattern: RegExp, code: ErrorCode, text: string])[] = [
@@ -29,7 +30,9 @@ export function postgresError(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
   const { code = '', message } = firstOf(error) as Error & { code?: string };
   for (const [pattern, meaning, text] of MEANINGS) {
-    if (pattern.test(code)) return new CrawlError(meaning, `${text}: ${message}`, { cause: error });
+    if (!pattern.test(code)) continue;
+    const Kind = meaning === 'disk-full' || meaning === 'db-readonly' ? StoreRefusal : CrawlError;
+    return new Kind(meaning, `${text}: ${message}`, { cause: error });
   }
   if (LOST.test(message)) {
     return new CrawlError('postgres-unreachable', `PostgreSQL does not answer: ${message}`, { cause: error });
@@ -42,6 +45,9 @@ export function postgresError(error: unknown): Error {
 
 /** Whether the call may succeed later, when the server is back. */
 export const isAway = (error: unknown): boolean => (postgresError(error) as CrawlError).code === 'postgres-unreachable';
+
+/** Whether the connection is of no more use: it broke, or leads to a server that has become a standby. */
+export const isSpent = (error: unknown): boolean => isAway(error) || codeOf(error) === '25006';
 
 /** Whether the server says that it starts: after a crash it takes no connections before it has recovered. */
 export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03';

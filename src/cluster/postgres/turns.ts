@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadPackage } from '../../core/packages/load-package.ts';
-import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type TurnResult, type Turns } from '../ports/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, TURN_PAUSES_MS, type TurnResult, type Turns } from '../ports/turns.ts';
 import type { WorkerReport } from '../ports/workers.ts';
 import type { Database } from './database.ts';
 import { IS_HERE, refuseMoved } from './moves.ts';
@@ -11,10 +11,13 @@ const FREE = 'holder IS NULL OR until < clock_timestamp()';
 /** Rows of the partitions of one crawl, whose names are the first parameter. */
 const OF_CRAWL = 'part IN (SELECT part FROM incrawl.names WHERE name = ANY($1))';
 
+const HAS_FAILED = `failures >= ${TURN_ATTEMPTS}`;
+
 /** Says which of them are not here. */
 const WANT = `WITH wanted AS (
-    UPDATE incrawl.leases SET asked = asked + 1, wanted = least(coalesce(wanted, 'infinity'), clock_timestamp())
-    WHERE part = ANY($1) AND ${IS_HERE} AND (wanted IS NOT NULL OR fault IS NULL)
+    UPDATE incrawl.leases SET asked = asked + 1,
+      wanted = CASE WHEN ${HAS_FAILED} THEN wanted ELSE least(coalesce(wanted, 'infinity'), clock_timestamp()) END
+    WHERE part = ANY($1) AND ${IS_HERE}
   ) SELECT name, holder FROM incrawl.leases JOIN incrawl.names USING (part) WHERE part = ANY($1) AND NOT ${IS_HERE}`;
 /** Of several workers that take turns at the same moment each gets others: locked rows are skipped. */
 const TAKE = `WITH next AS MATERIALIZED (
@@ -23,20 +26,21 @@ const TAKE = `WITH next AS MATERIALIZED (
     ORDER BY wanted LIMIT $2 FOR NO KEY UPDATE OF leases SKIP LOCKED
   ) UPDATE incrawl.leases SET wanted = clock_timestamp() + $3 * interval '1 millisecond'
   FROM next WHERE leases.part = next.part RETURNING name, asked::float8, leases.part`;
-const END = `UPDATE incrawl.leases SET failures = 0, fault = NULL, resting = $4, wanted = CASE
+const END = `UPDATE incrawl.leases SET failures = CASE WHEN $5::text IS NULL THEN 0 ELSE failures END, fault = $5,
+    resting = $4, wanted = CASE
     WHEN asked > $2 THEN clock_timestamp()
     WHEN $3::float8 IS NULL THEN NULL
     ELSE clock_timestamp() + $3 * interval '1 millisecond' END
   WHERE part = $1 RETURNING wanted <= clock_timestamp()`;
-const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, resting = NULL, wanted = CASE
-    WHEN failures + 1 >= ${TURN_ATTEMPTS} THEN NULL
-    ELSE clock_timestamp() + ${TURN_BACKOFF_MS} * 2 ^ failures * interval '1 millisecond' END
+const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, resting = NULL, wanted = clock_timestamp()
+    + (ARRAY[${TURN_PAUSES_MS}])[least(failures + 1, ${TURN_PAUSES_MS.length})] * interval '1 millisecond'
   WHERE part = $1`;
 /** A turn whose partition is held is not taken before the lease ends. */
-const STATE = `SELECT count(wanted)::int,
+const STATE = `SELECT
+    count(*) FILTER (WHERE wanted <= clock_timestamp() OR wanted IS NOT NULL AND NOT (${HAS_FAILED} AND (${FREE})))::int,
     (extract(epoch FROM min(greatest(wanted, CASE WHEN holder IS NOT NULL THEN until END))
       FILTER (WHERE wanted IS NOT NULL) - clock_timestamp()) * 1000)::float8,
-    count(*) FILTER (WHERE wanted IS NULL AND fault IS NOT NULL)::int,
+    count(*) FILTER (WHERE ${HAS_FAILED})::int,
     (SELECT count(*)::int FROM incrawl.workers WHERE crawl = $2 AND until >= clock_timestamp())
   FROM incrawl.leases WHERE ${OF_CRAWL} AND ${IS_HERE}`;
 const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until, report)
@@ -51,9 +55,9 @@ const FAULT = `INSERT INTO incrawl.workers (crawl, worker, until, report, fault)
   ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until, heard = excluded.heard, fault = excluded.fault`;
 const LEAVE = 'DELETE FROM incrawl.workers WHERE crawl = $1 AND worker = $2';
 const FAILED = `SELECT name, fault FROM incrawl.leases JOIN incrawl.names USING (part)
-  WHERE name = ANY($1) AND ${IS_HERE} AND wanted IS NULL AND fault IS NOT NULL ORDER BY name`;
-const FORGET = `UPDATE incrawl.leases SET failures = 0, fault = NULL
-  WHERE ${OF_CRAWL} AND wanted IS NULL AND fault IS NOT NULL`;
+  WHERE name = ANY($1) AND ${IS_HERE} AND ${HAS_FAILED} ORDER BY name`;
+const FORGET = `UPDATE incrawl.leases SET failures = 0, fault = NULL, wanted = clock_timestamp()
+  WHERE ${OF_CRAWL} AND ${HAS_FAILED}`;
 
 export interface PostgresTurnsOptions {
   readonly db: Database;
@@ -120,9 +124,8 @@ export class PostgresTurns implements Turns {
   }
 
   async end({ partition, wanted }: TakenTurn, result: TurnResult): Promise<void> {
-    const laterMs = result === 'done' ? null : result.laterMs;
-    const resting = result === 'done' || result.resting === undefined ? null : JSON.stringify(result.resting);
-    const values = [this.#parts.get(partition), wanted, laterMs, resting];
+    const { laterMs = null, resting, fault = null } = result === 'done' ? {} : result;
+    const values = [this.#parts.get(partition), wanted, laterMs, resting ? JSON.stringify(resting) : null, fault];
     const { rows } = await this.#db.query({ text: END, values });
     if (rows[0]?.[0] === true) await this.#ring();
   }

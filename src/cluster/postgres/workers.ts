@@ -6,10 +6,14 @@ import { hasTables } from './schema.ts';
 /** Ms since the epoch; `null` for times that a row has not. */
 const ms = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
+/** A server that takes no writes cannot note that in its rows. */
+const FAULT = `coalesce(CASE WHEN current_setting('transaction_read_only') = 'on'
+    THEN 'db-readonly: PostgreSQL takes no writes' END, fault)`;
+
 /** The row of a whole crawl has no lease of use where its partitions have names of their own. */
 const PARTITIONS = `SELECT name, CASE WHEN until >= clock_timestamp() THEN holder END,
     CASE WHEN holder IS NOT NULL AND until >= clock_timestamp() THEN ${ms('until')} END,
-    ${ms('wanted')}, failures, fault, resting, ${ms('clock_timestamp()')}
+    ${ms('wanted')}, failures, ${FAULT}, resting, ${ms('clock_timestamp()')}
   FROM incrawl.leases JOIN incrawl.names USING (part)
   WHERE ${IS_HERE} AND (name = $1
     OR left(name, length($1) + 1) = $1 || ':' AND substr(name, length($1) + 2) ~ '^[0-9]{3}$')

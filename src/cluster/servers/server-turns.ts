@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { MovedError } from '../../core/domain/errors.ts';
 import { isAway } from '../ports/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../ports/turns.ts';
@@ -147,7 +148,7 @@ export class ServerTurns implements Turns {
   }
 }
 
-/** The turns on one server, which is not waited for while it does not answer. */
+/** The turns on one server, which is not waited for while it does not answer, or takes no writes. */
 class Branch {
   readonly server: string;
   readonly turns: Turns;
@@ -176,7 +177,7 @@ class Branch {
     return this.turns.close(fault);
   }
 
-  /** Each look waits for some seconds. What else fails is reported to the next call. */
+  /** What else fails is reported to the next call. */
   async #look(): Promise<void> {
     this.#isLooking = true;
     while (!this.#isClosed) {
@@ -185,6 +186,7 @@ class Branch {
         (error: unknown) => error,
       );
       if (!isAway(fault)) break;
+      await delay(AWAY_MS, undefined, { ref: false });
     }
     this.#isLooking = false;
   }

@@ -2,8 +2,9 @@ import { CrawlError, ERRORS, type ErrorCode } from '../../core/domain/errors.ts'
 import type { SeedSource } from '../../core/steps/inject.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
-import { isAway } from '../ports/shared-store.ts';
+import { isAway, STORE_AWAY, StoreRefusal } from '../ports/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../ports/turns.ts';
+import { Refusals, type RefusalsDeps } from './refusals.ts';
 
 export { totalsOf };
 
@@ -31,14 +32,17 @@ export interface WorkSummary extends CrawlSummary {
   readonly roundsDone: number;
 }
 
-export interface WorkOffDeps {
+export interface WorkOffDeps extends RefusalsDeps {
   readonly turns: Turns;
   /** Turns that are played at a time by one of so many workers. */
   readonly atOnce: (workers: number) => number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
-  /** Asks for the turns that are needed where none is left; false: the crawl is done. */
-  wake(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Asks for the turns that are needed where none is left; false: the crawl is done.
+   * @param failed partitions that have failed, whose turns come by themselves
+   */
+  wake(signal: AbortSignal, failed: ReadonlySet<number>): Promise<boolean>;
 }
 
 /** @param mayGoOn whether the turn may begin one more round: false when another worker waits for its place */
@@ -49,6 +53,9 @@ const LOOK_MS = 1_000;
 /** Pause before the second look that must find no turn, ms. */
 const QUIET_MS = 250;
 const SOON_MS = 20;
+/** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
+const LATER_MS = 500;
+const LATER: ReadonlySet<string> = new Set<ErrorCode>(['db-locked', 'lease-lost', ...STORE_AWAY]);
 /** Faults of one worker, its configuration and its machine: it ends, and others take its turns. */
 const OWN_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['contact-missing', 'package-missing', 'plugin-broken'] as const),
@@ -61,7 +68,7 @@ const OWN_SYSTEM_FAULTS: ReadonlySet<string> = new Set([
 
 /** Whether an error is of this worker alone: others may do better. */
 export function isOwnFault(error: unknown): error is Error {
-  if (error instanceof CrawlError) return OWN_FAULTS.has(error.code);
+  if (error instanceof CrawlError) return OWN_FAULTS.has(error.code) && !(error instanceof StoreRefusal);
   return error instanceof Error && OWN_SYSTEM_FAULTS.has(String((error as NodeJS.ErrnoException).code));
 }
 
@@ -70,12 +77,13 @@ export const faultText = (error: Error): string =>
   error instanceof CrawlError ? `${error.code}: ${error.message}` : error.message;
 
 /**
- * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played; rejects with
- * the error of a turn that has failed for good.
+ * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played. Rejects with
+ * the error of a partition that has failed, where only such ones are left; with that of a server that has taken no
+ * writes for minutes, unless it stays.
  */
 export async function workOff(
   deps: WorkOffDeps,
-  { signal, onRound }: Pick<WorkOptions, 'signal' | 'onRound'>,
+  { signal, onRound, stays = false }: Pick<WorkOptions, 'signal' | 'onRound' | 'stays'>,
   playing: (onRound: (round: RoundSummary) => void) => Play,
 ): Promise<Omit<WorkSummary, 'turns'>> {
   const played = new PlayedRounds();
@@ -85,11 +93,12 @@ export async function workOff(
   });
   const over = new AbortController();
   const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-  const shift = new Shift(deps.turns, play, { ended, over: () => over.abort() });
+  const refusals = new Refusals(deps, stays);
+  const shift = new Shift(deps, play, { ended, over: () => over.abort(), refusals });
   if ((await deps.turns.state()).open === 0) await deps.turns.forgetFailed();
   let state: TurnsState;
   try {
-    state = await untilQuiet(deps, shift, ended);
+    state = await untilQuiet(deps, shift, { ended, refusals });
   } finally {
     over.abort();
     await shift.finished();
@@ -130,12 +139,14 @@ interface ShiftOptions {
   readonly ended: AbortSignal;
   /** Ends the work of this worker. */
   readonly over: () => void;
+  readonly refusals: Refusals;
 }
 
 /** The turns that this worker plays at the moment. */
 class Shift {
   fault: Error | null = null;
   readonly #turns: Turns;
+  readonly #log: WorkOffDeps['log'];
   readonly #play: Play;
   readonly #options: ShiftOptions;
   readonly #playing = new Set<Promise<void>>();
@@ -145,8 +156,9 @@ class Shift {
   #leaving = 0;
   #onEnd: () => void = () => {};
 
-  constructor(turns: Turns, play: Play, options: ShiftOptions) {
+  constructor({ turns, log }: Pick<WorkOffDeps, 'turns' | 'log'>, play: Play, options: ShiftOptions) {
     this.#turns = turns;
+    this.#log = log;
     this.#play = play;
     this.#options = options;
   }
@@ -204,7 +216,7 @@ class Shift {
       const result = await this.#played(turn, mayGoOn);
       if (result !== null) await this.#turns.end(turn, result);
     } catch (error) {
-      // A turn whose end the server does not learn is taken again once its lease is over.
+      // A turn whose end the server does not note is taken again once its lease is over.
       if (isAway(error)) return;
       this.fault = error as Error;
       this.#options.over();
@@ -215,25 +227,37 @@ class Shift {
 
   /** `null`: the turn has failed, which is noted. */
   async #played(turn: TakenTurn, mayGoOn: () => boolean): Promise<TurnResult | null> {
+    const { ended, over, refusals } = this.#options;
     try {
-      return await this.#play(turn.partition, this.#options.ended, mayGoOn);
+      const result = await this.#play(turn.partition, ended, mayGoOn);
+      refusals.end();
+      return result;
     } catch (error) {
+      if (error instanceof StoreRefusal) return { laterMs: refusals.add(error), fault: faultText(error) };
       if (isOwnFault(error)) {
         this.fault = error;
-        this.#options.over();
+        over();
         return { laterMs: 0 };
       }
       const code = error instanceof CrawlError ? error.code : 'internal';
-      await this.#turns.fail(turn, `${code}: ${(error as Error).message}`);
+      if (LATER.has(code)) return { laterMs: LATER_MS };
+      const reason = `${code}: ${(error as Error).message}`;
+      this.#log.warn('a turn has failed', { partition: turn.partition, error: reason });
+      await this.#turns.fail(turn, reason);
       return null;
     }
   }
 }
 
-async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal: AbortSignal): Promise<TurnsState> {
+async function untilQuiet(
+  { turns, ...deps }: WorkOffDeps,
+  shift: Shift,
+  { ended: signal, refusals }: Pick<ShiftOptions, 'ended' | 'refusals'>,
+): Promise<TurnsState> {
   let isQuiet = false;
   let state: TurnsState = { open: 0, nextMs: null, workers: 1, failed: [] };
   while (!signal.aborted) {
+    if (shift.isIdle) refusals.check();
     try {
       state = await turns.state();
       shift.limit(deps.atOnce(Math.max(1, state.workers)));
@@ -242,15 +266,16 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
       isQuiet = state.open === 0 && shift.isIdle;
       if (isQuiet && wasQuiet) {
         // Without turns the crawl is done, or the store has lost its data.
-        if (state.failed.length > 0) return state;
         await deps.requireCrawlDb();
-        if (!(await deps.wake(signal))) return state;
+        const failed = new Set(state.failed.map(({ partition }) => partition));
+        if (!(await deps.wake(signal, failed))) return state;
         isQuiet = false;
         continue;
       }
     } catch (error) {
-      // A server that does not answer is waited for.
+      // A server that does not answer, or takes no writes, is waited for.
       if (!isAway(error)) throw error;
+      if (error instanceof StoreRefusal) refusals.add(error);
       isQuiet = false;
     }
     await shift.pause(isQuiet ? QUIET_MS : pauseOf(state, shift));
@@ -262,7 +287,7 @@ async function untilQuiet({ turns, ...deps }: WorkOffDeps, shift: Shift, signal:
 const pauseOf = ({ nextMs }: TurnsState, { places }: Shift): number =>
   places === 0 || nextMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(SOON_MS, nextMs));
 
-/** A turn that failed for good ends the crawl for all workers; the next worker that starts goes on with it. */
+/** A worker that does not stay ends with what has failed; the next one that starts begins that anew. */
 function refuseFailed({ failed }: TurnsState): void {
   const [first] = failed;
   if (first === undefined) return;

@@ -41,7 +41,8 @@ export interface WatchedPartition {
   readonly partition: string;
   /**
    * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: until its hosts may be asked, or a while is
-   * over; `retrying`: its last turn failed; `failed`: it is given up until `work` begins anew; `done`: nothing is due.
+   * over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried more seldom; `done`: nothing
+   * is due.
    */
   readonly state: 'held' | 'due' | 'resting' | 'retrying' | 'failed' | 'done';
   /** The worker, or another process, that holds it; `null`: none. */
@@ -120,9 +121,8 @@ const nameOf = (id: string, report: WorkerReport | null): string =>
 const numberOf = (name: string): string => /:(\d{3})$/.exec(name)?.[1] ?? '000';
 
 function stateOf({ holder, wantedAt, failures, fault }: PartitionRow, at: number): WatchedPartition['state'] {
-  if (fault !== null && wantedAt === null && failures >= TURN_ATTEMPTS) return 'failed';
   if (holder !== null) return 'held';
-  if (fault !== null) return 'retrying';
+  if (fault !== null) return failures >= TURN_ATTEMPTS ? 'failed' : 'retrying';
   if (wantedAt === null) return 'done';
   return wantedAt > at ? 'resting' : 'due';
 }

@@ -74,6 +74,8 @@ export interface LoopOptions {
   readonly steering?: SteeredLoop;
   readonly onRound?: ((round: RoundSummary) => void) | undefined;
   readonly onProgress?: ((progress: CrawlProgress) => void) | undefined;
+  /** Called with the fault that ends it in order, which a summary names by its code alone. */
+  readonly onFault?: (fault: CrawlError) => void;
   /** Wall time and CPU time of the process so far, ms. */
   readonly stopwatch: () => Stopwatch;
 }
@@ -90,7 +92,7 @@ export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<Cra
   await steps.readSitemaps();
   await steps.admitWaiting();
   const rounds: RoundSummary[] = [];
-  const end = await playRounds(steps, options, rounds).catch(endByFault);
+  const end = await playRounds(steps, options, rounds).catch((error) => endByFault(error, options));
   return { rounds, totals: totalsOf(rounds), ...end, ...(readmitted !== null && { readmitted }) };
 }
 
@@ -199,8 +201,9 @@ export async function applySegment(steps: UpdateSteps, segment: string): Promise
 }
 
 /** Faults that end a crawl in order: what was done so far is applied, and the next run goes on. */
-function endByFault(error: unknown): End {
+function endByFault(error: unknown, { onFault }: LoopOptions): End {
   if (error instanceof CrawlError && (error.code === 'failure-limit' || error.code === 'disk-full')) {
+    onFault?.(error);
     return { stoppedBy: error.code };
   }
   throw error;

@@ -1,4 +1,4 @@
-import { type TakenTurn, TURN_ATTEMPTS, TURN_BACKOFF_MS, type Turns } from '../../../src/cluster/ports/turns.ts';
+import { type TakenTurn, TURN_ATTEMPTS, TURN_PAUSES_MS, type Turns } from '../../../src/cluster/ports/turns.ts';
 import type { VirtualClock } from '../crawl/virtual-clock.ts';
 import { LEASE_MS, type SimulatedStores } from './simulated-stores.ts';
 import type { WorkerLife } from './worker-life.ts';
@@ -27,7 +27,7 @@ export class SimulatedTurns {
 
   of(life: WorkerLife): Turns {
     const clock = this.#clock;
-    const isFailed = ({ wanted, fault }: Row): boolean => wanted === null && fault !== null;
+    const isFailed = ({ failures }: Row): boolean => failures >= TURN_ATTEMPTS;
     const rowOf = ({ partition }: TakenTurn): Row => this.#rows.get(partition) as Row;
     return {
       worker: 'simulated',
@@ -56,7 +56,8 @@ export class SimulatedTurns {
       end: async (turn, result) => {
         await life.gate();
         const row = rowOf(turn);
-        Object.assign(row, { failures: 0, fault: null });
+        const { fault = null } = result === 'done' ? {} : result;
+        Object.assign(row, { fault, failures: fault === null ? 0 : row.failures });
         if (row.asked > turn.wanted) row.wanted = clock.now();
         else row.wanted = result === 'done' ? null : clock.now() + result.laterMs;
         await life.gate();
@@ -64,7 +65,7 @@ export class SimulatedTurns {
       fail: async (turn, reason) => {
         await life.gate();
         const row = rowOf(turn);
-        row.wanted = ++row.failures >= TURN_ATTEMPTS ? null : clock.now() + TURN_BACKOFF_MS * 2 ** (row.failures - 1);
+        row.wanted = clock.now() + (TURN_PAUSES_MS[row.failures++] ?? TURN_PAUSES_MS.at(-1) ?? 0);
         row.fault = reason;
       },
       state: async () => {
@@ -76,11 +77,21 @@ export class SimulatedTurns {
         const failed = [...this.#rows].flatMap(([partition, row]) =>
           isFailed(row) ? [{ partition, reason: row.fault as string }] : [],
         );
-        return { open: open.length, nextMs: from.length === 0 ? null : Math.min(...from), workers, failed };
+        const resting = open.filter(([partition, row]) => {
+          const isFree = this.#stores.heldUntil(partition) <= clock.now();
+          return isFailed(row) && isFree && (row.wanted as number) > clock.now();
+        });
+        return {
+          open: open.length - resting.length,
+          nextMs: from.length === 0 ? null : Math.min(...from),
+          workers,
+          failed,
+        };
       },
       forgetFailed: async () => {
         await life.gate();
-        for (const row of this.#rows.values()) if (isFailed(row)) Object.assign(row, { failures: 0, fault: null });
+        for (const row of this.#rows.values())
+          if (isFailed(row)) Object.assign(row, { failures: 0, fault: null, wanted: clock.now() });
       },
       wait: async (ms, signal) => {
         await life
