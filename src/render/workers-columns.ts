@@ -43,8 +43,8 @@ function waitText({ state, wantedAt, resting, failures, fault }: WatchedPartitio
   if (wantedAt === null) return '-';
   const when = ahead(wantedAt, at);
   if (fault !== null) {
-    const after = failures === 0 ? '' : `, after ${counted(failures, 'failed turn')}`;
-    return `another try in ${when}${after}: ${fault}`;
+    const after = failures === 0 ? '' : ` after ${counted(failures, 'failure')}`;
+    return `a try in ${when}${after}: ${fault}`;
   }
   if (resting === null) return `its next turn, in ${when}`;
   return `${counted(resting.hosts, 'host')} at rest with ${counted(resting.urls, 'URL')}: ${resting.next} in ${when}`;

@@ -9,8 +9,8 @@ import type { CrawlWorkers } from './workers.ts';
  * A server that holds rows under names, for several processes. A name is that of a crawl db: the
  * rows, an id, and one write lease with its fencing token. Names know nothing of each other, so they may lie on
  * different nodes. Calls reject with `CrawlError`: one of {@link STORE_AWAY} while the server does not answer,
- * `config-invalid` where it does not let this process in; a {@link StoreRefusal} where it takes no writes; `db-moved` (a
- * `MovedError`) where the rows of the name lie elsewhere.
+ * `config-invalid` where it does not let this process in; a {@link StoreRefusal} where it takes no writes; `db-moved`
+ * (a `MovedError`) where the rows of the name lie elsewhere.
  */
 export interface SharedStore {
   /** Name of the product in messages. */

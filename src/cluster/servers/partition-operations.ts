@@ -3,6 +3,7 @@ import type { Config } from '../../core/config/schema.ts';
 import { SERVER_URL, withoutCredentials, withoutPassword } from '../../core/config/store-url.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
+import { isoTime } from '../../core/domain/time.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { readClusterMark } from '../../operations/state/cluster-mark.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
@@ -29,6 +30,10 @@ export interface PartitionView {
   readonly bytes: number;
   /** Server that a move was to lead to which has not ended; `null`: none. */
   readonly movingTo: string | null;
+  /** Why its last turn failed, or could not be played; `null`: it went well. */
+  readonly fault: string | null;
+  /** When it is tried again, ISO 8601; `null`: there is no fault, or somebody is at it. */
+  readonly nextTryAt: string | null;
 }
 
 export interface MovedPartition {
@@ -57,14 +62,18 @@ const WAIT_MS = 5 * 60_000;
 export function partitionViews(options: PartitionsOptions): Promise<readonly PartitionView[]> {
   return withPartitions(options, async (store, partitions) => {
     const map = await store.readMap();
+    const rows = new Map((await store.workers(options.config.cluster.name))?.partitions.map((row) => [row.name, row]));
     const views: PartitionView[] = [];
     for (let number = 0; number < partitions; number++) {
       const partition = senderOf(number);
       const server = serverIn(map, partition);
-      const bytes = await store.on(server).sizeOf(partitionName(options.config.cluster.name, number));
+      const own = partitionName(options.config.cluster.name, number);
+      const bytes = await store.on(server).sizeOf(own);
       const move = map.moving[partition];
       const movingTo = move === undefined ? null : shown(options.config, move.to);
-      views.push({ partition, server: shown(options.config, server), bytes, movingTo });
+      const { fault = null, wantedAt = null, holder = null } = rows.get(own) ?? {};
+      const nextTryAt = fault === null || holder !== null || wantedAt === null ? null : isoTime(wantedAt);
+      views.push({ partition, server: shown(options.config, server), bytes, movingTo, fault, nextTryAt });
     }
     return views;
   });

@@ -41,8 +41,8 @@ export interface WatchedPartition {
   readonly partition: string;
   /**
    * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: until its hosts may be asked, or a while is
-   * over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried more seldom; `done`: nothing
-   * is due.
+   * over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried more seldom; `done`:
+   * nothing is due.
    */
   readonly state: 'held' | 'due' | 'resting' | 'retrying' | 'failed' | 'done';
   /** The worker, or another process, that holds it; `null`: none. */

@@ -40,7 +40,7 @@ const VIEW = workersView(
       partition(2, { wantedAt: AT - 1 }),
       partition(3, { wantedAt: AT + 9_000, resting: { hosts: 3, urls: 120, next: 'a.example' } }),
       partition(4, { wantedAt: AT + 1_000, failures: 1, fault: 'internal: no' }),
-      partition(5, { failures: 3, fault: 'db-corrupt: a row' }),
+      partition(5, { wantedAt: AT + 300_000, failures: 3, fault: 'db-corrupt: a row' }),
       partition(6),
     ],
   },
@@ -68,8 +68,8 @@ describe('the workers of a shared crawl', () => {
       001        held      beta/9   5 s        -  -                -
       002        due       -        -          -  -                a worker
       003        resting   -        -        120  -                3 hosts at rest with 120 URLs: a.example in 9 s
-      004        retrying  -        -          -  -                another try, after 1 failed turn: internal: no
-      005        failed    -        -          -  -                "incrawl work", after 3 failed turns: db-corrupt: a row
+      004        retrying  -        -          -  -                a try in 1 s after 1 failure: internal: no
+      005        failed    -        -          -  -                a try in 5 min after 3 failures: db-corrupt: a row
       006        done      -        -          -  -                -"
     `);
     expect(livingOf(VIEW).map(({ worker: name }) => name)).toEqual(['alpha/1', 'alpha/2', 'w5-has-t']);

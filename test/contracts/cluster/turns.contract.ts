@@ -85,7 +85,7 @@ export function turnsContract(name: string, { open, reset }: TurnsUnderTest): vo
       expect(partitionsOf(await turns.take(2))).toEqual([2]);
     });
 
-    it('tries one that fails again, then gives it up until that is forgotten; others go on', async () => {
+    it('tries one that fails again, then after a pause, which the crawl may end without; others go on', async () => {
       const turns = await opened();
       await turns.want([1]);
       for (let attempt = 1; attempt <= TURN_ATTEMPTS; attempt++) {
@@ -93,13 +93,25 @@ export function turnsContract(name: string, { open, reset }: TurnsUnderTest): vo
         await turns.fail(await taken(turns), `db-corrupt: attempt ${attempt}`);
       }
       const reason = `db-corrupt: attempt ${TURN_ATTEMPTS}`;
-      expect(await turns.state()).toEqual({ open: 0, nextMs: null, workers: 1, failed: [{ partition: 1, reason }] });
+      const state = await turns.state();
+      expect(state).toMatchObject({ open: 0, workers: 1, failed: [{ partition: 1, reason }] });
+      expect(state.nextMs).toBeGreaterThan(30_000);
+      expect(state.nextMs).toBeLessThanOrEqual(60_000);
       await turns.want([1, 2]);
       expect(partitionsOf(await turns.take(2))).toEqual([2]);
       await turns.forgetFailed();
-      expect((await turns.state()).failed).toEqual([]);
-      await turns.want([1]);
+      expect(await turns.state()).toMatchObject({ open: 2, failed: [] });
       expect(partitionsOf(await turns.take(2))).toEqual([1]);
+    }, 20_000);
+
+    it('one that cannot be played is tried later, and the attempts that failed before still count', async () => {
+      const turns = await opened();
+      await turns.want([1]);
+      for (let i = 0; i < TURN_ATTEMPTS - 1; i++) await turns.fail(await taken(turns), 'internal: no');
+      for (let i = 0; i < 5; i++) await turns.end(await taken(turns), { laterMs: 0, fault: 'disk-full: no space' });
+      expect(await turns.state()).toMatchObject({ open: 1, failed: [] });
+      await turns.fail(await taken(turns), 'internal: no');
+      expect(await turns.state()).toMatchObject({ open: 0, failed: [{ partition: 1, reason: 'internal: no' }] });
     }, 20_000);
 
     it('counts the attempts anew after one that went well', async () => {

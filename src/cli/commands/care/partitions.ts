@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { MovedPartition, PartitionView } from '../../../crawler/views.ts';
+import { shortTime } from '../../../render/columns.ts';
 import { bytes, counted } from '../../../render/quantities.ts';
 import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
@@ -12,6 +13,8 @@ const COLUMNS: readonly Column<PartitionView>[] = [
   { title: 'size', cell: (row) => bytes(row.bytes) },
   { title: 'server', max: ANY_LENGTH, cell: (row) => row.server },
   { title: 'moving to', max: ANY_LENGTH, rank: 2, cell: (row) => row.movingTo ?? '' },
+  { title: 'next try (UTC)', rank: 3, cell: ({ nextTryAt }) => (nextTryAt === null ? '' : shortTime(nextTryAt)) },
+  { title: 'fault', max: ANY_LENGTH, cell: ({ fault }) => fault ?? '' },
 ];
 
 export function addPartitions(program: Command, run: Run): void {

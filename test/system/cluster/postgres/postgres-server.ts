@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +61,8 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it again where it was. */
   again(): Promise<void>;
+  /** Makes it a server that takes no writes, or one that does, for all sessions that there are. */
+  refuseWrites(refuses: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -113,6 +115,16 @@ export async function startPostgres(more: readonly string[] = WITHOUT_FSYNC): Pr
     async again() {
       await kill();
       child = await startAfterAll(start);
+    },
+    async refuseWrites(refuses) {
+      writeFileSync(join(data, 'postgresql.auto.conf'), refuses ? 'default_transaction_read_only = on\n' : '');
+      child.kill('SIGHUP');
+      const url = `postgres://crawler@127.0.0.1:${port}/postgres`;
+      const wanted = refuses ? 'on' : 'off';
+      for (let shown = ''; shown !== wanted; ) {
+        const args = ['-At', '-c', 'SHOW default_transaction_read_only', url];
+        shown = spawnSync(join(bin, 'psql'), args, { encoding: 'utf8' }).stdout.trim();
+      }
     },
     async stop() {
       await kill('SIGINT');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Turns } from '../../../../src/cluster/ports/turns.ts';
+import { TURN_PAUSES_MS, type Turns } from '../../../../src/cluster/ports/turns.ts';
+import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { openPostgresStore } from '../../../../src/cluster/postgres/shared-store.ts';
 import { turnsContract } from '../../../contracts/cluster/turns.contract.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -68,6 +69,36 @@ describe.skipIf(NO_POSTGRES !== null)(`turns in PostgreSQL${SKIPPED}`, () => {
     expect(taken).toEqual([{ partition: 7, wanted: 1 }]);
     await one.close();
     await other.close();
+  });
+
+  it('the pauses of one that fails grow, whoever tries it; what is wanted meanwhile is not lost', async () => {
+    const db = new Database(server.url);
+    const over = (): Promise<unknown> =>
+      db.query({
+        text: `UPDATE incrawl.leases SET wanted = now() FROM incrawl.names
+          WHERE names.part = leases.part AND name = 'growing:3'`,
+      });
+    await (await open('growing')).want([3]);
+    for (const pauseMs of [...TURN_PAUSES_MS, TURN_PAUSES_MS.at(-1) as number]) {
+      const turns = await open('growing');
+      await over();
+      const [turn] = await turns.take(16);
+      expect(turn).toMatchObject({ partition: 3 });
+      if (turn !== undefined) await turns.fail(turn, 'internal: no');
+      const { nextMs } = await turns.state();
+      expect(nextMs).toBeGreaterThan(pauseMs / 2);
+      expect(nextMs).toBeLessThanOrEqual(pauseMs);
+      await turns.close();
+    }
+    const turns = await open('growing');
+    await over();
+    expect(await turns.state()).toMatchObject({ open: 1, nextMs: 0, failed: [{ partition: 3 }] });
+    const [turn] = await turns.take(16);
+    await turns.want([3]);
+    if (turn !== undefined) await turns.end(turn, 'done');
+    expect(await turns.state()).toMatchObject({ open: 1, nextMs: 0, failed: [] });
+    await turns.close();
+    await db.close();
   });
 
   it('goes on, and is heard again, when the server was killed and is back', async () => {

@@ -64,6 +64,24 @@ describe.skipIf(NO_POSTGRES !== null)(`what workers tell others, in PostgreSQL${
     await turns.close();
   });
 
+  it('that a turn cannot be played, and that the server takes no writes, which it cannot note', async () => {
+    const turns = store.turns(namesOf('refused', 2), 10_000);
+    await turns.want([0, 1]);
+    for (const turn of await turns.take(2)) {
+      await turns.end(turn, { laterMs: 60_000, ...(turn.partition === 0 && { fault: 'disk-full: no space' }) });
+    }
+    const faults = async () => (await store.workers('refused'))?.partitions.map(({ fault }) => fault);
+    expect(await faults()).toEqual(['disk-full: no space', null]);
+    await turns.close();
+    await server.refuseWrites(true);
+    try {
+      await expect.poll(faults).toEqual(Array(2).fill('db-readonly: PostgreSQL takes no writes'));
+    } finally {
+      await server.refuseWrites(false);
+    }
+    await expect.poll(faults).toEqual(['disk-full: no space', null]);
+  });
+
   it('workers with their last report; one that ends is gone, one that died or had a fault is told', async () => {
     const names = namesOf('told', 2);
     const [one, other, dead] = [0, 1, 2].map(() => store.turns(names, 1_000));
