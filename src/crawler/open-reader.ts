@@ -9,7 +9,6 @@ import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
 import { openDbToRead } from '../operations/state/open-db-to-read.ts';
 import { systemClock } from '../operations/system/clock.ts';
 import { type CrawlReader, crawlReader } from '../query/questions.ts';
-import { createFileRobotsStore } from '../store/files/robots-store.ts';
 
 export interface ReaderOptions {
   readonly dir: string;
@@ -106,6 +105,7 @@ async function loadQuestionPlugins(
     http: { createGotProtocol: noRequest, createUndiciProtocol: noRequest },
   });
   const policy = policyOf(config, scheduleOf(config, loaded));
+  const { createFileRobotsStore } = await import('../store/files/robots-store.ts');
   return { loaded, policy, robotsStore: createFileRobotsStore(join(dir, 'robots')) };
 }
 

@@ -11,10 +11,8 @@ import type { FingerprintTables } from '../core/ports/fingerprint-tables.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { SeenFilter } from '../core/ports/seen-filter.ts';
 import type { OnWork } from '../core/ports/work-progress.ts';
-import { type BudgetView, budgetView, summedBudget } from '../core/steps/facts/fetch-budget.ts';
-import { type NewSettings, openNewSettings, SETTINGS_KEY } from '../core/steps/generate/settings-in-force.ts';
+import type { BudgetView } from '../core/steps/facts/fetch-budget.ts';
 import { dueEntries, findRecords, type QueryReport, type RecordQuery } from '../core/steps/records/find-records.ts';
-import { changesPerDay, isDueIndexRead, statsOf } from '../core/steps/records/stats.ts';
 import { workMeter } from '../core/steps/work-meter.ts';
 import {
   type ChangesQuery,
@@ -24,15 +22,13 @@ import {
   feedView,
 } from '../delivery/changes/changes.ts';
 import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
-import { scheduleSettings } from '../operations/loop/schedule-settings.ts';
 import { domainOf } from '../operations/system/domain-of.ts';
 import type { BrokenLinkView, InlinkView } from './pages/inlinks.ts';
 import type { SeenView } from './pages/seen-view.ts';
 import type { Explanation } from './records/explain.ts';
-import { findHosts, type Grouping, groupHosts, type HostQuery } from './records/find-hosts.ts';
-import { likeUrlsWaiting, type StatsView } from './records/like-urls-waiting.ts';
+import type { Grouping, HostQuery } from './records/find-hosts.ts';
+import type { StatsView } from './records/like-urls-waiting.ts';
 import type { NearOptions, NearPage } from './records/near-pages.ts';
-import { planAhead } from './records/plan.ts';
 import type { SimulateSummary } from './records/simulate.ts';
 import {
   type DueView,
@@ -79,18 +75,25 @@ const stream = <Args extends unknown[], Item, End = void>(
 export const QUESTIONS = {
   /** `full`: read the due index, however large it is, for the counts that no counter holds. */
   stats: value(async (deps, options: { readonly full?: boolean } = {}): Promise<StatsView> => {
+    const { statsOf } = await import('../core/steps/records/stats.ts');
+    const { likeUrlsWaiting } = await import('./records/like-urls-waiting.ts');
+    const { newSettings } = await import('./records/new-settings.ts');
     const db = await deps.db();
     const more = { ...options, settings: await newSettings(deps), onWork: deps.onWork };
     return { ...(await statsOf(db, deps.clock.now(), more)), likeUrls: await likeUrlsWaiting(db) };
   }),
   /** The fetch budget of the last round; `null` where it had none. */
   budget: value(async (deps): Promise<BudgetView | null> => {
+    const { budgetView, summedBudget } = await import('../core/steps/facts/fetch-budget.ts');
     const db = await deps.db();
     const views = db.parts.map((part) => budgetView(part.db, deps.clock.now()));
     return summedBudget(await Promise.all(views));
   }),
   /** URLs by host, registrable domain or top-level domain, most first. */
-  groups: value(async (deps, by: Grouping) => groupHosts(await deps.db(), by, domainOf)),
+  groups: value(async (deps, by: Grouping) => {
+    const { groupHosts } = await import('./records/find-hosts.ts');
+    return groupHosts(await deps.db(), by, domainOf);
+  }),
   /** Numbers of look-ups of new URLs that the cache, the filter and the crawl db answered. */
   seen: value(async (deps): Promise<SeenView> => {
     const { seenView } = await import('./pages/seen-view.ts');
@@ -137,6 +140,8 @@ export const QUESTIONS = {
   ): AsyncGenerator<HostView, void, undefined> {
     const db = await deps.db();
     const env = { now: deps.clock.now(), domainOf };
+    const { findHosts } = await import('./records/find-hosts.ts');
+    const { changesPerDay, isDueIndexRead } = await import('../core/steps/records/stats.ts');
     const changes = (await isDueIndexRead(db, full)) ? await changesPerDay(db, deps.clock.now(), deps.onWork) : null;
     for await (const row of findHosts(db, env, query))
       yield hostView(row, deps.clock.now(), changes?.get(row.host) ?? null);
@@ -191,6 +196,8 @@ export const QUESTIONS = {
   ),
   /** Visits that fall due in the next days. */
   plan: value(async (deps, options: { readonly days?: number; readonly budgetPerDay?: number } = {}) => {
+    const { planAhead } = await import('./records/plan.ts');
+    const { newSettings } = await import('./records/new-settings.ts');
     const { days = 7, budgetPerDay = (await deps.config()).generate.budgetPerDay } = options;
     const { policy } = await deps.plugins();
     const [now, settings] = [deps.clock.now(), await newSettings(deps)];
@@ -215,23 +222,6 @@ export const QUESTIONS = {
     },
   ),
 };
-
-/** Settings that the next round will apply; `null`: none. */
-async function newSettings(deps: QuestionDeps): Promise<NewSettings | null> {
-  const db = await deps.db();
-  const [first = { db }] = db.parts;
-  const known = await first.db.meta(SETTINGS_KEY);
-  const settings = scheduleSettings(await deps.config());
-  if (known === undefined || known === settings) return null;
-  const { policy } = await deps.plugins();
-  const asked: Parameters<typeof openNewSettings>[0] = {
-    meta: (key) => first.db.meta(key),
-    counters: () => first.db.counters(),
-    getMany: (urls) => db.getMany(urls),
-    hostRows: (hosts) => db.hostRows(hosts),
-  };
-  return openNewSettings(asked, settings, policy, deps.clock.now());
-}
 
 export interface DueOptions {
   readonly limit?: number;
