@@ -38,7 +38,7 @@ function receiver(script: readonly Delivery[]) {
     onRetry: () => {},
   };
   const save = async ({ seq }: WebhookCursor): Promise<void> => {
-    saved.push(seq);
+    saved.push(seq as number);
   };
   return { deps, save, bodies, pauses, saved, begun };
 }
@@ -88,6 +88,29 @@ describe('delivery to a webhook', () => {
     await deliverChanges(deps, window, begun[0]!, save, options, never);
     expect(bodies.map(({ id }) => id)).toEqual(['s_1_3', 's_1_3', 's_4_6']);
     expect(begun.slice(1)).toEqual([{ source: 's', seq: 3, begun: 6 }]);
+  });
+
+  it('of several partitions has a cursor of each, and is repeated unchanged though entries came among its own', async () => {
+    const options = { batch: 3, retries: 0 };
+    const { deps, save, bodies, saved, begun } = receiver([refused(null)]);
+    const of = (partition: string, seq: number) => ({ partition, seq });
+    const first = [of('001', 4), of('000', 1), of('001', 5), of('000', 2)];
+    const none = { source: 's', seq: [0, 3, 0] };
+    await deliverChanges(deps, { changes: first, through: [2, 5, 0], missed: 0 }, none, save, options, never);
+    expect([begun, saved]).toEqual([[{ source: 's', seq: [0, 3, 0], begun: [1, 5, 0] }], []]);
+    const later = [of('002', 1), of('001', 4), of('002', 2), of('000', 1), of('001', 5), of('000', 2)];
+    const window = { changes: later, through: [2, 9, 2], missed: 0 };
+    await deliverChanges(deps, window, begun[0]!, save, options, never);
+    expect(bodies.map(({ id, seqs }) => [id, seqs])).toEqual([
+      ['s_001-4_001-5', [4, 1, 5]],
+      ['s_001-4_001-5', [4, 1, 5]],
+      ['s_002-1_000-2', [1, 2, 2]],
+    ]);
+    expect(saved).toEqual([
+      [1, 5, 0],
+      [2, 5, 2],
+      [2, 9, 2],
+    ]);
   });
 
   it('never with a pause beyond five minutes, whatever the receiver asks for', async () => {

@@ -1,3 +1,5 @@
+import type { FeedCursor } from '../domain/crawl/change/change-feed.ts';
+
 /** A receiver of changes at an HTTP address. */
 export interface Webhook {
   /** One attempt; never rejects because of the network or the receiver. */
@@ -36,8 +38,8 @@ export interface WebhookCursors {
 export interface WebhookCursor {
   /** Names this crawl to the receiver: prefix of the message ids. */
   readonly source: string;
-  /** All changes up to this number were delivered, or not subscribed to. */
-  readonly seq: number;
-  /** Last entry of a message after `seq` whose delivery began and may have succeeded; absent without one. */
-  readonly begun?: number;
+  /** All changes up to there were delivered, or not subscribed to. */
+  readonly seq: FeedCursor;
+  /** The end of a message after `seq` whose delivery began and may have succeeded; absent without one. */
+  readonly begun?: FeedCursor;
 }

@@ -53,6 +53,20 @@ export function nextChanges(
   });
 }
 
+/** The cursor before all entries that were noted at this time or later. */
+export async function startAt(source: ChangeSource, query: Pick<ChangesQuery, 'notedFrom'>): Promise<FeedCursor> {
+  const start = [...endOf(await source.changeFeed())];
+  // The first entry of each part; one without any is read to its end.
+  const met = new Set<number>();
+  for await (const { seq, partition = 0 } of source.changes(query)) {
+    const place = Number(partition);
+    if (met.has(place)) continue;
+    start[place] = seq - 1;
+    if (met.add(place).size === start.length) break;
+  }
+  return start;
+}
+
 /** The end of a window, to which each part of the crawl gives its share. */
 function throughOf({ each }: FeedView, after: FeedCursor): readonly number[] {
   const width = Math.ceil(WINDOW / each.length);

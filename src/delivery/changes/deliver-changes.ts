@@ -1,3 +1,11 @@
+import {
+  cursorText,
+  type FeedCursor,
+  isBehind,
+  lengthOf,
+  numberOf,
+  vectorOf,
+} from '../../core/domain/crawl/change/change-feed.ts';
 import { retryPauseMs } from '../../core/domain/delivery/retry-pause.ts';
 import type { Webhook, WebhookCursor } from '../../core/ports/webhook.ts';
 
@@ -21,11 +29,17 @@ export interface DeliveryOptions {
   readonly retries: number;
 }
 
+interface NumberedChange {
+  readonly seq: number;
+  /** In a spread crawl: the partition that has given the number. */
+  readonly partition?: string;
+}
+
 /** Result of one read of the feed. */
 export interface ToDeliver {
-  readonly changes: readonly { readonly seq: number }[];
-  /** The number up to which all entries have been read. */
-  readonly through: number;
+  readonly changes: readonly NumberedChange[];
+  /** Up to where all entries have been read. */
+  readonly through: FeedCursor;
   /** Entries after the cursor that were trimmed before delivery. */
   readonly missed: number;
 }
@@ -57,29 +71,49 @@ export async function deliverChanges(
 ): Promise<DeliverySummary> {
   let [delivered, messages, attempts] = [0, 0, 0];
   const { source } = cursor;
-  let { seq, begun = seq } = cursor;
-  for (let start = 0; start < changes.length; ) {
-    const fitting = changes.slice(start, start + options.batch);
-    const repeated = fitting.filter((each) => each.seq <= begun);
+  const feeds = lengthOf(through);
+  let seq = vectorOf(cursor.seq, feeds);
+  let begun = vectorOf(cursor.begun ?? cursor.seq, feeds);
+  const isBegun = (each: NumberedChange): boolean => each.seq <= (begun[placeOf(each)] ?? 0);
+  // Of several feeds, later entries may have come among them.
+  const ordered = [...changes.filter(isBegun), ...changes.filter((each) => !isBegun(each))];
+  for (let start = 0; start < ordered.length; ) {
+    const fitting = ordered.slice(start, start + options.batch);
+    const repeated = fitting.filter(isBegun);
     const part = repeated.length > 0 ? repeated : fitting;
-    const first = part[0]!.seq;
-    const last = part.at(-1)!.seq;
-    if (last !== begun) await deps.begin({ source, seq, begun: last });
-    begun = last;
-    const data = { source, first, last, missed: start === 0 ? missed : 0, changes: part };
+    const end = after(seq, part);
+    if (cursorText(end) !== cursorText(begun)) await deps.begin({ source, seq: cursorOf(seq), begun: cursorOf(end) });
+    begun = end;
+    const [first, last] = [part[0], part.at(-1)] as [NumberedChange, NumberedChange];
+    const ends = { first: nameOf(first, ':'), last: nameOf(last, ':') };
+    const data = { source, ...ends, missed: start === 0 ? missed : 0, changes: part };
     const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(deps.now()).toISOString(), data });
-    const sent = await untilTaken(deps, { id: `${source}_${first}_${last}`, body }, options.retries, signal);
+    const id = `${source}_${nameOf(first, '-')}_${nameOf(last, '-')}`;
+    const sent = await untilTaken(deps, { id, body }, options.retries, signal);
     attempts += sent.attempts;
     if (sent.failed !== null) return { delivered, messages, attempts, failed: sent.failed };
     delivered += part.length;
     messages++;
     start += part.length;
-    seq = last;
-    await save({ source, seq });
+    seq = end;
+    await save({ source, seq: cursorOf(seq) });
   }
-  if (through > seq) await save({ source, seq: through });
+  if (isBehind(seq, through)) await save({ source, seq: through });
   return { delivered, messages, attempts, failed: null };
 }
+
+const placeOf = ({ partition = '0' }: NumberedChange): number => Number(partition);
+const nameOf = ({ seq, partition }: NumberedChange, mark: string): number | string =>
+  partition === undefined ? seq : `${partition}${mark}${seq}`;
+
+/** Where a reader is that has read these as well; the numbers of each feed rise. */
+function after(from: readonly number[], changes: readonly NumberedChange[]): readonly number[] {
+  const end = [...from];
+  for (const change of changes) end[placeOf(change)] = change.seq;
+  return end;
+}
+
+const cursorOf = (numbers: readonly number[]): FeedCursor => (numbers.length === 1 ? numberOf(numbers) : numbers);
 
 async function untilTaken(
   deps: DeliveryDeps,

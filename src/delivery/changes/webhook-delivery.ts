@@ -2,11 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageVersion } from '../../core/config/package-version.ts';
-import { numberOf } from '../../core/domain/crawl/change/change-feed.ts';
+import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { WebhookCursor, WebhookCursors } from '../../core/ports/webhook.ts';
-import { refuseSpread } from '../../operations/state/cluster-mark.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { fileError, replaceFile } from '../../store/files/durable-file.ts';
 import { createWebhook } from '../webhook/webhook.ts';
@@ -16,8 +15,9 @@ import {
   followChanges,
   isUnavailable,
   nextChanges,
+  startAt,
 } from './change-reader.ts';
-import type { ChangesFilter, ChangesQuery } from './changes.ts';
+import { type ChangesFilter, type ChangesQuery, endOf } from './changes.ts';
 import { type DeliverySummary, deliverChanges } from './deliver-changes.ts';
 
 export interface WebhookDeliveryOptions extends ChangeReaderOptions {
@@ -40,8 +40,8 @@ export interface WebhookDeliveryOptions extends ChangeReaderOptions {
 }
 
 export interface WebhookSummary extends DeliverySummary {
-  /** All changes up to this number have been delivered or filtered out. */
-  readonly cursor: number;
+  /** All changes up to there have been delivered or filtered out: a number, or the word of several. */
+  readonly cursor: number | string;
   /** Entries that were trimmed before delivery. */
   readonly missed: number;
 }
@@ -54,7 +54,6 @@ export interface WebhookSummary extends DeliverySummary {
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
   const { url, note, signal, clock = systemClock } = options;
   checkUrl(url);
-  refuseSpread(resolve(options.dir));
   const cursors = createWebhookCursors(join(resolve(options.dir), 'webhooks'));
   const sleep = (ms: number): Promise<void> => clock.sleep(ms, signal).catch(() => {});
   let cursor = await startWhenFree(options, await cursors.load(url), sleep);
@@ -75,27 +74,22 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
     const missed = missedBy(window, cursor.seq);
     if (missed > 0)
       note(`${missed} changes were deleted from the feed before delivery (see changes.keep and changes.max)`);
-    const sent = await deliverChanges(
-      deps,
-      { ...window, through: numberOf(window.through), missed },
-      cursor,
-      save,
-      options,
-      signal,
-    );
+    const sent = await deliverChanges(deps, { ...window, missed }, cursor, save, options, signal);
     total.delivered += sent.delivered;
     total.messages += sent.messages;
     total.attempts += sent.attempts;
     total.missed += missed;
-    if (sent.failed !== null) return { ...total, cursor: cursor.seq, failed: signal.aborted ? null : sent.failed };
+    if (sent.failed !== null) return { ...total, cursor: shown(cursor), failed: signal.aborted ? null : sent.failed };
   }
-  return { ...total, cursor: cursor.seq, failed: null };
+  return { ...total, cursor: shown(cursor), failed: null };
 }
+
+const shown = ({ seq }: WebhookCursor): number | string => (typeof seq === 'number' ? seq : cursorText(seq));
 
 /** Windows up to the end of the feed; with `follow`, until the signal comes. */
 async function* windowsFrom(
   options: WebhookDeliveryOptions,
-  start: number,
+  start: FeedCursor,
   sleep: (ms: number) => Promise<void>,
 ): AsyncGenerator<ChangeWindow> {
   const { filter, follow, signal } = options;
@@ -108,7 +102,7 @@ async function* windowsFrom(
     const window = await nextChanges(options, filter, after);
     yield window;
     if (!window.hasMore || signal.aborted) return;
-    after = numberOf(window.through);
+    after = window.through;
   }
 }
 
@@ -139,27 +133,25 @@ async function startWhenFree(
   }
 }
 
-/** Number of entries between the cursor and the oldest kept entry. */
-function missedBy({ ends }: ChangeWindow, cursor: number): number {
-  return Math.max(0, Math.min(ends.first ?? ends.last + 1, ends.last + 1) - cursor - 1);
+/** Number of entries between the cursor and the oldest kept ones. */
+function missedBy({ ends: { each } }: ChangeWindow, cursor: FeedCursor): number {
+  const read = vectorOf(cursor, each.length);
+  return each.reduce((sum, { first, last }, i) => sum + Math.max(0, Math.min(first, last + 1) - (read[i] ?? 0) - 1), 0);
 }
 
 async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCursor | null): Promise<WebhookCursor> {
   const source = stored?.source ?? newSource();
   const { since } = options;
-  if (since?.after !== undefined) return { source, seq: numberOf(since.after) };
+  if (since?.after !== undefined) return { source, seq: since.after };
   return options.withFeed(async (feed) => {
-    const { first, last } = await feed.changeFeed();
-    const kept = (first ?? last + 1) - 1;
-    if (since?.notedFrom !== undefined) {
-      for await (const change of feed.changes({ notedFrom: since.notedFrom, limit: 1 }))
-        return { source, seq: change.seq - 1 };
-      return { source, seq: last };
-    }
+    if (since?.notedFrom !== undefined) return { source, seq: await startAt(feed, { notedFrom: since.notedFrom }) };
+    const ends = await feed.changeFeed();
+    const kept = ends.each.map(({ first }) => first - 1);
     if (stored === null) return { source, seq: kept };
-    if (stored.seq <= last) return stored;
+    const end = endOf(ends);
+    if (!isBehind(end, vectorOf(stored.seq, end.length))) return stored;
     options.note(
-      `the feed ends at ${last}, but ${stored.seq} was delivered before: it is another feed, delivered from its start`,
+      `the feed ends at ${cursorText(end)}, but ${cursorText(stored.seq)} was delivered before: it is another feed, delivered from its start`,
     );
     return { source: newSource(), seq: kept };
   });
@@ -222,9 +214,12 @@ function cursorOf(file: string, text: string): WebhookCursor {
   }
   const { version, source, seq, begun } = stored ?? {};
   if (typeof version === 'number' && version > VERSION) return refuse(`version ${version} is of a newer incrawl`);
-  if (typeof source !== 'string' || !Number.isSafeInteger(seq)) return refuse('source and seq were expected');
-  return { source, seq: seq as number, ...(Number.isSafeInteger(begun) ? { begun: begun as number } : {}) };
+  if (typeof source !== 'string' || !isCursor(seq)) return refuse('source and seq were expected');
+  return { source, seq, ...(isCursor(begun) && { begun }) };
 }
+
+const isCursor = (value: unknown): value is FeedCursor =>
+  Array.isArray(value) ? value.length > 0 && value.every(Number.isSafeInteger) : Number.isSafeInteger(value);
 
 /** A random, unique name for this crawl. */
 const newSource = (): string => randomBytes(6).toString('hex');

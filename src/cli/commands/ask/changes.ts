@@ -223,20 +223,9 @@ const afterOf = (since: FeedStart | undefined): FeedCursor =>
 /** The cursor after which to follow: without `--since` the end of the feed. */
 async function startAt(session: Session, feed: ChangeSource, since: FeedStart | undefined): Promise<FeedCursor> {
   await noteGap(session, feed, since);
-  const ends = await feed.changeFeed();
-  const end = endOf(ends);
-  if (since === undefined) return end;
+  if (since === undefined) return endOf(await feed.changeFeed());
   if ('after' in since) return since.after;
-  // The first entry of each part; one without any is read to its end.
-  const start: number[] = [...end];
-  const met = new Set<number>();
-  for await (const { seq, partition = 0 } of feed.changes(since)) {
-    const place = Number(partition);
-    if (met.has(place)) continue;
-    start[place] = seq - 1;
-    if (met.add(place).size === end.length) break;
-  }
-  return start;
+  return (await import('../../../delivery/changes/change-reader.ts')).startAt(feed, since);
 }
 
 /** Notes entries after the start that the feed does not hold any more, or never held. */

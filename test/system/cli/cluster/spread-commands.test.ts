@@ -38,6 +38,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     [`explain ${PAGE}`, 0],
     ['changes --since 2h', 0],
     ['changes --since v4.0.0.0.0', 0],
+    ['changes --webhook https://hook.test/', 0],
     ['plan', 0],
     ['simulate', 1],
     ['skipped', 0],
@@ -69,7 +70,6 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     'crawl',
     'segments prune --keep-days 1',
     'readseg --list',
-    'changes --webhook https://hook.test/',
   ])('%s says that it works on one partition, and how', async (command) => {
     const { code, stderr } = await asked(command);
     expect([code, stderr]).toEqual([2, expect.stringContaining('is spread over 4 partitions, 000 to 003')]);

@@ -51,6 +51,9 @@ export function vectorOf(cursor: FeedCursor, feeds: number): readonly number[] {
   );
 }
 
+/** How many feeds it is a cursor of. */
+export const lengthOf = (cursor: FeedCursor): number => numbersOf(cursor).length;
+
 const numbersOf = (cursor: FeedCursor): readonly number[] => (typeof cursor === 'number' ? [cursor] : cursor);
 
 /** Visits that found no readable page. */
