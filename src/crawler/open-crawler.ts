@@ -47,9 +47,11 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
       // What works on one partition says how that is done.
       const store = (): never => refuseSpread(dir) as never;
       const crawler = crawlerOf({ ...wiring, store, asked: () => db }, () => close().finally(() => db.close()));
+      const { spreadOperations } = await import('./spread-operations.ts');
       const { partitionOf, trial, stores, turns } = db;
       const sent = { trial, whole: db, stores, turns, partitionOf: partitionOf.bind(db), isDry: access === 'look' };
-      return { ...crawler, ...sentCommands({ ...wiring, ...sent }) };
+      const spread = spreadOperations({ wiring, whole: db, isDry: access === 'look' });
+      return { ...crawler, ...sentCommands({ ...wiring, ...sent }), ...spread };
     }
     const store = await openStore(wiring, { access, snapshotDir });
     const isWriting = access === 'write' && snapshotDir === undefined;

@@ -61,7 +61,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
     const deps: SpreadWorkDeps = {
       partitions: {
         wiring,
-        stores: sharedPartitions(begun, leaseMs, turns.worker),
+        stores: sharedPartitions(begun, leaseMs, { worker: turns.worker }),
         segmentsIn: keptSegments(config, log),
       },
       turns,

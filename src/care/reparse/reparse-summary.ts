@@ -1,5 +1,5 @@
 import type { ParseOutcome } from '../../core/domain/crawl/states/outcome.ts';
-import { addFailure, type FailureKind } from '../../core/steps/counters/failures.ts';
+import { addFailure, type FailureKind, sumOfFailures } from '../../core/steps/counters/failures.ts';
 import type { AppliedReparse } from '../../core/steps/update/reparse-chunk.ts';
 import type { PageDifference } from '../../core/steps/update/reparse-differences.ts';
 
@@ -40,6 +40,51 @@ export interface ReparseSummary {
   /** Whether a signal came before the last page; the next run goes on. */
   readonly isCutShort: boolean;
 }
+
+/**
+ * The summaries of the partitions of a crawl as one.
+ * @param examples described, at most
+ */
+export function summedReparses(
+  all: readonly ReparseSummary[],
+  { dryRun, examples, isCutShort }: Pick<ReparseSummary, 'dryRun' | 'isCutShort'> & { readonly examples: number },
+): ReparseSummary {
+  const sum = (of: (each: ReparseSummary) => number): number => all.reduce((total, each) => total + of(each), 0);
+  const fields = new Map<string, number>();
+  for (const [name, count] of all.flatMap((each) => Object.entries(each.fields))) {
+    fields.set(name, (fields.get(name) ?? 0) + count);
+  }
+  const changed = sum(({ signatures }) => signatures.changed);
+  const distances = sum(({ signatures }) => signatures.changed * (signatures.meanDistance ?? 0));
+  return {
+    dryRun,
+    selected: sum(({ selected }) => selected),
+    parsed: sum(({ parsed }) => parsed),
+    notStored: sum(({ notStored }) => notStored),
+    failed: sum(({ failed }) => failed),
+    failures: sumOfFailures(all.map(({ failures }) => failures)),
+    differing: sum(({ differing }) => differing),
+    fields: Object.fromEntries([...fields].sort(mostFirst)),
+    signatures: { changed, meanDistance: changed === 0 ? null : distances / changed },
+    links: {
+      pages: sum(({ links }) => links.pages),
+      added: sum(({ links }) => links.added),
+      removed: sum(({ links }) => links.removed),
+      newUrls: sum(({ links }) => links.newUrls),
+    },
+    duplicates: {
+      marked: sum(({ duplicates }) => duplicates.marked),
+      restored: sum(({ duplicates }) => duplicates.restored),
+    },
+    missingPages: sum(({ missingPages }) => missingPages),
+    orphans: sum(({ orphans }) => orphans),
+    examples: all.flatMap((each) => each.examples).slice(0, examples),
+    isCutShort: isCutShort || all.some((each) => each.isCutShort),
+  };
+}
+
+const mostFirst = ([a, m]: readonly [string, number], [b, n]: readonly [string, number]): number =>
+  n - m || (a < b ? -1 : 1);
 
 /** Names of fields counted by themselves; plugins may give each page another one. */
 const MAX_FIELDS = 100;
@@ -98,7 +143,7 @@ export class ReparseTally {
     'parsed' | 'failed' | 'failures' | 'differing' | 'fields' | 'signatures' | 'links' | 'examples'
   > {
     const { parsed, failed, failures, differing, examples } = this;
-    const fields = [...this.#fields].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    const fields = [...this.#fields].sort(mostFirst);
     const meanDistance = this.#resigned === 0 ? null : this.#distances / this.#resigned;
     return {
       parsed,

@@ -32,7 +32,12 @@ export interface PartitionDeps {
   segmentsIn(dir: string, token: number): SegmentStore;
   /** What this process remembers of a partition from one turn to the next. */
   memoryOf(partition: number): PartitionMemory;
+  /** False: what is noted of its hosts, and of who asked them last, stays for the next worker. Default: true. */
+  readonly asksHosts?: boolean;
 }
+
+/** URLs forwarded lately that are remembered of each, as a power of two. */
+export const RECENT_URLS_BITS = 15;
 
 export interface PartitionMemory {
   /** Id of the process. */
@@ -53,7 +58,7 @@ const longestDelayMs = ({ fetch }: CrawlDeps['config']): number => Math.max(fetc
 
 /** Opens a partition. Rejects with `db-locked` while another worker holds it, and as `openCrawlDbOn` does. */
 export async function openPartition(
-  { wiring, stores, segmentsIn, memoryOf }: PartitionDeps,
+  { wiring, stores, segmentsIn, memoryOf, asksHosts = true }: PartitionDeps,
   partition: number,
   signal: AbortSignal,
 ): Promise<OpenPartition> {
@@ -87,9 +92,10 @@ export async function openPartition(
     const store = await storeOn(db, own, isWhole, { cacheOf, ...(isSpread && { place }) });
     await hold.begun();
     if (isCrashed) rest.until = clock.now() + longestDelayMs(config);
-    await db.write({ meta: { [HELD_KEY]: String(clock.now()) } });
+    // Either way the next worker recovers what this process leaves half done.
+    await db.write({ meta: asksHosts ? { [HELD_KEY]: String(clock.now()) } : { [LAST_HOLDER_KEY]: holder } });
     // This process remembers whom it has asked.
-    if (!isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
+    if (asksHosts && !isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
     return {
       deps: { ...own, store: () => store },
       token: hold.token,
@@ -97,7 +103,7 @@ export async function openPartition(
       async close() {
         try {
           // An end without this write is an end by a crash.
-          if (hold.isHeld()) {
+          if (asksHosts && hold.isHeld()) {
             const now = clock.now();
             const rests = hostTurnFacts(await openHostTurns(db, now), lanes.resting(), now);
             await db.write({ meta: { ...rests, [LAST_HOLDER_KEY]: holder, [HELD_KEY]: '' } }).catch(() => {});

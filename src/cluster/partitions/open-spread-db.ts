@@ -35,11 +35,14 @@ export interface SpreadDbOptions {
   readonly withIndexes?: boolean;
 }
 
+/** Longest wait of a command for the holder of a partition, ms: a turn takes a minute, and the end of its round. */
+export const HOLD_MS = 5 * 60_000;
+
 /** The partitions of a spread crawl: to be asked, and as what others are sent to. */
 export type OpenSpreadDb = AskedDb & {
   partitionOf(host: string): number;
   /** The same crawl, which drops what is written. */
-  readonly trial: CrawlDb;
+  readonly trial: SpreadCrawlDb;
   readonly stores: PartitionStores;
   readonly turns: Turns;
 };
@@ -71,7 +74,7 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
     });
     return Object.assign(db.with({ close: () => db.close().finally(closeStore) }), {
       trial: db.with({ write: async () => {} }),
-      stores: sharedPartitions({ ...place, ...spread }, leaseMs),
+      stores: sharedPartitions({ ...place, ...spread }, leaseMs, { waitMs: HOLD_MS }),
       turns,
       partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
       parts: [...db.all].map(([partition, part]) => partOn(part, partition)),

@@ -1,6 +1,7 @@
 import type { Order } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { RetryQuery, TouchQuery } from '../../core/steps/bring-forward.ts';
+import { applyJudged, type JudgedCopy } from '../../core/steps/update/judged-copies.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { revisitOperations } from '../../operations/loop/revisit-operations.ts';
 
@@ -14,6 +15,9 @@ const order = <Args extends unknown[]>(carry: Carry<Args>): Carry<Args> => carry
 const ORDERS = {
   touch: order((deps, urls: readonly string[], at: number) => revisitOperations(deps).touch(urls, { at })),
   touchMatching: order((deps, query: TouchQuery, at: number) => revisitOperations(deps).touchMatching(query, { at })),
+  judge: order((deps, judged: readonly JudgedCopy[]) =>
+    applyJudged({ db: deps.store().db, now: deps.runtime.clock.now() }, judged),
+  ),
   retry: order((deps, query: RetryQuery) => revisitOperations(deps).retry(query)),
 };
 

@@ -139,8 +139,13 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
 /**
  * The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl.
  * @param worker id of the worker that holds them
+ * @param waitMs longest wait for another holder, ms
  */
-export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: number, worker?: string): PartitionStores {
+export function sharedPartitions(
+  place: SpreadPlace & SpreadShape,
+  leaseMs: number,
+  { worker, waitMs = 0 }: { readonly worker?: string; readonly waitMs?: number } = {},
+): PartitionStores {
   const { store, partitions, by } = place;
   const placeOf = (partition: number): SpreadPlace =>
     partitions === 1
@@ -153,7 +158,7 @@ export function sharedPartitions(place: SpreadPlace & SpreadShape, leaseMs: numb
     dirOf: (partition) => placeOf(partition).dir,
     async hold(partition, signal): Promise<PartitionHold> {
       const own = placeOf(partition);
-      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs: 0, signal, worker });
+      const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs, signal, worker });
       try {
         await requireSharedDb(own);
         if (partitions > 1) await requireImported(place, partition);

@@ -15,7 +15,7 @@ import type { TurnResult, Turns } from '../ports/turns.ts';
 import { partitionBudget } from '../workers/partition-budget.ts';
 import { type WorkOptions, type WorkSummary, workOff } from '../workers/work-off.ts';
 import type { WorkerTally } from '../workers/worker-tally.ts';
-import { openPartition, type PartitionDeps, type PartitionMemory } from './open-partition.ts';
+import { openPartition, type PartitionDeps, type PartitionMemory, RECENT_URLS_BITS } from './open-partition.ts';
 import { type PutSeedsDeps, putSeeds } from './put-seeds.ts';
 import { SpreadProgress } from './spread-progress.ts';
 import { stay } from './stay.ts';
@@ -37,8 +37,6 @@ export interface SpreadWorkDeps {
 
 /** Partitions of which a worker remembers URLs from one turn to the next. */
 const REMEMBERED = 16;
-/** URLs forwarded lately that it remembers of each, as a power of two. */
-const RECENT_URLS_BITS = 15;
 
 /** Turns of a partition in a row that lose its lease before there is a warning. */
 const LOST_TURNS = 5;

@@ -7,6 +7,7 @@ import { isoTime } from '../../core/domain/time.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { readClusterMark } from '../../operations/state/cluster-mark.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
+import { HOLD_MS } from '../partitions/open-spread-db.ts';
 import { partitionName, requireSpread } from '../partitions/shared-partitions.ts';
 import { openStoreOf } from '../workers/open-shared-db.ts';
 import type { CrawlStore } from './crawl-store.ts';
@@ -54,9 +55,6 @@ export interface MoveOptions {
   readonly isDry: boolean;
   readonly onWait: (error: CrawlError) => void;
 }
-
-/** A turn of a worker takes a minute, and the end of its round. */
-const WAIT_MS = 5 * 60_000;
 
 /** The partitions of a crawl, with the servers on which they lie. */
 export function partitionViews(options: PartitionsOptions): Promise<readonly PartitionView[]> {
@@ -121,7 +119,7 @@ export function movePartitionTo(
     }
     return viewOf(
       await movePartition({
-        ...{ store, crawl: name, partition, to, leaseMs, waitMs: WAIT_MS },
+        ...{ store, crawl: name, partition, to, leaseMs, waitMs: HOLD_MS },
         ...{ signal, onWait, onWork },
       }),
     );

@@ -4,10 +4,12 @@ import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { NearGroupingOptions } from '../../core/ports/near-grouping.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import {
+  allRecords,
   type DedupOptions,
   type DedupSummary,
   type DuplicateView,
   dedup,
+  type JudgedRecords,
   undoDedup,
 } from '../../core/steps/update/dedup.ts';
 import { counted } from '../../core/steps/work-meter.ts';
@@ -16,6 +18,7 @@ import { domainOf } from '../../operations/system/domain-of.ts';
 import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 import { createFileNearGrouping } from '../near-grouping/near-grouping.ts';
 import { type BatchLines, urlsOfPairs } from './batch-pairs.ts';
+import { keptRecords } from './kept-records.ts';
 import { namedRecords } from './named-records.ts';
 
 /** Near duplicates of the whole crawl. */
@@ -51,13 +54,21 @@ export interface AppliedPairs extends DedupSummary {
   readonly unknown: number;
 }
 
+export interface DedupOperationsDeps extends Pick<CrawlDeps, 'dir' | 'config' | 'runtime'> {
+  readonly segments: Pick<SegmentStore, 'open'>;
+  store(): { readonly db: CrawlDb };
+  /** Whether others write to the crawl db meanwhile. */
+  readonly isShared?: boolean;
+}
+
 export function dedupOperations({
   dir,
   config,
   runtime: { clock, onWork },
   segments,
   store,
-}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>): DedupOperations {
+  isShared = false,
+}: DedupOperationsDeps): DedupOperations {
   const tmp = join(dir, 'tmp');
   const grouping = (plan: NearGroupingOptions) => createFileNearGrouping({ ...plan, dir: tmp });
   const optionsOf = async ({ incoming: segment, ...request }: DedupRequest): Promise<DedupOptions> => {
@@ -65,17 +76,25 @@ export function dedupOperations({
     const incoming = segment === undefined ? {} : { incoming: await fetchedUrls(segments, segment) };
     return { scope, minChars, minOverlap, distance, ...request, ...incoming };
   };
+  const inFolder = async <Value>(use: (folder: string) => Promise<Value>): Promise<Value> => {
+    await mkdir(tmp, { recursive: true });
+    const folder = ownFolder(tmp, 'dedup');
+    return use(folder).finally(() => rm(folder, { recursive: true, force: true }));
+  };
+  const stable = (records: JudgedRecords, folder: string): JudgedRecords =>
+    isShared ? keptRecords(records, join(folder, 'records')) : records;
   return {
-    async dedup(request, onDuplicate) {
-      const deps = { db: store().db, domainOf, grouping, now: clock.now(), onWork };
-      return dedup(deps, await optionsOf(request), onDuplicate);
-    },
+    dedup: (request, onDuplicate) =>
+      inFolder(async (folder) => {
+        const { db } = store();
+        const records = stable(await allRecords(db), folder);
+        const deps = { db, domainOf, grouping, now: clock.now(), onWork, records };
+        return dedup(deps, await optionsOf(request), onDuplicate);
+      }),
     async applyPairs(files, request, onDuplicate) {
       const { db } = store();
       const options = await optionsOf(request);
-      await mkdir(tmp, { recursive: true });
-      const folder = ownFolder(tmp, 'pairs');
-      try {
+      return inFolder(async (folder) => {
         let pairs = 0;
         const urls = counted(
           urlsOfPairs(files, () => pairs++),
@@ -83,12 +102,10 @@ export function dedupOperations({
           'reading pairs',
         );
         const records = await namedRecords(db, withMarked(urls, db), folder);
-        const deps = { db, domainOf, grouping, now: clock.now(), onWork, records };
+        const deps = { db, domainOf, grouping, now: clock.now(), onWork, records: stable(records, folder) };
         const summary = await dedup(deps, options, onDuplicate);
         return { ...summary, pairs, unknown: records.unknown };
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
+      });
     },
     undoDedup: (dryRun) => undoDedup({ db: store().db, now: clock.now() }, dryRun),
   };
@@ -104,7 +121,7 @@ async function* withMarked(urls: AsyncIterable<string>, db: CrawlDb): AsyncGener
 }
 
 /** URLs of the pages that a segment holds with their content. */
-export async function fetchedUrls(segments: SegmentStore, id: string): Promise<Set<string>> {
+export async function fetchedUrls(segments: Pick<SegmentStore, 'open'>, id: string): Promise<Set<string>> {
   const urls = new Set<string>();
   const segment = await segments.open(id, 'read');
   try {

@@ -22,16 +22,20 @@ export interface AppliedFamilies {
 }
 
 /**
- * Keeps the noise families of the output of the job `linkclusters`, in place of those before: all in one batch, so
- * that a crash leaves the old ones or the new ones. Rejects with `usage-invalid`, naming file and line, for lines of
- * another kind.
+ * The noise families of the output of the job `linkclusters`. Rejects with `usage-invalid`, naming file and line, for
+ * lines of another kind.
  */
-export async function applyFamilies(db: CrawlDb, files: readonly BatchLines[], now: number): Promise<AppliedFamilies> {
+export async function noiseFamilies(files: readonly BatchLines[], now: number): Promise<readonly DomainFamilies[]> {
   const kept: DomainFamilies[] = [];
   for await (const { domain, families } of familiesOfFiles(files)) {
     const keep = familiesToKeep(families);
     if (keep.length > 0) kept.push({ domain, appliedAt: now, families: keep });
   }
+  return kept;
+}
+
+/** Keeps families in place of those before: all in one batch, so that a crash leaves the old ones or the new ones. */
+export async function keepFamilies(db: CrawlDb, kept: readonly DomainFamilies[]): Promise<AppliedFamilies> {
   const domains = new Set(kept.map(({ domain }) => domain));
   const gone: DomainFamilies[] = [];
   for await (const row of db.scanLinkFamilies()) if (!domains.has(row.domain)) gone.push({ ...row, families: [] });

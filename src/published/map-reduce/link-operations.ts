@@ -5,7 +5,13 @@ import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { counted } from '../../core/steps/work-meter.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import type { BatchLines } from '../dedup/batch-pairs.ts';
-import { type AppliedFamilies, applyFamilies, type UndoneFamilies, undoFamilies } from './keep-families.ts';
+import {
+  type AppliedFamilies,
+  keepFamilies,
+  noiseFamilies,
+  type UndoneFamilies,
+  undoFamilies,
+} from './keep-families.ts';
 import { localJob } from './local-job.ts';
 import { crawledPages, visitedPageLines } from './visited-pages.ts';
 
@@ -23,6 +29,7 @@ export interface LinkOperations {
   linkFamilies(): AsyncIterable<DomainFamilies>;
 }
 
+type ReadSegments = Pick<SegmentStore, 'list' | 'open'>;
 type LinkFamilyDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'>;
 
 export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
@@ -39,16 +46,18 @@ export function linkOperations(deps: LinkFamilyDeps): LinkOperations {
   };
 }
 
-const clustersOf = ({ dir, runtime, segments }: Omit<LinkFamilyDeps, 'store'>): AsyncIterable<string> =>
+export type ClustersDeps = Pick<LinkFamilyDeps, 'dir' | 'runtime'> & { readonly segments: ReadSegments };
+
+export const clustersOf = ({ dir, runtime, segments }: ClustersDeps): AsyncIterable<string> =>
   localJob('linkclusters', counted(clusterLines(segments), runtime.onWork, 'reading outlinks'), {
     dir: join(dir, 'tmp'),
   });
 
-const ofCrawl = (deps: LinkFamilyDeps): BatchLines[] => [{ name: 'the crawl', lines: clustersOf(deps) }];
+export const ofCrawl = (deps: ClustersDeps): BatchLines[] => [{ name: 'the crawl', lines: clustersOf(deps) }];
 
 async function apply(deps: LinkFamilyDeps, files: readonly BatchLines[]): Promise<AppliedFamilies> {
   const { db, families } = deps.store();
-  const applied = await applyFamilies(db, files, deps.runtime.clock.now());
+  const applied = await keepFamilies(db, await noiseFamilies(files, deps.runtime.clock.now()));
   families.forget();
   return applied;
 }
@@ -69,12 +78,12 @@ export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> 
 }
 
 /** Outlinks of all parsed pages, and what visited pages brought, as input lines of the mapper. */
-export async function* clusterLines(segments: SegmentStore): AsyncGenerator<string> {
+export async function* clusterLines(segments: ReadSegments): AsyncGenerator<string> {
   yield* linksOf(segments);
   yield* visitedPageLines(crawledPages(segments));
 }
 
-async function* linksOf(segments: SegmentStore): AsyncGenerator<string> {
+async function* linksOf(segments: ReadSegments): AsyncGenerator<string> {
   for (const { id } of await segments.list()) {
     const segment = await segments.open(id, 'read');
     try {

@@ -92,7 +92,7 @@ const NONE: ReadonlySet<VisitedTemplate> = new Set();
 const hasKnownWords = ({ cover }: VisitedPage): boolean => cover !== null && cover.share >= LEAST_KNOWN_WORDS;
 
 /** The pages of all segments. */
-export function crawledPages(segments: SegmentStore): CrawledPages {
+export function crawledPages(segments: Pick<SegmentStore, 'list' | 'open'>): CrawledPages {
   async function* each<T>(read: (segment: Segment) => AsyncIterable<T>): AsyncGenerator<T> {
     for (const { id } of await segments.list()) {
       const segment = await segments.open(id, 'read');

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { Crawler } from '../../../crawler/index.ts';
 import type { AppliedFamilies, DomainFamilies, UndoneFamilies } from '../../../crawler/views.ts';
+import { isSpread } from '../../../operations/state/cluster-mark.ts';
 import { EXIT } from '../../../render/exit.ts';
 import type { ListFormat } from '../../../render/listing.ts';
 import { counted } from '../../../render/quantities.ts';
@@ -130,14 +132,15 @@ const undoneText = ({ domains, families, restored }: UndoneFamilies): string =>
   `${counted(families, 'noise cluster')} of ${counted(domains, 'domain')} taken back, ${counted(restored, 'URL')} restored.\n`;
 
 async function listClusters(session: Session, format: Format | undefined): Promise<number> {
-  return session.withSegments(async (crawler) => {
+  const list = async (crawler: Crawler): Promise<number> => {
     if (format === 'tsv') {
       for await (const line of crawler.linkClusters()) await session.out.write(`${line}\n`);
       return EXIT.done;
     }
     await writeList(session, clusterViews(crawler.linkClusters()), COLUMNS, { format, empty: 'No links yet.' });
     return EXIT.done;
-  });
+  };
+  return isSpread(session.options.dir) ? session.withSnapshot(list) : session.withSegments(list);
 }
 
 async function listApplied(session: Session, format: Format | undefined): Promise<number> {

@@ -8,7 +8,7 @@ import { printedJson, safeText } from '../../../render/safe-text.ts';
 import { batchFiles } from '../../input/seed-sources.ts';
 import { asAsked } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
-import { wantsSummary, writeAnswer, writeText } from '../../program/write-answer.ts';
+import { noteSent, wantsSummary, writeAnswer, writeText } from '../../program/write-answer.ts';
 
 type Preference = (typeof PREFERENCES)[number];
 
@@ -82,6 +82,7 @@ Examples:
           apply === undefined
             ? await crawler.dedup(request, list)
             : await crawler.applyPairs(await batchFiles(session, apply), request, list);
+        noteSent(session, summary);
         if (!wantsSummary(session, dryRun)) return EXIT.done;
         if (session.json) await session.out.write(`${printedJson({ ...summary, list: listed })}\n`);
         else await writeText(session, dedupText(summary, listed));

@@ -69,6 +69,8 @@ export interface DedupSummary {
   /** Hosts that repeat another host, the most pages first. */
   readonly mirrors: readonly { readonly host: string; readonly of: string; readonly pages: number }[];
   readonly dryRun: boolean;
+  /** Of a spread crawl: partitions that were sent what is to be marked. */
+  readonly partitions?: number;
 }
 
 export interface DuplicateView {
@@ -121,7 +123,8 @@ export async function dedup(
   }
 }
 
-async function allRecords(db: CrawlDb): Promise<JudgedRecords> {
+/** All records of a crawl db. */
+export async function allRecords(db: CrawlDb): Promise<JudgedRecords> {
   const { urls } = await db.counters();
   return { count: urls, read: (meter) => db.scan({ meter }) };
 }

@@ -39,6 +39,16 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     ['changes --since 2h', 0],
     ['changes --since v4.0.0.0.0', 0],
     ['changes --webhook https://hook.test/', 0],
+    ['dedup', 0],
+    ['dedup --dry-run', 0],
+    ['dedup --undo', 0],
+    ['linkclusters', 0],
+    ['linkclusters --apply', 0],
+    ['linkclusters --apply --dry-run', 0],
+    ['linkclusters --undo', 0],
+    ['linkclusters --applied', 0],
+    ['reparse', 1],
+    ['reparse --dry-run', 1],
     ['plan', 0],
     ['simulate', 1],
     ['skipped', 0],
@@ -58,9 +68,6 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
   });
 
   it.each([
-    'dedup',
-    'linkclusters',
-    'reparse',
     'generate',
     'fetch',
     'parse',
