@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { parseCursor } from '../../../../src/core/domain/crawl/change/change-feed.ts';
 import { all } from '../../../contracts/segment-records.ts';
-import { prepare } from '../../../support/program.ts';
+import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from '../../cluster/postgres/postgres-server.ts';
 import { type Fault, type FaultyS3, startFaultyS3 } from '../../cluster/s3/faulty-s3.ts';
@@ -325,6 +325,18 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     });
     expect(await dumped(back)).toEqual(await dumped(spread));
   }, 240_000);
+
+  it('parses the pages of all partitions anew, from a machine that never held one', { timeout: 240_000 }, async () => {
+    await work(0, join(workDir(), 'held'), 'anew', seeds()).finished;
+    const where = ['--dir', join(workDir(), 'never'), ...ofCrawl('anew'), '-D', 'parse.signature=digest'];
+    await prepare(['work', ...where, ...network], { env: envOf(0) });
+    const parsed = { selected: URLS - HOSTS, parsed: URLS - HOSTS, notStored: 0, failed: 0, differing: URLS - HOSTS };
+    expect(await json(['reparse', '--dry-run', ...where])).toMatchObject(parsed);
+    expect(await json(['reparse', ...where])).toMatchObject(parsed);
+    expect(await json(['reparse', ...where])).toMatchObject({ ...parsed, differing: 0 });
+    expect(await json(['linkclusters', ...where])).not.toEqual([]);
+    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+  });
 
   it('refuses a worker whose segments would lie elsewhere', { timeout: 60_000 }, async () => {
     const dir = join(workDir(), 'other');
