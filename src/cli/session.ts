@@ -214,8 +214,13 @@ export async function openSession(
     async withSegments(use, page) {
       const { folderOfPage } = await import('../cluster/partitions/partition-dir.ts');
       const { openCrawler } = await import('../crawler/open-crawler.ts');
+      const opening = await crawlerOptions();
+      if (page !== undefined && isSpread(dir)) {
+        const { learnSplits } = await import('../cluster/partitions/learn-splits.ts');
+        await learnSplits(opening.config, dir);
+      }
       const folder = page === undefined ? dir : folderOfPage(dir, page);
-      return closing(await openCrawler({ ...(await crawlerOptions()), dir: folder, access: 'segments' }), use);
+      return closing(await openCrawler({ ...opening, dir: folder, access: 'segments' }), use);
     },
     async withDryRun(use, { mustExist = false, written = [] } = {}) {
       const { openSnapshot } = await import('../crawler/open-snapshot.ts');

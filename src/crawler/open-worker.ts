@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { keptSegments } from '../cluster/partitions/kept-segments.ts';
@@ -8,6 +9,7 @@ import {
   sharedPartitions,
 } from '../cluster/partitions/shared-partitions.ts';
 import { type SpreadWorkDeps, spreadWork } from '../cluster/partitions/spread-work.ts';
+import { throughSplits } from '../cluster/partitions/through-splits.ts';
 import { isAway } from '../cluster/ports/shared-store.ts';
 import type { Turns } from '../cluster/ports/turns.ts';
 import { openCrawlStore } from '../cluster/servers/crawl-store.ts';
@@ -48,29 +50,33 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   wired.catch(() => store.close());
   const { close, segments: _, ...wiring } = await wired;
   const place: SpreadPlace = { store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) };
+  const id = randomUUID();
   let turns: Turns | null = null;
   let fault: string | undefined;
   let comparing: NodeJS.Timeout | undefined;
-  const worked = async (work: WorkOptions): Promise<WorkSummary> => {
+  const tally = new WorkerTally({ host: hostname(), pid: process.pid }, () => elapsedOf(clock));
+  const workedOn = async (work: WorkOptions, onSplit: () => void): Promise<WorkSummary> => {
     const begun = { ...place, ...(await requireSpread(place)) };
     if (begun.partitions === 1) await beginAlone({ config, dir, log, access: 'write', signal: work.signal });
     await warnOfDanger(place, log);
+    await turns?.close();
     await clock.compare();
     comparing ??= setInterval(() => void clock.compare(), COMPARED_MS).unref();
-    turns ??= store.turns(partitionNames(begun), leaseMs);
+    turns = store.turns(partitionNames(begun), leaseMs, id);
     const deps: SpreadWorkDeps = {
       partitions: {
         wiring,
-        stores: sharedPartitions(begun, leaseMs, { worker: turns.worker }),
+        stores: sharedPartitions(begun, leaseMs, { worker: turns.worker, onSplit }),
         segmentsIn: keptSegments(config, log),
       },
       turns,
-      tally: new WorkerTally({ host: hostname(), pid: process.pid }, () => elapsedOf(clock)),
+      tally,
       cpuMs,
       atOnce: partitionsAtOnce,
       turnMs: TURN_MS,
       requireCrawlDb: async () => {
-        await requireSpread(begun);
+        const { splits } = await requireSpread(place);
+        if (splits.length > begun.splits.length) onSplit();
       },
     };
     return spreadWork(deps, work);
@@ -78,7 +84,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   return {
     async work(work = {}) {
       try {
-        return await worked(work);
+        return await throughSplits(work, workedOn);
       } catch (error) {
         if (isOwnFault(error)) fault = faultText(error);
         throw await causeOf(error, place);

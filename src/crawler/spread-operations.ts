@@ -1,6 +1,7 @@
 import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
 import type { InTurnDeps } from '../cluster/partitions/in-turn.ts';
 import type { OpenSpreadDb } from '../cluster/partitions/open-spread-db.ts';
+import { feedsOf } from '../cluster/partitions/spread-feed.ts';
 import { vectorOf } from '../core/domain/crawl/change/change-feed.ts';
 import type { Since } from '../delivery/export/changed-pages.ts';
 import type { CrawlDeps } from '../operations/deps.ts';
@@ -47,7 +48,7 @@ const numbersOf = ({ whole }: SpreadDeps): number[] => whole.parts.map(({ number
 function reparseOf({ wiring, whole, isDry }: SpreadDeps): ReparseOperations {
   const { stores, turns } = whole;
   const sinceIn = (since: Since, partition: number): Since =>
-    'at' in since ? since : { after: vectorOf(since.after, stores.partitions)[partition] ?? 0 };
+    'at' in since ? since : { after: vectorOf(since.after, feedsOf(stores))[partition] ?? 0 };
   return {
     async reparse(query = {}, { signal = NEVER } = {}) {
       const { inTurn, inCopies } = await import('../cluster/partitions/in-turn.ts');

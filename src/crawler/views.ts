@@ -6,6 +6,7 @@ export type { ClockRepairSummary } from '../care/state/repair-clock.ts';
 export type { TransferSummary } from '../care/transfer/db-transfer.ts';
 export type { MergeSummary } from '../care/transfer/merge-states.ts';
 export type { RepartitionSummary } from '../care/transfer/repartition.ts';
+export type { SplitPartition } from '../care/transfer/split-partition.ts';
 export type { MovedPartition, PartitionView } from '../cluster/servers/partition-operations.ts';
 export type { WorkersWatch } from '../cluster/workers/open-workers.ts';
 export type { Worker } from '../cluster/workers/work-off.ts';

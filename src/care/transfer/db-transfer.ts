@@ -138,9 +138,13 @@ export class ImportSink {
   #lastChange = 0;
   #forwarding: ForwardingLine[] = [];
 
-  constructor(db: CrawlDb, mode: 'whole' | 'merge') {
+  readonly #firstChange: number | undefined;
+
+  /** @param firstChange oldest number of the feed of which some changes come; default: that of the first that comes */
+  constructor(db: CrawlDb, mode: 'whole' | 'merge', firstChange?: number) {
     this.#db = db;
     this.#mode = mode;
+    this.#firstChange = firstChange;
   }
 
   async add(line: Exclude<DumpLine, { readonly end: DumpCounts }>): Promise<void> {
@@ -187,7 +191,8 @@ export class ImportSink {
       return { datum: mergeDatum(previous, datum), previous };
     });
     const [links, hostFacts] = [await this.#newLinks(), await this.#newFacts()];
-    const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange } } : {};
+    const first = this.#firstChange === undefined ? {} : { first: this.#firstChange };
+    const feed = this.#mode === 'whole' ? { restore: { rows: this.#changes, last: this.#lastChange, ...first } } : {};
     const forwarding = this.#forwarding.length === 0 ? {} : { forwarding: restoring(this.#forwarding) };
     await this.#write({ puts, links, hostFacts, feed, ...forwarding });
     this.#forwarding = [];

@@ -93,12 +93,13 @@ function requireWhole(read: DumpCounts, end: DumpCounts | null): void {
 }
 
 /** Marks the records that pages of other partitions link to. */
-class LinkedElsewhere {
+export class LinkedElsewhere {
   readonly #dbs: readonly CrawlDb[];
   readonly #placeOf: (host: string) => number;
   readonly #recent = new HotUrls(RECENT);
   readonly #urls: Set<string>[];
 
+  /** @param placeOf index of the crawl db of a host; none of them: it lies elsewhere */
   constructor(dbs: readonly CrawlDb[], placeOf: (host: string) => number) {
     this.#dbs = dbs;
     this.#placeOf = placeOf;

@@ -15,7 +15,6 @@ import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { Turns } from '../ports/turns.ts';
 import { handOver } from './hand-over.ts';
 import { openPartition, type PartitionDeps, RECENT_URLS_BITS } from './open-partition.ts';
-import { siteOf } from './partition-dir.ts';
 
 export interface InTurnDeps extends Pick<PartitionDeps, 'wiring' | 'stores'> {
   readonly turns: Pick<Turns, 'want'>;
@@ -67,7 +66,7 @@ export function inCopies<Value>(deps: Omit<InTurnDeps, 'turns'>, use: Use<Value>
       const db = await openLevelCrawlDb({ dir: join(copy.dir, 'db'), log, ...(near !== null && { near }) });
       const own = { ...wiring, dir: copy.dir, segments: segmentsOf(wiring, stores.dirOf(partition)) };
       const recent = new DepthCache(RECENT_URLS_BITS);
-      const place = { partition, partitions: stores.partitions, siteOf: siteOf(stores.by), recent };
+      const place = { partition, placeOf: stores.placeOf, recent };
       const store = await storeOn(db, own, true, { place });
       return await use({ ...own, store: () => store }, partition, signal).finally(() => db.close());
     } finally {

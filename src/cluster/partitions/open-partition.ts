@@ -9,7 +9,6 @@ import { storeOn } from '../../operations/state/open-store.ts';
 import { type CacheOf, configuredFilter } from '../../operations/state/seen-urls.ts';
 import { openCrawlDbOn } from '../../store/rows/open-crawl-db.ts';
 import { heldLanes, heldProtocol } from './held-lanes.ts';
-import { siteOf } from './partition-dir.ts';
 import type { PartitionStores } from './partition-stores.ts';
 
 /** A partition as a crawl of its own, while this process holds it. */
@@ -50,7 +49,7 @@ export interface PartitionMemory {
 }
 
 /** Fact of the crawl db of a partition: a process holds it, or has ended without giving it back. */
-const HELD_KEY = 'heldByProcess';
+export const HELD_KEY = 'heldByProcess';
 /** Fact of the crawl db of a partition: the process that gave it back last. */
 const LAST_HOLDER_KEY = 'lastHolder';
 
@@ -84,7 +83,7 @@ export async function openPartition(
     const memory = memoryOf(partition);
     const { holder, recent, cacheOf } = memory;
     const isSpread = stores.partitions > 1;
-    const place = { partition, partitions: stores.partitions, siteOf: siteOf(stores.by), recent };
+    const place = { partition, placeOf: stores.placeOf, recent };
     const isCrashed = ((await db.meta(HELD_KEY)) ?? '') !== '';
     const isLastHolder = (await db.meta(LAST_HOLDER_KEY)) === holder;
     const isWhole = memory.endedWell && isLastHolder && !isCrashed;

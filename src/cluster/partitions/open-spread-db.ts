@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
-import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { ChangeQuery } from '../../core/ports/change-feed.ts';
+import type { CrawlDb, ScanQuery } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
 import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
@@ -18,6 +19,7 @@ import type { PartitionStores } from './partition-stores.ts';
 import {
   partitionName,
   partitionNames,
+  requireShape,
   requireSpread,
   type SpreadShape,
   sharedPartitions,
@@ -56,17 +58,22 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
   const { name, leaseMs } = config.cluster;
   const store = await openStoreOf(config, dir);
   const place = { store, dir, name, partitions, segments: segmentsPlace(config) };
-  const turns = store.turns(partitionNames(place), leaseMs);
-  const closeStore = (): Promise<void> => turns.close().finally(() => store.close());
+  let turns: Turns | null = null;
+  const closeStore = async (): Promise<void> => {
+    await turns?.close();
+    await store.close();
+  };
   try {
     const spread = await requireSpread(place);
+    const opened = store.turns(partitionNames({ ...place, ...spread }), leaseMs);
+    turns = opened;
     const rowsOf = async (partition: number): Promise<OrderedRows> => {
       const own = partitionName(name, partition);
       await requireSharedDb({ store, dir: partitionDir(dir, partition), name: own });
       return store.rows(own, null);
     };
     const near = withIndexes ? nearPlan(config) : null;
-    const db = await spreadDbOn(rowsOf, spread, log, near);
+    const db = await spreadDbOn(rowsOf, spread, log, { near, check: () => requireShape({ ...place, ...spread }) });
     const partOn = (part: CrawlDb, number: number): PartOfCrawl => ({
       db: part,
       dir: partitionDir(dir, number),
@@ -75,7 +82,7 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
     return Object.assign(db.with({ close: () => db.close().finally(closeStore) }), {
       trial: db.with({ write: async () => {} }),
       stores: sharedPartitions({ ...place, ...spread }, leaseMs, { waitMs: HOLD_MS }),
-      turns,
+      turns: opened,
       partOf: (host: string) => partOn(db.withFactsOf(db.partitionOf(host)), db.partitionOf(host)),
       parts: [...db.all].map(([partition, part]) => partOn(part, partition)),
       async asOne(to: Log) {
@@ -94,9 +101,9 @@ export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpread
 /** As {@link openSpreadDb}, on rows of any storage, which are closed with it. */
 export async function spreadDbOn(
   rowsOf: (partition: number) => Promise<OrderedRows>,
-  { partitions, by }: SpreadShape,
+  { partitions, splits, by }: Omit<SpreadShape, 'splits'> & Partial<SpreadShape>,
   log: Log,
-  near: ReturnType<typeof nearPlan> = null,
+  { near = null, check }: { readonly near?: ReturnType<typeof nearPlan>; readonly check?: () => Promise<void> } = {},
 ): Promise<SpreadCrawlDb> {
   const open = new Map<number, AskedTables>();
   try {
@@ -106,14 +113,33 @@ export async function spreadDbOn(
       if (!(await hasFormat(rows))) await rows.close();
       else {
         const name = `partition ${senderOf(partition)}`;
-        open.set(partition, await openCrawlDbOn(rows, { name, isReadOnly: true, log, ...(near && { near }) }));
+        const db = await openCrawlDbOn(rows, { name, isReadOnly: true, log, ...(near && { near }) });
+        open.set(partition, check === undefined ? db : checked(db, check));
       }
     }
-    return new SpreadCrawlDb(open, partitions, by);
+    return new SpreadCrawlDb(open, partitions, by, splits);
   } catch (error) {
     for (const db of open.values()) await db.close();
     throw error;
   }
+}
+
+/** A partition that was split since its crawl db was opened lacks pages that are looked for in it. */
+function checked<Db extends CrawlDb>(db: Db, check: () => Promise<void>): Db {
+  const [getMany, scan, changes] = [db.getMany.bind(db), db.scan.bind(db), db.changes.bind(db)];
+  const ended = async function* <Row>(rows: AsyncIterable<Row>) {
+    yield* rows;
+    await check();
+  };
+  return Object.assign(db, {
+    getMany: async (urls: readonly string[]) => {
+      const found = await getMany(urls);
+      await check();
+      return found;
+    },
+    scan: (query?: ScanQuery) => ended(scan(query)),
+    changes: (query?: ChangeQuery) => ended(changes(query)),
+  });
 }
 
 /** Begins a crawl of `cluster.partitions` partitions in a state directory. Rejects as `requireSpread` does. */

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
-import { type PartitionBy, partitionAmong } from '../../core/domain/url/hash/partition.ts';
-import { partitionByOf, readClusterMark } from '../../operations/state/cluster-mark.ts';
+import { type PartitionBy, partitionIn } from '../../core/domain/url/hash/partition.ts';
+import { partitionByOf, readClusterMark, shapeOf } from '../../operations/state/cluster-mark.ts';
 import { domainOf } from '../../operations/system/domain-of.ts';
 
 /** Folder of a partition in the state directory of the crawl. */
@@ -11,23 +11,25 @@ export const partitionDir = (dir: string, partition: number): string => join(dir
 
 /** Folders with the segments and reports of a crawl: the state directory, or those of its partitions. */
 export function partDirs(dir: string): readonly string[] {
-  const partitions = readClusterMark(dir)?.partitions;
-  return partitions === undefined ? [dir] : Array.from({ length: partitions }, (_, i) => partitionDir(dir, i));
+  const shape = shapeOf(readClusterMark(dir));
+  return shape === null ? [dir] : Array.from({ length: shape.partitions }, (_, i) => partitionDir(dir, i));
 }
 
 /** Where the segments with a page are: the state directory, or in a spread crawl the folder of its partition. */
 export function folderOfPage(dir: string, url: string): string {
   const mark = readClusterMark(dir);
+  const shape = shapeOf(mark);
   const canonical = canonicalUrl(url);
-  if (mark?.partitions === undefined || 'error' in canonical) return dir;
-  return partitionDir(dir, placing(partitionByOf(mark.id), mark.partitions)(hostOf(canonical.url)));
+  if (mark === null || shape === null || 'error' in canonical) return dir;
+  const placeOf = placing(partitionByOf(mark.id), shape.partitions, shape.splits);
+  return partitionDir(dir, placeOf(hostOf(canonical.url)));
 }
 
 /** What of a host (`host[:port]`) lies in one partition as a whole. */
 export const siteOf = (by: PartitionBy): ((host: string) => string) => (by === 'host' ? (host) => host : domainOf);
 
-/** The partition of a host, in a crawl of so many. */
-export function placing(by: PartitionBy, partitions: number): (host: string) => number {
-  const site = siteOf(by);
-  return (host) => partitionAmong(site(host), partitions);
+/** The partition of a host, in a crawl of so many, some of which splits have added. */
+export function placing(by: PartitionBy, partitions: number, splits: readonly number[] = []): (host: string) => number {
+  const [site, place] = [siteOf(by), partitionIn({ partitions, splits })];
+  return (host) => place(site(host));
 }

@@ -4,8 +4,9 @@ import type { InboxOfOther } from '../../core/ports/partitions/forwarding.ts';
 
 /** The crawl dbs of the partitions of one crawl, for the workers that share them. */
 export interface PartitionStores {
-  /** A power of two, fixed when the crawl begins. */
   readonly partitions: number;
+  /** As in `PartitionShape`. */
+  readonly splits: readonly number[];
   /** What lies in one partition as a whole. */
   readonly by: PartitionBy;
   /** The partition of a host (`host[:port]`). */

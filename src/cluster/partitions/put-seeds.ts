@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type InboxItem, PARCEL_SIZE } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { parseSeedLine } from '../../core/domain/crawl/discovery/seed.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
@@ -6,12 +5,13 @@ import type { SeedSource } from '../../core/steps/inject.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { requireContact } from '../../operations/loop/contact-requirement.ts';
 import type { PartitionStores } from './partition-stores.ts';
+import { senderKnowing } from './pass-on.ts';
 
 /** Seeds put into inboxes at a time. */
 const PAGE = 5_000;
 
 export interface PutSeedsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web'> {
-  readonly stores: Pick<PartitionStores, 'partitions' | 'placeOf' | 'inboxOf'>;
+  readonly stores: Pick<PartitionStores, 'partitions' | 'splits' | 'placeOf' | 'inboxOf'>;
 }
 
 export interface SentSeeds {
@@ -29,7 +29,7 @@ export interface SentSeeds {
  */
 export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[]): Promise<SentSeeds> {
   const { config, runtime, plugins, web, stores } = deps;
-  const sender = `seeds-${randomUUID()}`;
+  const sender = senderKnowing('seeds', stores.splits);
   const woken = new Set<number>();
   const known = new Set<string>();
   let number = 0;
@@ -85,7 +85,11 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
 }
 
 /** The URL of a line as it will enter; `null`: none. */
-function seedUrl({ urls }: CrawlDeps['plugins'], text: string, onError: (message: string) => void): string | null {
+export function seedUrl(
+  { urls }: CrawlDeps['plugins'],
+  text: string,
+  onError: (message: string) => void,
+): string | null {
   const seed = parseSeedLine(text);
   if (seed === null) return null;
   if ('error' in seed) {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
@@ -10,6 +9,7 @@ import { openSegments } from '../../operations/state/open-segments.ts';
 import type { Turns } from '../ports/turns.ts';
 import type { OrderArgs, OrderName } from './orders.ts';
 import type { PartitionStores } from './partition-stores.ts';
+import { senderKnowing } from './pass-on.ts';
 import { putSeeds } from './put-seeds.ts';
 
 export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'segments'> {
@@ -18,7 +18,7 @@ export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' |
   /** Its partitions. */
   readonly whole: Pick<AskedDb, 'parts'>;
   partitionOf(host: string): number;
-  readonly stores: Pick<PartitionStores, 'partitions' | 'placeOf' | 'inboxOf'>;
+  readonly stores: Pick<PartitionStores, 'partitions' | 'splits' | 'placeOf' | 'inboxOf'>;
   readonly turns: Pick<Turns, 'want'>;
   /** Nothing is sent. */
   readonly isDry: boolean;
@@ -43,7 +43,7 @@ export function sentCommands(deps: SentCommandsDeps): RevisitOperations & Pick<S
     argsOf: ReadonlyMap<number, readonly OrderArgs<Name>[]>,
   ): Promise<{ readonly partitions?: number }> {
     if (isDry) return {};
-    const sender = `orders-${randomUUID()}`;
+    const sender = senderKnowing('orders', stores.splits);
     for (const [partition, orders] of argsOf) {
       const rows = orders.map((args, number) => ({ number, item: { order: { command, args } } }));
       await stores.inboxOf(partition).append(sender, rows);

@@ -2,11 +2,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { PARTITIONS, type PartitionBy } from '../../core/domain/url/hash/partition.ts';
+import { PARTITIONS, type PartitionBy, type PartitionShape } from '../../core/domain/url/hash/partition.ts';
 import {
   type ClusterMark,
   isOfAnotherFolder,
   newCrawlDbId,
+  noteSplits,
   partitionByOf,
   readClusterMark,
   writeClusterMark,
@@ -20,9 +21,8 @@ import { WriteLease } from '../workers/write-lease.ts';
 import { partitionDir, placing } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
 
-/** What is fixed when a crawl begins. */
-export interface SpreadShape {
-  readonly partitions: number;
+/** How the hosts of a crawl are spread. Splits alone change it. */
+export interface SpreadShape extends PartitionShape {
   /** What lies in one partition as a whole. */
   readonly by: PartitionBy;
 }
@@ -71,7 +71,7 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
   const partitions = await partitionsOf(place, mark);
   if (partitions === 1) {
     await requireSharedDb(place);
-    return { partitions, by: 'domain' };
+    return { partitions, splits: [], by: 'domain' };
   }
   const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
   // A directory with a mark may have been copied; where its segments are is then still as its id says.
@@ -101,7 +101,9 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
     throw new CrawlError('config-invalid', `${what}: cluster.partitionBy must be domain, or nothing`);
   }
   await requireImported({ ...place, partitions }, 0);
-  return { partitions, by };
+  const { splits = [] } = await store.readMap();
+  noteSplits(dir, mark ?? { id: id ?? '', name, product, partitions }, splits);
+  return { partitions: partitions + splits.length, splits, by };
 }
 
 /**
@@ -140,13 +142,18 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
  * The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl.
  * @param worker id of the worker that holds them
  * @param waitMs longest wait for another holder, ms
+ * @param onSplit called before a lease is refused as a partition was split since the shape was read
  */
 export function sharedPartitions(
   place: SpreadPlace & SpreadShape,
   leaseMs: number,
-  { worker, waitMs = 0 }: { readonly worker?: string; readonly waitMs?: number } = {},
+  {
+    worker,
+    waitMs = 0,
+    onSplit = () => {},
+  }: { readonly worker?: string; readonly waitMs?: number; readonly onSplit?: () => void } = {},
 ): PartitionStores {
-  const { store, partitions, by } = place;
+  const { store, partitions, splits, by } = place;
   const placeOf = (partition: number): SpreadPlace =>
     partitions === 1
       ? place
@@ -154,14 +161,19 @@ export function sharedPartitions(
   return {
     partitions,
     by,
-    placeOf: placing(by, partitions),
+    splits,
+    placeOf: placing(by, partitions, splits),
     dirOf: (partition) => placeOf(partition).dir,
     async hold(partition, signal): Promise<PartitionHold> {
       const own = placeOf(partition);
       const lease = await WriteLease.take({ store, name: own.name, leaseMs, waitMs, signal, worker });
       try {
         await requireSharedDb(own);
-        if (partitions > 1) await requireImported(place, partition);
+        if (partitions > 1) {
+          await requireImported(place, partition);
+          // A split takes place under the lease: so who has it learns of those before.
+          await requireShape(place, onSplit);
+        }
       } catch (error) {
         await lease.release();
         throw error;
@@ -187,6 +199,18 @@ export function sharedPartitions(
     }),
     changeShared: (key, change) => changeShared({ store, name: place.name, leaseMs }, key, change),
   };
+}
+
+/** Rejects with `db-locked` where a partition was split since the shape was read: it is to be read anew. */
+export async function requireShape(
+  { store, name, splits }: SpreadPlace & PartitionShape,
+  onSplit: () => void = () => {},
+): Promise<void> {
+  const { splits: known = [] } = await store.readMap();
+  if (known.length === splits.length) return;
+  onSplit();
+  const what = `partition ${senderOf(known.at(-1) as number)} of the crawl "${name}" was split meanwhile`;
+  throw new CrawlError('db-locked', `${what}: run this again`);
 }
 
 /** A partition has a mark in its folder, as a crawl of its own: so commands that know no partitions work on it. */

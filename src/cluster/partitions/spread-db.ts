@@ -36,7 +36,7 @@ import {
   first,
   type SpreadChange,
 } from './row-orders.ts';
-import { spreadChanges, spreadFeedEnds } from './spread-feed.ts';
+import { feedsOf, spreadChanges, spreadFeedEnds } from './spread-feed.ts';
 import { spreadTables } from './spread-tables.ts';
 
 /** A worker holds each partition, and no batch spans two. */
@@ -65,13 +65,20 @@ export class SpreadCrawlDb implements CrawlDb {
   readonly #dbs: ReadonlyMap<number, AskedTables>;
   readonly #partitions: number;
   readonly #by: PartitionBy;
+  readonly #splits: readonly number[];
   readonly #placeOf: (host: string) => number;
 
-  constructor(dbs: ReadonlyMap<number, AskedTables>, partitions: number, by: PartitionBy = 'domain') {
+  constructor(
+    dbs: ReadonlyMap<number, AskedTables>,
+    partitions: number,
+    by: PartitionBy = 'domain',
+    splits: readonly number[] = [],
+  ) {
     this.#dbs = dbs;
     this.#partitions = partitions;
     this.#by = by;
-    this.#placeOf = placing(by, partitions);
+    this.#splits = splits;
+    this.#placeOf = placing(by, partitions, splits);
     const tables = [...dbs].flatMap(([partition, { fingerprints }]): [number, FingerprintTables][] =>
       fingerprints == null ? [] : [[partition, fingerprints]],
     );
@@ -90,7 +97,7 @@ export class SpreadCrawlDb implements CrawlDb {
 
   /** The same partitions, some of whose questions are answered otherwise. */
   with(answers: Partial<CrawlDb>): SpreadCrawlDb {
-    return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions, this.#by), answers);
+    return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions, this.#by, this.#splits), answers);
   }
 
   /** With the facts of one partition, such as those of its rounds. */
@@ -234,11 +241,11 @@ export class SpreadCrawlDb implements CrawlDb {
   }
 
   changes(query: ChangeQuery = {}): AsyncGenerator<SpreadChange, void, undefined> {
-    return spreadChanges(this.#dbs, this.#partitions, query);
+    return spreadChanges(this.#dbs, this.#feeds, query);
   }
 
   feedEnds(): Promise<FeedEnds> {
-    return spreadFeedEnds(this.#dbs, this.#partitions);
+    return spreadFeedEnds(this.#dbs, this.#feeds);
   }
 
   /** Links that one partition has found and another has not applied yet. */
@@ -254,6 +261,10 @@ export class SpreadCrawlDb implements CrawlDb {
 
   async close(): Promise<void> {
     await Promise.all(this.#all().map((db) => db.close()));
+  }
+
+  get #feeds(): ReturnType<typeof feedsOf> {
+    return feedsOf({ partitions: this.#partitions, splits: this.#splits });
   }
 
   #all(): CrawlDb[] {

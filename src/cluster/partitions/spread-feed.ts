@@ -1,11 +1,18 @@
-import { type FeedEnds, NO_FEED, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
+import { type FeedEnds, type FeedPart, NO_FEED, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import type { PartitionShape } from '../../core/domain/url/hash/partition.ts';
 import type { ChangeQuery } from '../../core/ports/change-feed.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import { mergeSorted } from '../../store/files/sorting/external-sort.ts';
 import { byTimeNoted, first, type SpreadChange } from './row-orders.ts';
 
 type Partitions = ReadonlyMap<number, Pick<CrawlDb, 'changes' | 'feedEnds'>>;
+
+/** The feeds of the partitions of a crawl. */
+export const feedsOf = ({ partitions, splits }: PartitionShape): readonly FeedPart[] => [
+  ...new Array<FeedPart>(partitions - splits.length).fill({}),
+  ...splits.map((from) => ({ from })),
+];
 
 /**
  * The changes of all partitions by the time at which they were noted, each with the number that its partition has given
@@ -14,12 +21,12 @@ type Partitions = ReadonlyMap<number, Pick<CrawlDb, 'changes' | 'feedEnds'>>;
  */
 export async function* spreadChanges(
   dbs: Partitions,
-  partitions: number,
+  feeds: readonly FeedPart[],
   query: ChangeQuery = {},
 ): AsyncGenerator<SpreadChange, void, undefined> {
   const { after, through, ...rest } = query;
-  const afterEach = after === undefined ? undefined : vectorOf(after, partitions);
-  const throughEach = through === undefined ? undefined : vectorOf(through, partitions);
+  const afterEach = after === undefined ? undefined : vectorOf(after, feeds);
+  const throughEach = through === undefined ? undefined : vectorOf(through, feeds);
   const named = async function* ([partition, db]: [number, Pick<CrawlDb, 'changes'>]) {
     const range = {
       ...rest,
@@ -33,10 +40,10 @@ export async function* spreadChanges(
 }
 
 /** The ends of each partition, and numbers of all together: as many entries as these name are kept, or were noted. */
-export async function spreadFeedEnds(dbs: Partitions, partitions: number): Promise<FeedEnds> {
-  const each: FeedEnds[] = [];
-  for (let partition = 0; partition < partitions; partition++) {
-    each.push((await dbs.get(partition)?.feedEnds()) ?? NO_FEED);
+export async function spreadFeedEnds(dbs: Partitions, feeds: readonly FeedPart[]): Promise<FeedEnds> {
+  const each: (FeedEnds & FeedPart)[] = [];
+  for (const [partition, feed] of feeds.entries()) {
+    each.push({ ...((await dbs.get(partition)?.feedEnds()) ?? NO_FEED), ...feed });
   }
   const trimmed = each.reduce((sum, ends) => sum + ends.first - 1, 0);
   const last = each.reduce((sum, ends) => sum + ends.last, 0);

@@ -176,7 +176,7 @@ function turnsOf(
           };
           const budget = partitionBudget(open.deps, { partition, token: open.token, stores, see });
           const end = await playTurn(open, {
-            ...{ partition, lengthMs: turnMs, mayGoOn, signal, inboxOf: stores.inboxOf, cpuMs, budget },
+            ...{ partition, lengthMs: turnMs, mayGoOn, signal, stores, cpuMs, budget },
             ...calls,
           });
           if (end !== 'more') await budget.giveBack();

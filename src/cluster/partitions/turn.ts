@@ -1,6 +1,5 @@
 import { CrawlError } from '../../core/domain/errors.ts';
 import { elapsedOf } from '../../core/ports/clock.ts';
-import type { InboxOfOther } from '../../core/ports/partitions/forwarding.ts';
 import { crawl, type LoopSteps } from '../../core/steps/crawl.ts';
 import type { RoundSummary } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress, WaitingHosts } from '../../core/steps/summaries.ts';
@@ -19,6 +18,7 @@ import type { PartitionBudget } from '../workers/partition-budget.ts';
 import { applyInbox } from './apply-inbox.ts';
 import { handOver } from './hand-over.ts';
 import type { OpenPartition } from './open-partition.ts';
+import type { PassOnDeps } from './pass-on.ts';
 
 export interface TurnOptions {
   readonly partition: number;
@@ -28,7 +28,7 @@ export interface TurnOptions {
   mayGoOn(): boolean;
   readonly signal: AbortSignal;
   readonly budget: PartitionBudget;
-  inboxOf(partition: number): InboxOfOther;
+  readonly stores: PassOnDeps['stores'];
   /** Called with the partitions that were sent links. */
   onHandedOver(partitions: Iterable<number>): Promise<void>;
   /** Number of the next round of this worker. */
@@ -63,11 +63,15 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
     options.onRound(round);
   };
   const stopwatch = () => ({ ms: elapsedOf(clock), cpuMs: options.cpuMs() });
-  const { partition, budget, inboxOf, onProgress } = options;
+  const { partition, budget, stores, onProgress } = options;
   const endAt = stopwatch().ms + options.lengthMs;
-  const hand = async (): Promise<void> => options.onHandedOver(await handOver({ db, partition, inboxOf }));
+  const hand = async (): Promise<void> =>
+    options.onHandedOver(await handOver({ db, partition, inboxOf: stores.inboxOf }));
   const isOver = (): boolean => stopwatch().ms >= endAt || !options.mayGoOn();
-  const steps = stepsOf(deps, budget, { signal, hand, isOver });
+  const steps = stepsOf(deps, budget, {
+    ...{ signal, hand, isOver },
+    take: () => applyInbox(deps, options, signal, () => budget.announce()),
+  });
   const faults: CrawlError[] = [];
   const onFault = (fault: CrawlError): void => void faults.push(fault);
   try {
@@ -145,12 +149,14 @@ interface TurnCalls {
   readonly signal: AbortSignal;
   /** Hands links over to other partitions. */
   hand(): Promise<void>;
+  /** Applies what other partitions have sent. */
+  take(): Promise<unknown>;
   /** Whether the turn is to end with this round. */
   isOver(): boolean;
 }
 
 /** The steps of the loop, of which none waits: a partition with nothing to do gives way to others. */
-function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOver }: TurnCalls): LoopSteps {
+function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take, isOver }: TurnCalls): LoopSteps {
   const { db } = deps.store();
   const grown = new Map<string, { urls: number; times: number }>();
   const { topN, maxPerHost, maxPerDomain } = deps.config.generate;
@@ -158,7 +164,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOve
   const isCapped = maxPerHost > 0 || maxPerDomain > 0;
   return {
     inject: async () => {
-      await applyInbox(deps, signal, () => budget.announce());
+      await take();
       const { seedHosts } = deps.store();
       requireContact(deps.config.agent.contact, seedHosts, deps.web.isOwnHost);
       deps.web.noteHosts(seedHosts);
@@ -180,7 +186,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, isOve
       const isWhole = size === undefined || size.urls >= Math.min(LEAST_URLS, topN) || size.times >= MOST_TIMES;
       if (isWhole || isCapped || isOver()) return 0;
       await hand();
-      if (!(await hasMore(deps, signal, () => applyInbox(deps, signal, () => budget.announce())))) return 0;
+      if (!(await hasMore(deps, signal, take))) return 0;
       const { segment: own, selected } = await budget.generate({ into: segment, topN: topN - size.urls });
       size.urls += selected;
       size.times++;

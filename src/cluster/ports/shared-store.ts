@@ -104,20 +104,29 @@ export interface StoreMoves {
   ): Promise<string>;
   /**
    * Ends the time of a name here, whole or not at all. Rejects with `lease-lost` where `token` is not the newest.
-   * @param appended called, while nothing can be appended, with the rows of `range` that are to go as well
    */
   leave(name: string, token: string, how: Leaving): Promise<void>;
   /** Shows rows that have arrived under this token to all, and wants a turn of them; harmless where they are shown. */
   settle(name: string, token: string): Promise<void>;
   /** Removes rows that were left behind, or that were to arrive; from then on the name is where `to` says. */
   forget(name: string, to: MovedTo): Promise<void>;
+  /**
+   * Puts the rows of `by`, which has received them, in the place of those of a name, whole or not at all; then `by` is
+   * nowhere. Rejects with `lease-lost` where `token` is not the newest, which it is no more afterwards, and with
+   * `db-locked` while the old rows are read.
+   * @param token of the lease of `name`
+   */
+  replace(name: string, token: string, by: string, last: LastAppended): Promise<void>;
 }
 
-export interface Leaving extends MovedTo {
-  /** Keys of rows that others append. */
+/** Rows that others append are handed over at the end, while none can be appended. */
+export interface LastAppended {
+  /** Their keys. */
   readonly range: { readonly gte: string; readonly lt: string };
   appended(rows: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void>;
 }
+
+export type Leaving = MovedTo & LastAppended;
 
 /** Codes of errors after which a call may succeed later: the server answers again, or the map of servers is read. */
 export const STORE_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

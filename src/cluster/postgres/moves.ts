@@ -1,11 +1,11 @@
 import { CrawlError, MovedError, tokenIsOld } from '../../core/domain/errors.ts';
-import type { MovedTo, StoreMoves, Whereabouts } from '../ports/shared-store.ts';
+import type { LastAppended, MovedTo, StoreMoves, Whereabouts } from '../ports/shared-store.ts';
 import type { Database } from './database.ts';
 import { decodeKey, encodeKey } from './key-code.ts';
 import type { PgQuery, PgResult } from './pg.ts';
 import { isLockTimeout, isNoTable } from './postgres-errors.ts';
 import { rowStatements } from './row-statements.ts';
-import { createTable, ensurePart, partOf, tableOf } from './schema.ts';
+import { createTable, ensurePart, forgetPart, partOf, tableOf } from './schema.ts';
 
 type Run = (query: PgQuery) => Promise<PgResult>;
 
@@ -77,25 +77,30 @@ export function postgresMoves(db: Database): StoreMoves {
         }),
       );
     },
-    async leave(name, token, { to, token: arrived, range, appended }) {
+    async leave(name, token, { to, token: arrived, ...last }) {
       const part = await ensurePart(db, name);
       await db.transaction(async (run) => {
-        await run({ text: `SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS}` });
-        const [holder, isHere] = (await locked(run, part)) ?? [];
-        refuseMoved(name, holder, isHere);
-        if ((await run({ text: LEAVE, values: [part, token] })).rowCount !== 1) throw tokenIsOld();
-        const page = rowStatements(tableOf(part)).page(false, true);
-        let next = encodeKey(range.gte);
-        for (;;) {
-          const { rows } = await run({ ...page, values: [next, encodeKey(range.lt), PAGE] });
-          const read = rows as readonly [Buffer, Buffer][];
-          await appended(read.map(([key, value]) => ({ key: decodeKey(key), value })));
-          const last = read.at(-1)?.[0];
-          if (last === undefined || read.length < PAGE) break;
-          next = Buffer.concat([last, Buffer.from([0])]);
-        }
+        await endTime(run, { name, part, token }, last);
         await run({ text: PUT_MARK, values: [part, JSON.stringify({ to, token: arrived })] });
       });
+    },
+    async replace(name, token, by, last) {
+      const [part, other] = [await ensurePart(db, name), await ensurePart(db, by)];
+      await db
+        .transaction(async (run) => {
+          await endTime(run, { name, part, token }, last);
+          // The number stays, which other processes remember: the table alone is another one.
+          await run({ text: `SET LOCAL lock_timeout = ${PATIENCE_MS}` });
+          await run({ text: `DROP TABLE ${tableOf(part)}` });
+          await run({ text: `ALTER TABLE ${tableOf(other)} RENAME TO ${tableOf(part).split('.')[1]}` });
+          for (const table of ['leases', 'names']) {
+            await run({ text: `DELETE FROM incrawl.${table} WHERE part = $1`, values: [other] });
+          }
+        })
+        .catch((error: unknown) => {
+          throw isLockTimeout(error) ? stillRead(name) : error;
+        });
+      forgetPart(db, by);
     },
     async settle(name, token) {
       await db.query({ text: SETTLE, values: [name, token] });
@@ -119,6 +124,30 @@ export function postgresMoves(db: Database): StoreMoves {
   };
 }
 
+interface OwnedName {
+  readonly name: string;
+  readonly part: number;
+  readonly token: string;
+}
+
+/** From here to the end of the transaction nobody writes or appends; no holder of before writes after it. */
+async function endTime(run: Run, { name, part, token }: OwnedName, { range, appended }: LastAppended): Promise<void> {
+  await run({ text: `SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS}` });
+  const [holder, isHere] = (await locked(run, part)) ?? [];
+  refuseMoved(name, holder, isHere);
+  if ((await run({ text: LEAVE, values: [part, token] })).rowCount !== 1) throw tokenIsOld();
+  const page = rowStatements(tableOf(part)).page(false, true);
+  let next = encodeKey(range.gte);
+  for (;;) {
+    const { rows } = await run({ ...page, values: [next, encodeKey(range.lt), PAGE] });
+    const read = rows as readonly [Buffer, Buffer][];
+    await appended(read.map(([key, value]) => ({ key: decodeKey(key), value })));
+    const last = read.at(-1)?.[0];
+    if (last === undefined || read.length < PAGE) return;
+    next = Buffer.concat([last, Buffer.from([0])]);
+  }
+}
+
 /** The row of the lease, locked against appends, too. */
 async function locked(run: Run, part: number): Promise<readonly unknown[] | undefined> {
   const { rows } = await run({ text: `${LEASE} FOR UPDATE`, values: [part] });
@@ -139,7 +168,7 @@ function whereaboutsOf(holder: unknown, isHere: unknown): Whereabouts {
 
 function stillRead(name: string): CrawlError {
   const what = `the rows of "${name}" that were left behind are still read, as by an export`;
-  return new CrawlError('db-locked', `${what}: run this again when that has ended, and they are removed`);
+  return new CrawlError('db-locked', `${what}: run this again when that has ended`);
 }
 
 function occupied(name: string, isSame: boolean): CrawlError {

@@ -104,6 +104,9 @@ const upToDate = new WeakSet<Database>();
 
 const partsOf = new WeakMap<Database, Map<string, number>>();
 
+/** A name that has no rows any more. */
+export const forgetPart = (db: Database, name: string): boolean => partsOf.get(db)?.delete(name) ?? false;
+
 /** As {@link partOf}, from memory where the name has been asked for before. */
 export async function knownPart(db: Database, name: string): Promise<number | null> {
   return partsOf.get(db)?.get(name) ?? partOf(db, name);

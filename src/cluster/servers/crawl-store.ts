@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../core/config/schema.ts';
 import { withoutCredentials } from '../../core/config/store-url.ts';
+import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { MovedError } from '../../core/domain/errors.ts';
+import { ROW } from '../../store/rows/codecs/keys.ts';
 import { isAway, type ServerStore, type SharedStore } from '../ports/shared-store.ts';
 import type { CrawlWorkers, WorkerRow } from '../ports/workers.ts';
 import { openPostgresStore } from '../postgres/shared-store.ts';
@@ -15,9 +17,11 @@ import {
   parseServerMap,
   partOfName,
   type ServerMap,
+  type ServerSplit,
   serverIn,
   serversIn,
   spreadMap,
+  withSplit,
 } from './server-map.ts';
 import { ServerTurns } from './server-turns.ts';
 
@@ -33,6 +37,10 @@ export interface CrawlStore extends SharedStore {
   /** A server as the map names it: the first one has no URL there. */
   named(url: string): string;
 }
+
+/** Fact of the crawl db of a partition: the token of the new one into which it was split last. */
+export const SPLIT_FACT = 'splitInto';
+const SPLIT_ROW = `${ROW.meta}${SPLIT_FACT}`;
 
 type OpenServer = (url: string) => ServerStore;
 
@@ -173,7 +181,27 @@ class ServersOfCrawl implements CrawlStore {
   async readMap(): Promise<ServerMap> {
     this.#map = parseServerMap(await readShared(this.#shared, MAP_KEY));
     this.#readAt = performance.now();
+    const { splitting } = this.#map;
+    if (splitting !== undefined && !splitting.isDone && (await this.#isDivided(splitting))) {
+      const [map, { into, token }] = [withSplit(this.#map, splitting), splitting];
+      await this.on(serverIn(map, senderOf(into))).moves.settle(`${this.#crawl}:${senderOf(into)}`, token);
+      return this.changeMap((now) => withSplit(now, splitting));
+    }
     return this.#map;
+  }
+
+  /** Whether a split that the map does not know yet has come to its end, which the rows of the partition say. */
+  async #isDivided({ of, token }: ServerSplit): Promise<boolean> {
+    const rows = this.rows(`${this.#crawl}:${senderOf(of)}`, null);
+    try {
+      return (await rows.get(SPLIT_ROW))?.toString() === token;
+    } catch (error) {
+      // It moves, which no partition does while it is split; or workers go on without its server.
+      if (!isAway(error)) throw error;
+      return false;
+    } finally {
+      await rows.close();
+    }
   }
 
   async changeMap(change: (map: ServerMap) => ServerMap): Promise<ServerMap> {

@@ -182,7 +182,11 @@ async function* allRows(source: ServerStore, name: string) {
   }
 }
 
-async function takeLease(move: PartitionMove, store: ServerStore): Promise<WriteLease> {
+/** The lease of a partition on the server that has it, when its holder has ended its turn. */
+export async function takeLease(
+  move: Omit<PartitionMove, 'store' | 'to' | 'onWork'>,
+  store: ServerStore,
+): Promise<WriteLease> {
   const { leaseMs, waitMs, signal, onWait } = move;
   const asked = { store, name: nameOf(move), leaseMs, signal };
   try {

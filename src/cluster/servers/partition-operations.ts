@@ -8,7 +8,7 @@ import type { OnWork } from '../../core/ports/work-progress.ts';
 import { readClusterMark } from '../../operations/state/cluster-mark.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
 import { HOLD_MS } from '../partitions/open-spread-db.ts';
-import { partitionName, requireSpread } from '../partitions/shared-partitions.ts';
+import { partitionName, requireSpread, type SpreadShape } from '../partitions/shared-partitions.ts';
 import { openStoreOf } from '../workers/open-shared-db.ts';
 import type { CrawlStore } from './crawl-store.ts';
 import { type MoveSummary, movePartition } from './move-partition.ts';
@@ -58,7 +58,7 @@ export interface MoveOptions {
 
 /** The partitions of a crawl, with the servers on which they lie. */
 export function partitionViews(options: PartitionsOptions): Promise<readonly PartitionView[]> {
-  return withPartitions(options, async (store, partitions) => {
+  return withPartitions(options, async (store, { partitions }) => {
     const map = await store.readMap();
     const rows = new Map((await store.workers(options.config.cluster.name))?.partitions.map((row) => [row.name, row]));
     const views: PartitionView[] = [];
@@ -100,12 +100,8 @@ export function movePartitionTo(
       `${withoutPassword(asked.url)} has a password, which workers need too: ${how}`,
     );
   }
-  return withPartitions(options, async (store, partitions) => {
-    const number = /^\d{1,3}$/.test(asked.partition) ? Number(asked.partition) : partitions;
-    if (number >= partitions) {
-      const known = `the crawl "${name}" has ${partitions}, 000 to ${senderOf(partitions - 1)}`;
-      throw new CrawlError('usage-invalid', `there is no partition ${asked.partition}: ${known}`);
-    }
+  return withPartitions(options, async (store, { partitions }) => {
+    const number = numberOf(asked.partition, name, partitions);
     const partition = senderOf(number);
     const to = store.named(asked.url);
     const before = serverIn(await store.readMap(), partition);
@@ -126,9 +122,18 @@ export function movePartitionTo(
   });
 }
 
-async function withPartitions<Value>(
-  { config, dir }: PartitionsOptions,
-  use: (store: CrawlStore, partitions: number) => Promise<Value>,
+/** The number of a partition as people write it. Throws `usage-invalid` where the crawl has none such. */
+export function numberOf(partition: string, crawl: string, partitions: number): number {
+  const number = /^\d{1,3}$/.test(partition) ? Number(partition) : partitions;
+  if (number < partitions) return number;
+  const known = `the crawl "${crawl}" has ${partitions}, 000 to ${senderOf(partitions - 1)}`;
+  throw new CrawlError('usage-invalid', `there is no partition ${partition}: ${known}`);
+}
+
+/** Opens the servers of a crawl in partitions. Rejects with `usage-invalid` where the directory holds none. */
+export async function withPartitions<Value>(
+  { config, dir }: Pick<PartitionsOptions, 'config' | 'dir'>,
+  use: (store: CrawlStore, shape: SpreadShape) => Promise<Value>,
 ): Promise<Value> {
   const folder = resolve(dir);
   const partitions = readClusterMark(folder)?.partitions;
@@ -139,7 +144,7 @@ async function withPartitions<Value>(
   const store = await openStoreOf(config, folder);
   try {
     const place = { store, dir: folder, name: config.cluster.name, segments: segmentsPlace(config) };
-    return await use(store, (await requireSpread({ ...place, partitions })).partitions);
+    return await use(store, await requireSpread({ ...place, partitions }));
   } finally {
     await store.close();
   }

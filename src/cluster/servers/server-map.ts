@@ -9,8 +9,12 @@ export const FIRST_SERVER = '';
  * have no passwords: these are those of the configuration, or of the environment.
  */
 export interface ServerMap {
-  /** Number of the partitions of the crawl, for machines that join it; absent: it is one crawl db. */
+  /** Partitions with which the crawl began, for machines that join it; absent: it is one crawl db. */
   readonly partitions?: number;
+  /** As in `PartitionShape`; absent: none was split. */
+  readonly splits?: readonly number[];
+  /** The last split, as long as the command that began it has not ended it. */
+  readonly splitting?: ServerSplit;
   /** By partition, three digits. */
   readonly of: Readonly<Record<string, string>>;
   /** Moves that have begun and not ended. */
@@ -20,6 +24,15 @@ export interface ServerMap {
 export interface ServerMove {
   readonly from: string;
   readonly to: string;
+}
+
+export interface ServerSplit {
+  readonly of: number;
+  readonly into: number;
+  /** Token under which the rows of the new partition have arrived. */
+  readonly token: string;
+  /** It is one of `splits`. */
+  readonly isDone?: true;
 }
 
 /** Key of the row. */
@@ -41,6 +54,19 @@ export function withServer(map: ServerMap, partition: string, server: string): S
 export function withMove(map: ServerMap, partition: string, move: ServerMove | null): ServerMap {
   const { [partition]: _, ...moving } = map.moving;
   return { ...map, moving: move === null ? moving : { ...moving, [partition]: move } };
+}
+
+/** The map without a split that has ended, or was given up. */
+export function withoutSplitting(map: ServerMap, { token }: Pick<ServerSplit, 'token'>): ServerMap {
+  const { splitting, ...rest } = map;
+  return splitting?.token === token ? rest : map;
+}
+
+/** The map once the rows are divided: the new partition lies where the old one does. */
+export function withSplit(map: ServerMap, split: ServerSplit): ServerMap {
+  if (map.splitting?.token !== split.token || map.splitting.isDone) return map;
+  const next = { ...map, splits: [...(map.splits ?? []), split.of], splitting: { ...split, isDone: true } as const };
+  return withServer(next, senderOf(split.into), serverIn(map, senderOf(split.of)));
 }
 
 /** A new crawl: its partitions lie on the first server and these, in turn. */

@@ -70,7 +70,7 @@ export async function startAt(source: ChangeSource, query: Pick<ChangesQuery, 'n
 /** The end of a window, to which each part of the crawl gives its share. */
 function throughOf({ each }: FeedView, after: FeedCursor): readonly number[] {
   const width = Math.ceil(WINDOW / each.length);
-  const starts = vectorOf(after, each.length);
+  const starts = vectorOf(after, each);
   return each.map(({ first, last }, i) => {
     const own = starts[i] ?? 0;
     // Starts after trimmed numbers, which would leave windows empty.

@@ -3,6 +3,7 @@ import {
   type ChangeRow,
   cursorText,
   type FeedCursor,
+  type FeedPart,
   parseCursor,
 } from '../../core/domain/crawl/change/change-feed.ts';
 import type { ChangeKind, PageChange } from '../../core/domain/crawl/change/page-change.ts';
@@ -65,7 +66,7 @@ export interface FeedView {
   readonly last: number;
   readonly notedAt: string | null;
   /** The ends of each part of the crawl; where it has several, `first` and `last` count the entries of all. */
-  readonly each: readonly { readonly first: number; readonly last: number }[];
+  readonly each: readonly (FeedPart & { readonly first: number; readonly last: number })[];
 }
 
 /** A reader that has read up to there has read all. */

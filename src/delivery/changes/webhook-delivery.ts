@@ -74,7 +74,7 @@ export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise
     const missed = missedBy(window, cursor.seq);
     if (missed > 0)
       note(`${missed} changes were deleted from the feed before delivery (see changes.keep and changes.max)`);
-    const sent = await deliverChanges(deps, { ...window, missed }, cursor, save, options, signal);
+    const sent = await deliverChanges(deps, { ...window, missed }, grown(cursor, window), save, options, signal);
     total.delivered += sent.delivered;
     total.messages += sent.messages;
     total.attempts += sent.attempts;
@@ -133,9 +133,16 @@ async function startWhenFree(
   }
 }
 
+/** A cursor from before a split has read of the new partition what it has read of the old one. */
+function grown(cursor: WebhookCursor, { ends: { each } }: ChangeWindow): WebhookCursor {
+  const { seq, begun } = cursor;
+  if (typeof seq === 'number' || seq.length === each.length) return cursor;
+  return { ...cursor, seq: vectorOf(seq, each), ...(begun !== undefined && { begun: vectorOf(begun, each) }) };
+}
+
 /** Number of entries between the cursor and the oldest kept ones. */
 function missedBy({ ends: { each } }: ChangeWindow, cursor: FeedCursor): number {
-  const read = vectorOf(cursor, each.length);
+  const read = vectorOf(cursor, each);
   return each.reduce((sum, { first, last }, i) => sum + Math.max(0, Math.min(first, last + 1) - (read[i] ?? 0) - 1), 0);
 }
 
@@ -149,7 +156,7 @@ async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCur
     const kept = ends.each.map(({ first }) => first - 1);
     if (stored === null) return { source, seq: kept };
     const end = endOf(ends);
-    if (!isBehind(end, vectorOf(stored.seq, end.length))) return stored;
+    if (!isBehind(end, vectorOf(stored.seq, ends.each))) return stored;
     options.note(
       `the feed ends at ${cursorText(end)}, but ${cursorText(stored.seq)} was delivered before: it is another feed, delivered from its start`,
     );

@@ -6,7 +6,7 @@ import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.
 import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../core/plugin-host/loading/plugin-list.ts';
 import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
-import { endOf, feedView } from '../changes/changes.ts';
+import { feedView } from '../changes/changes.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
 import { createContentReader } from './page-content.ts';
 
@@ -59,7 +59,7 @@ export function exportOperations(
       const parts = db.parts.map((part) => ({ ...part, segments: openSegments({ config, dir: part.dir, log }) }));
       const from = {
         parts,
-        seq: endOf(await feedView(db)),
+        feeds: (await feedView(db)).each,
         exporter,
         contents,
         crawl,

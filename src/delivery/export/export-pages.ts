@@ -1,4 +1,4 @@
-import { cursorText, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
+import { cursorText, type FeedPart, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { QueryField } from '../../core/domain/query/fields.ts';
@@ -15,6 +15,7 @@ import type { PartOfCrawl } from '../../operations/deps.ts';
 import { pageMatches, type StoredPart } from '../../operations/state/page-matches.ts';
 import { type StoredPage, storedPages } from '../../operations/state/stored-pages.ts';
 import { domainOf } from '../../operations/system/domain-of.ts';
+import { endOf, type FeedView } from '../changes/changes.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { hasContent, openTarget } from './export-target.ts';
 import type { ContentReader } from './page-content.ts';
@@ -122,7 +123,7 @@ interface ExportDeps {
   /** One after the other. */
   readonly parts: readonly ExportPart[];
   /** How far the change feed goes. */
-  readonly seq: readonly number[];
+  readonly feeds: FeedView['each'];
   readonly exporter: Exporter;
   readonly contents: ContentReader;
   readonly crawl: CrawlIdentity;
@@ -142,7 +143,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   const parts: (ExportPart & { readonly changed: ChangedPages | null })[] = [];
   for (const part of deps.parts) {
     const { since } = query;
-    const changed = since === undefined ? null : await changedPages(part.db, startIn(part, since, deps.seq));
+    const changed = since === undefined ? null : await changedPages(part.db, startIn(part, since, deps.feeds));
     parts.push({ ...part, changed });
   }
   const { dryRun = false } = query;
@@ -195,14 +196,15 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     const message = `exporter ${query.format}: ${error instanceof Error ? error.message : String(error)}`;
     throw new CrawlError('plugin-failed', message, { cause: error });
   }
-  const [only = 0, ...others] = deps.seq;
-  const seq = others.length === 0 ? only : cursorText(deps.seq);
+  const end = endOf({ each: deps.feeds });
+  const [only = 0, ...others] = end;
+  const seq = others.length === 0 ? only : cursorText(end);
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
 }
 
 /** The start in the feed of one part. */
-function startIn({ number }: ExportPart, since: Since, end: readonly number[]): Since {
-  return 'at' in since ? since : { after: vectorOf(since.after, end.length)[number] ?? 0 };
+function startIn({ number }: ExportPart, since: Since, feeds: readonly FeedPart[]): Since {
+  return 'at' in since ? since : { after: vectorOf(since.after, feeds)[number] ?? 0 };
 }
 
 /** Stands in for sinks that write files themselves or send pages elsewhere. */

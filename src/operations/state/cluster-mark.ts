@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { PartitionBy } from '../../core/domain/url/hash/partition.ts';
+import type { PartitionBy, PartitionShape } from '../../core/domain/url/hash/partition.ts';
+import { replaceFile } from '../../store/files/durable-file.ts';
 
 /**
  * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
@@ -19,8 +20,20 @@ export interface ClusterMark {
   readonly name: string;
   /** What the store is, for messages. */
   readonly product: string;
-  /** Partitions of a spread crawl, whose crawl dbs have names of their own; absent: the crawl db has this name. */
+  /**
+   * Partitions with which a spread crawl began, whose crawl dbs have names of their own; absent: the crawl db has this
+   * name.
+   */
   readonly partitions?: number;
+  /** As in `PartitionShape`, as far as this machine knows; absent: none was split. */
+  readonly splits?: readonly number[];
+}
+
+/** The partitions of the crawl of a mark; `null`: it is one crawl db. */
+export function shapeOf(mark: ClusterMark | null): PartitionShape | null {
+  if (mark?.partitions === undefined) return null;
+  const { partitions, splits = [] } = mark;
+  return { partitions: partitions + splits.length, splits };
 }
 
 const fileIn = (dir: string): string => join(dir, 'cluster.json');
@@ -31,8 +44,9 @@ export function readClusterMark(dir: string): ClusterMark | null {
   if (!existsSync(file)) return null;
   try {
     const mark = JSON.parse(readFileSync(file, 'utf8')) as Partial<ClusterMark>;
-    const { id, name, product, partitions } = mark;
-    const spread = typeof partitions === 'number' ? { partitions } : {};
+    const { id, name, product, partitions, splits } = mark;
+    const split = Array.isArray(splits) ? { splits } : {};
+    const spread = typeof partitions === 'number' ? { partitions, ...split } : {};
     if (typeof id === 'string' && typeof name === 'string' && typeof product === 'string') {
       return { id, name, product, ...spread };
     }
@@ -45,6 +59,11 @@ export function readClusterMark(dir: string): ClusterMark | null {
 /** Writes the mark whole or not at all. False: there is a mark already. */
 export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
   return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
+}
+
+/** Notes splits of which this machine has learned. */
+export function noteSplits(dir: string, mark: ClusterMark, splits: readonly number[]): void {
+  if (splits.length > (mark.splits?.length ?? 0)) replaceFile(fileIn(dir), `${JSON.stringify({ ...mark, splits })}\n`);
 }
 
 /** The whole crawl that a folder is a partition of (`DIR/partitions/017`); `null`: it is no such folder. */
@@ -134,10 +153,11 @@ export const isSpread = (dir: string): boolean => readClusterMark(resolve(dir))?
 /** Rejects the directory of a spread crawl, for what is done with one partition at a time. */
 export function refuseSpread(dir: string): void {
   const mark = readClusterMark(dir);
-  if (mark?.partitions === undefined) return;
+  const shape = shapeOf(mark);
+  if (mark === null || shape === null) return;
   throw new CrawlError(
     'usage-invalid',
-    `the crawl "${mark.name}" is spread over ${mark.partitions} partitions, 000 to ${senderOf(mark.partitions - 1)}, ` +
+    `the crawl "${mark.name}" is spread over ${shape.partitions} partitions, 000 to ${senderOf(shape.partitions - 1)}, ` +
       `and this command works on one at a time: --dir ${join(dir, 'partitions', '000')} -D cluster.name=${mark.name}:000; ` +
       '"incrawl work" crawls all of them, and "incrawl inject" sends them seeds',
   );

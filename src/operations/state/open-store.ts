@@ -52,7 +52,7 @@ export async function openStore(
 }
 
 /** Where a crawl db stands in a crawl of several partitions. */
-export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'partitions' | 'siteOf' | 'recent'>;
+export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'placeOf' | 'recent'>;
 
 /**
  * The store of an open crawl db; closes it where that fails.

@@ -35,12 +35,13 @@ const options = {
   initialIntervalMs: 1_000,
 } as const;
 const siteOf = (host: string): string => host;
+const placeOf = (host: string): number => partitionAmong(host, PARTITIONS);
 const homeOf = (url: string): number => partitionAmong(new URL(url).host, PARTITIONS);
 
 /** @param partition `null`: a crawl of one */
 function crawlOf(partition: number | null, db: CrawlDb = createMemoryCrawlDb()) {
   const recent = new DepthCache(8);
-  const place = { partitions: PARTITIONS, siteOf, rows: db.forwarding, recent };
+  const place = { placeOf, rows: db.forwarding, recent };
   const forwarding = partition === null ? null : new LinkForwarding({ ...place, partition });
   const links: LinkDeps = {
     seen: createMemorySeenUrls({ hasMany: (urls) => db.hasMany(urls) }),

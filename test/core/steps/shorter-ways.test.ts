@@ -4,6 +4,7 @@ import { senderOf } from '../../../src/core/domain/crawl/discovery/forwarded-lin
 import { SEED_LAYERS_KEY } from '../../../src/core/domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import { DepthCache } from '../../../src/core/domain/url/cache/depth-cache.ts';
+import { partitionAmong } from '../../../src/core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import { NO_SKIP_SINK } from '../../../src/core/steps/counters/outcome-counts.ts';
 import { inject } from '../../../src/core/steps/inject.ts';
@@ -81,9 +82,9 @@ function chainOf({ limit, layers }: World): UrlChain {
 
 /** A process on the crawl db of a partition: nothing is in its memory. */
 function processOn(of: World, db: CrawlDb, partition: number) {
-  const place = { partition, partitions: of.partitions, rows: db.forwarding, recent: new DepthCache(4) };
-  const forwarding =
-    of.partitions === 1 ? null : new LinkForwarding({ ...place, siteOf: (host) => host.replace(/^h/, '') });
+  const place = { partition, rows: db.forwarding, recent: new DepthCache(4) };
+  const placeOf = (host: string): number => partitionAmong(host.replace(/^h/, ''), of.partitions);
+  const forwarding = of.partitions === 1 ? null : new LinkForwarding({ ...place, placeOf });
   const links: LinkDeps = {
     seen: createMemorySeenUrls({ hasMany: (urls) => db.hasMany(urls) }),
     urls: chainOf(of),

@@ -1,11 +1,16 @@
 import { seeded } from '../../../bench/harness/seeded.ts';
+import { dumpLines } from '../../../src/care/transfer/db-transfer.ts';
+import { importDivided } from '../../../src/care/transfer/divided-lines.ts';
 import { placing } from '../../../src/cluster/partitions/partition-dir.ts';
 import { defaultConfig } from '../../../src/core/config/load.ts';
 import type { Config } from '../../../src/core/config/schema.ts';
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import type { PartitionBy } from '../../../src/core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
+import type { Log } from '../../../src/core/ports/log.ts';
+import type { OrderedRows } from '../../../src/core/ports/ordered-rows.ts';
 import { verifyRows } from '../../../src/store/rows/care/verify-rows.ts';
+import { hasFormat } from '../../../src/store/rows/format.ts';
 import { openCrawlDbOn } from '../../../src/store/rows/open-crawl-db.ts';
 import { createMemoryRobotsStore } from '../../memory/robots-store.ts';
 import { chance, choice } from '../crawl/chance.ts';
@@ -37,6 +42,8 @@ export interface SimulatedSpread {
   readonly records: number;
   /** Leases taken after their holder had not given them back. */
   readonly takeOvers: number;
+  /** Partitions that were split. */
+  readonly splits: number;
   /** Links that went from one partition to another. */
   readonly forwarded: number;
 }
@@ -154,19 +161,20 @@ async function crawlSpread(
     await live();
   };
   const count = 2 + Math.floor(random() * 3);
-  await clock.drive(Promise.all(Array.from({ length: count }, live)), () => false);
+  const lives = Array.from({ length: count }, live);
+  await clock.drive(Promise.all([...lives, splitSome(seed, place, shared, program.log)]), () => false);
   const faults = politeness.violations.map((violation) => `impolite: ${violation}`);
   const pages = new Map<string, string>();
   let forwarded = 0;
   const check = async (): Promise<void> => {
-    for (let partition = 0; partition < partitions; partition++) {
+    for (let partition = 0; partition < stores.partitions; partition++) {
       const rows = stores.rows(partition);
       await verifyRows(rows, ({ kind, subject, detail }) => faults.push(`verify says ${kind}: ${subject}: ${detail}`));
       const db = await openCrawlDbOn(rows, { name: 'a partition', log: program.log });
       faults.push(...(await leftOvers(db)).map((left) => `partition ${partition}: ${left}`));
       forwarded += (await db.forwarding.marks()).lastSent;
       for (const [url, page] of await pagesOf(db, world)) {
-        if (placing(by, partitions)(hostOf(url)) !== partition) faults.push(`${url} is in partition ${partition}`);
+        if (stores.placeOf(hostOf(url)) !== partition) faults.push(`${url} is in partition ${partition}`);
         pages.set(url, page);
       }
     }
@@ -174,8 +182,49 @@ async function crawlSpread(
   await clock.drive(check(), () => false);
   if (faults.length > 0) throw failure(seed, faults.slice(0, 12), fate.trace);
   const { takeOvers } = stores;
-  const counted = { partitions, ...sums, takeOvers, forwarded, requests: network.requests, records: pages.size };
+  const splits = stores.splits.length;
+  const counted = {
+    partitions,
+    ...sums,
+    takeOvers,
+    forwarded,
+    splits,
+    requests: network.requests,
+    records: pages.size,
+  };
   return { ...counted, pages, trace: fate.trace };
+}
+
+/** Splits some partitions at moments of the seed, each between two of its rounds. */
+async function splitSome(
+  seed: number,
+  { clock, fate }: Place,
+  { stores, turns }: SharedWorld,
+  log: Log,
+): Promise<void> {
+  const random = seeded(seed ^ 0x5b117);
+  const by = byOf(seed);
+  for (let left = 1 + Math.floor(random() * 4); left > 0; left--) {
+    await clock.sleep(Math.ceil(random() * 20_000));
+    const partition = Math.floor(random() * stores.partitions);
+    const into = stores.partitions;
+    const placeOf = placing(by, into + 1, [...stores.splits, partition]);
+    const divide = async (rows: OrderedRows, [stays, leaves]: readonly OrderedRows[]): Promise<boolean> => {
+      if (!(await hasFormat(rows))) return false;
+      const db = await openCrawlDbOn(rows, { name: 'split', log, isReadOnly: true });
+      if ((await db.segments()).some(({ state }) => state !== 'updated')) return false;
+      const opened = (to: OrderedRows | undefined) => openCrawlDbOn(to as OrderedRows, { name: 'half', log });
+      await importDivided(dumpLines(db, clock.now()), {
+        ...{ dbs: [await opened(stays), await opened(leaves)], by, firstChange: (await db.feedEnds()).first },
+        ...{ leaves: (host: string) => placeOf(host) === into, facts: {} },
+      });
+      return true;
+    };
+    for (let look = 0; look < 200 && !(await stores.split(partition, divide)); look++) await clock.sleep(97);
+    if (stores.partitions === into) continue;
+    fate.note(`partition ${partition} is split into ${partition} and ${into}`);
+    turns.wantAll([partition, into]);
+  }
 }
 
 async function crawlWhole(place: Place): Promise<Outcome> {

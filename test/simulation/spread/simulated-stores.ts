@@ -3,6 +3,7 @@ import type { PartitionHold, PartitionStores } from '../../../src/cluster/partit
 import { CrawlError } from '../../../src/core/domain/errors.ts';
 import type { PartitionBy } from '../../../src/core/domain/url/hash/partition.ts';
 import type { OrderedRows, RowBatch, RowIterator, RowWrite } from '../../../src/core/ports/ordered-rows.ts';
+import { rowRange } from '../../../src/store/rows/codecs/keys.ts';
 import { inboxWrites } from '../../../src/store/rows/forwarding/forwarding-rows.ts';
 import { Fate } from '../crawl/fate.ts';
 import { STATE_DIR } from '../crawl/process.ts';
@@ -23,8 +24,11 @@ export class SimulatedStores {
   readonly #by: PartitionBy;
   readonly #clock: VirtualClock;
   readonly #random: () => number;
-  readonly #rows: readonly SimulatedRows[];
-  readonly #leases: readonly Lease[];
+  readonly #rows: SimulatedRows[];
+  readonly #leases: Lease[];
+  readonly #splits: number[] = [];
+  /** The partition whose rows are about to be exchanged: nobody appends to them. */
+  #exchanged: number | null = null;
   readonly #shared = new Map<string, string>();
   takeOvers = 0;
 
@@ -46,14 +50,35 @@ export class SimulatedStores {
     return (this.#leases[partition] as Lease).until;
   }
 
-  /** As one worker uses it. */
-  of(life: WorkerLife): PartitionStores {
+  get partitions(): number {
+    return this.#rows.length;
+  }
+
+  get splits(): readonly number[] {
+    return this.#splits;
+  }
+
+  placeOf(host: string): number {
+    return placing(this.#by, this.#rows.length, this.#splits)(host);
+  }
+
+  /** As one worker uses it, with the shape of now. */
+  of(life: WorkerLife, onSplit: () => void): PartitionStores {
+    const splits = [...this.#splits];
+    const partitions = this.#rows.length;
     return {
-      partitions: this.#rows.length,
+      partitions,
       by: this.#by,
-      placeOf: placing(this.#by, this.#rows.length),
+      splits,
+      placeOf: placing(this.#by, partitions, splits),
       dirOf: (partition) => partitionDir(STATE_DIR, partition),
-      hold: (partition) => this.#hold(partition, life),
+      hold: async (partition) => {
+        const hold = await this.#hold(partition, life);
+        if (splits.length === this.#splits.length) return hold;
+        onSplit();
+        await hold.release();
+        return refuse('db-locked');
+      },
       look: (partition) => this.#gated(partition, life, () => refuse('db-locked')),
       inboxOf: (partition) => ({
         append: async (from, rows) => {
@@ -62,6 +87,7 @@ export class SimulatedStores {
           const isStruck = !from.startsWith('seeds-') && life.isStruck('append');
           // Before the rows arrive, or after: one that is dead sends nothing more, one that stood still goes on.
           if (isStruck && this.#random() < 0.5) await life.gate();
+          while (this.#exchanged === partition) await this.#clock.sleep(1);
           await this.rows(partition).batch(inboxWrites(from, rows));
           await life.gate();
         },
@@ -74,6 +100,37 @@ export class SimulatedStores {
         return answer;
       },
     };
+  }
+
+  /**
+   * Splits a partition that nobody holds, and that has no round under way. False: somebody does, or it has.
+   * @param divide writes the halves of its rows
+   */
+  async split(partition: number, divide: (rows: OrderedRows, into: readonly OrderedRows[]) => Promise<boolean>) {
+    const lease = this.#leases[partition] as Lease;
+    const clock = this.#clock;
+    if (lease.until > clock.now()) return false;
+    lease.token++;
+    lease.until = Number.POSITIVE_INFINITY;
+    try {
+      const fate = new Fate(() => clock.now());
+      const [stays, leaves] = [0, 1].map(() => new SimulatedRows({ fate, clock, random: this.#random }));
+      if (stays === undefined || leaves === undefined) return false;
+      const rows = this.rows(partition);
+      if (!(await divide(rows, [stays.open(), leaves.open()]))) return false;
+      this.#exchanged = partition;
+      const { from: gte, to: lt } = rowRange('i');
+      const last = await rows.iterator({ gte, lt }).all();
+      await stays.open().batch(last.map(([key, value]) => ({ type: 'put', key, value })));
+      this.#rows[partition] = stays;
+      this.#rows.push(leaves);
+      this.#leases.push({ token: 0, until: Number.NEGATIVE_INFINITY });
+      this.#splits.push(partition);
+      return true;
+    } finally {
+      this.#exchanged = null;
+      lease.until = Number.NEGATIVE_INFINITY;
+    }
   }
 
   async #hold(partition: number, life: WorkerLife): Promise<PartitionHold> {

@@ -11,6 +11,8 @@ interface Row {
   fault: string | null;
 }
 
+const isFailed = ({ failures }: Row): boolean => failures >= TURN_ATTEMPTS;
+
 /** The turns of partitions on a server. Now and then nobody hears that one is wanted. */
 export class SimulatedTurns {
   readonly #clock: VirtualClock;
@@ -25,26 +27,33 @@ export class SimulatedTurns {
     this.#isLost = isLost;
   }
 
+  wantAll(partitions: Iterable<number>): void {
+    const now = this.#clock.now();
+    for (const partition of partitions) {
+      const row = this.#rows.get(partition) ?? { asked: 0, wanted: null, failures: 0, fault: null };
+      this.#rows.set(partition, row);
+      row.asked++;
+      if (!isFailed(row)) row.wanted = Math.min(row.wanted ?? now, now);
+    }
+  }
+
+  /** Those of the partitions of now. */
   of(life: WorkerLife): Turns {
     const clock = this.#clock;
-    const isFailed = ({ failures }: Row): boolean => failures >= TURN_ATTEMPTS;
+    const { partitions } = this.#stores;
     const rowOf = ({ partition }: TakenTurn): Row => this.#rows.get(partition) as Row;
     return {
       worker: 'simulated',
       tell: () => {},
-      want: async (partitions) => {
+      want: async (wanted) => {
         await life.gate();
-        for (const partition of partitions) {
-          if (this.#isLost()) continue;
-          const row = this.#rows.get(partition) ?? { asked: 0, wanted: null, failures: 0, fault: null };
-          this.#rows.set(partition, row);
-          row.asked++;
-          if (!isFailed(row)) row.wanted = Math.min(row.wanted ?? clock.now(), clock.now());
-        }
+        for (const partition of wanted) if (!this.#isLost()) this.wantAll([partition]);
       },
       take: async (limit) => {
         await life.gate();
-        const free = [...this.#rows].filter(([partition, row]) => this.#freeFrom(partition, row) <= clock.now());
+        const free = [...this.#rows].filter(
+          ([partition, row]) => partition < partitions && this.#freeFrom(partition, row) <= clock.now(),
+        );
         free.sort(([, a], [, b]) => (a.wanted as number) - (b.wanted as number));
         const taken = free.slice(0, limit).map(([partition, row]) => {
           row.wanted = clock.now() + LEASE_MS;
@@ -72,7 +81,7 @@ export class SimulatedTurns {
         await life.gate();
         this.#workers.add(life);
         const workers = [...this.#workers].filter(({ isRunning }) => isRunning).length;
-        const open = [...this.#rows].filter(([, { wanted }]) => wanted !== null);
+        const open = [...this.#rows].filter(([partition, { wanted }]) => partition < partitions && wanted !== null);
         const from = open.map(([partition, row]) => Math.max(0, this.#freeFrom(partition, row) - clock.now()));
         const failed = [...this.#rows].flatMap(([partition, row]) =>
           isFailed(row) ? [{ partition, reason: row.fault as string }] : [],

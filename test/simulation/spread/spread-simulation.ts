@@ -18,6 +18,7 @@ export function spreadSimulation(seeds: number): void {
       expect(sum('kills')).toBeGreaterThan(seeds);
       expect(sum('pauses')).toBeGreaterThan(seeds / 2);
       expect(sum('takeOvers')).toBeGreaterThan(seeds / 2);
+      expect(sum('splits')).toBeGreaterThan(seeds / 2);
       expect(sum('forwarded')).toBeGreaterThan(30 * seeds);
     });
   });

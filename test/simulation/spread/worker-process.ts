@@ -1,5 +1,6 @@
 import { spreadWork } from '../../../src/cluster/partitions/spread-work.ts';
-import type { WorkSummary } from '../../../src/cluster/workers/work-off.ts';
+import { throughSplits } from '../../../src/cluster/partitions/through-splits.ts';
+import type { WorkOptions, WorkSummary } from '../../../src/cluster/workers/work-off.ts';
 import { WorkerTally } from '../../../src/cluster/workers/worker-tally.ts';
 import type { Config } from '../../../src/core/config/schema.ts';
 import { applyUrlChain } from '../../../src/core/plugin-host/url-chain.ts';
@@ -76,18 +77,22 @@ export function runWorker(
     world.segments.set(dir, known);
     return known.of(life);
   };
-  return spreadWork(
-    {
-      partitions: { wiring, stores: stores.of(life), segmentsIn },
+  const atOnce = 1 + Math.floor(random() * 3);
+  const turnMs = 1_000 * 2 ** Math.floor(random() * 7);
+  const worked = (options: WorkOptions, onSplit: () => void): Promise<WorkSummary> => {
+    const own = stores.of(life, onSplit);
+    const deps = {
+      partitions: { wiring, stores: own, segmentsIn },
       turns: turns.of(life),
       tally: new WorkerTally({ host: 'simulated', pid: 1 }, () => 0),
-      cpuMs: () => 0,
-      atOnce: 1 + Math.floor(random() * 3),
-      turnMs: 1_000 * 2 ** Math.floor(random() * 7),
-      requireCrawlDb: async () => {},
-    },
-    { seeds: [{ name: 'seeds', lines: seeds }] },
-  );
+      ...{ cpuMs: () => 0, atOnce, turnMs },
+      requireCrawlDb: async () => {
+        if (own.partitions < stores.partitions) onSplit();
+      },
+    };
+    return spreadWork(deps, options);
+  };
+  return throughSplits({ seeds: [{ name: 'seeds', lines: seeds }] }, worked);
 }
 
 function gatedProtocol(protocol: FetchProtocol, life: WorkerLife): FetchProtocol {

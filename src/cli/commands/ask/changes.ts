@@ -175,9 +175,9 @@ async function listNew(session: Session, flags: ChangesFlags, file: string): Pro
 async function knownCursor(session: Session, file: string): Promise<FeedCursor | null> {
   const cursor = loadCursor(file);
   if (cursor === null || !hasCrawlDb(session.options.dir)) return cursor;
-  const end = await session.withReader(async (feed) => endOf(await feed.changeFeed()));
-  const own = vectorOf(cursor, end.length);
-  if (!isBehind(end, own)) return own;
+  const ends = await session.withReader((feed) => feed.changeFeed());
+  const own = vectorOf(cursor, ends.each);
+  if (!isBehind(endOf(ends), own)) return own;
   return session.refuse(
     `the cursor in ${file} names changes that this crawl has not noted: it belongs to another crawl, or to a newer ` +
       'copy of this one; remove the file to begin anew',
@@ -232,7 +232,7 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
 async function noteGap(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
   const ends = await feed.changeFeed();
-  const [end, after] = [endOf(ends), vectorOf(from.after, ends.each.length)];
+  const [end, after] = [endOf(ends), vectorOf(from.after, ends.each)];
   const missed = ends.each.reduce((sum, { first }, i) => sum + Math.max(0, first - (after[i] ?? 0) - 1), 0);
   const shown = cursorText(from.after);
   if (isBehind(end, after)) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { MovedPartition, PartitionView } from '../../../crawler/views.ts';
+import type { MovedPartition, PartitionView, SplitPartition } from '../../../crawler/views.ts';
 import { shortTime } from '../../../render/columns.ts';
 import { bytes, counted } from '../../../render/quantities.ts';
 import { ANY_LENGTH, type Column } from '../../../render/table.ts';
@@ -23,7 +23,8 @@ export function addPartitions(program: Command, run: Run): void {
     .description('The partitions of a shared crawl, and the PostgreSQL servers that they lie on.')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl partitions list\n  incrawl partitions move 003 postgres://crawler@10.0.0.8/crawl',
+      '\nExamples:\n  incrawl partitions list\n  incrawl partitions move 003 postgres://crawler@10.0.0.8/crawl\n' +
+        '  incrawl partitions split 003',
     );
 
   const list = partitions
@@ -65,6 +66,45 @@ export function addPartitions(program: Command, run: Run): void {
       await writeSummary(session, moved, () => `${moveText(moved, dryRun)}\n`, dryRun);
     }),
   );
+  addSplit(partitions, run);
+}
+
+function addSplit(partitions: Command, run: Run): void {
+  const split = partitions
+    .command('split')
+    .argument('<partition>', 'its number, such as 003')
+    .description(
+      'Split a partition that has outgrown the rest: half of its hosts, or registrable domains, by their hash, go to a ' +
+        'new one with the next number, with all that is known of them. It takes place between two rounds of the ' +
+        'partition; workers go on with the others, and learn of it. After a kill, run it again.',
+    )
+    .option('--dry-run', DRY_RUN)
+    .addHelpText('after', '\nExample:\n  incrawl partitions split 003 --dry-run');
+  split.action((partition: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
+    run(split, async (session) => {
+      const { splitPartition } = await import('../../../care/transfer/split-partition.ts');
+      const options = await session.stateOptions({});
+      const onStop = (): void => session.note(stopNote('what is being copied; the partition stays whole'));
+      const done = await withStopSignal(session.surroundings, onStop, (signal) =>
+        splitPartition(options, partition, {
+          ...{ signal, isDry: dryRun },
+          onWait: ({ message }) => session.note(`Waiting up to 5 minutes: ${message}`),
+        }),
+      );
+      await writeSummary(session, done, () => `${splitText(done, dryRun)}\n`, dryRun);
+    }),
+  );
+}
+
+function splitText({ partition, into, outcome, stays, leaves }: SplitPartition, isDry: boolean): string {
+  if (outcome === 'finished')
+    return `Partition ${partition} was split into ${partition} and ${into}: by an earlier call.`;
+  const text = (half: SplitPartition['stays']): string =>
+    half === null ? '' : ` (${counted(half.records, 'URL')} of ${counted(half.hosts, 'host')})`;
+  const halves = `${partition}${text(stays)} and ${into}${text(leaves)}`;
+  return isDry
+    ? `Partition ${partition} would be split into ${halves}.`
+    : `Partition ${partition} is split into ${halves}.`;
 }
 
 function moveText({ partition, from, to, outcome, rows, bytes: size }: MovedPartition, isDry: boolean): string {

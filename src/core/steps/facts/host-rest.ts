@@ -8,7 +8,7 @@ import { addObservation } from './host-observations.ts';
 export type HostTurns = ReadonlyMap<string, number>;
 
 /** Fact in the crawl db: hosts that must not be contacted before a time, and when that was noted. */
-const TURNS = 'hostsResting';
+export const TURNS_KEY = 'hostsResting';
 
 /** Turns yet to come. Those noted before the clock was set back are left out: they would hold hosts up for too long. */
 export async function openHostTurns(db: Pick<CrawlDb, 'meta'>, now: number): Promise<HostTurns> {
@@ -25,7 +25,7 @@ export async function storedRests(
 }
 
 async function storedTurns(db: Pick<CrawlDb, 'meta'>): Promise<{ at: number; turns: [string, number][] }> {
-  const stored = parsed(await db.meta(TURNS));
+  const stored = parsed(await db.meta(TURNS_KEY));
   if (!isObject(stored) || typeof stored.at !== 'number' || !isObject(stored.until)) return { at: 0, turns: [] };
   const turns = Object.entries(stored.until);
   return { at: stored.at, turns: turns.filter((turn): turn is [string, number] => typeof turn[1] === 'number') };
@@ -40,7 +40,7 @@ export function hostTurnFacts(
   const turns = new Map(known);
   for (const [host, at] of further) turns.set(host, Math.max(at, turns.get(host) ?? at));
   const until = Object.fromEntries([...turns].filter(([, at]) => at > now));
-  return { [TURNS]: JSON.stringify({ at: now, until }) };
+  return { [TURNS_KEY]: JSON.stringify({ at: now, until }) };
 }
 
 function parsed(text: string | undefined): unknown {

@@ -38,10 +38,23 @@ export function isBehind(cursor: FeedCursor, end: FeedCursor): boolean {
 /** The cursor of one change feed. Throws `usage-invalid` for that of several. */
 export const numberOf = (cursor: FeedCursor): number => vectorOf(cursor, 1)[0] as number;
 
-/** The cursor of so many feeds; 0 begins all of them. Throws `usage-invalid` for that of another crawl. */
-export function vectorOf(cursor: FeedCursor, feeds: number): readonly number[] {
+/** One of the feeds of a crawl. */
+export interface FeedPart {
+  /** The feed, by its place, from which a split has divided it, and whose numbers it continues. Absent: none. */
+  readonly from?: number;
+}
+
+/**
+ * The cursor of these feeds, or of so many; 0 begins all of them. One from before a split has read of the new feed what
+ * it has read of the divided one. Throws `usage-invalid` for that of another crawl.
+ */
+export function vectorOf(cursor: FeedCursor, of: number | readonly FeedPart[]): readonly number[] {
+  const feeds = typeof of === 'number' ? of : of.length;
   if (cursor === 0) return new Array<number>(feeds).fill(0);
-  const own = numbersOf(cursor);
+  const own = [...numbersOf(cursor)];
+  for (const { from } of typeof of === 'number' ? [] : of.slice(own.length)) {
+    if (from !== undefined) own.push(own[from] ?? 0);
+  }
   if (own.length === feeds) return own;
   const count = feeds === 1 ? 'whose changes have one number' : `each of whose ${feeds} partitions numbers its changes`;
   throw new CrawlError(
@@ -92,15 +105,18 @@ export interface FeedEnds {
   /** Time of the newest entry; 0 without any. */
   readonly notedAt: number;
   /** Of a spread crawl: the ends of each partition, in their order. */
-  readonly each?: readonly FeedEnds[];
+  readonly each?: readonly (FeedEnds & FeedPart)[];
 }
 
 export const NO_FEED: FeedEnds = Object.freeze({ first: 1, last: 0, notedAt: 0 });
 
 /** Changes of a batch to the feed, applied in this order. */
 export interface FeedBatch {
-  /** Rows of another feed, unchanged and ascending, after the newest entry; `last`: newest `seq` of that feed. */
-  readonly restore?: { readonly rows: readonly ChangeRow[]; readonly last?: number };
+  /**
+   * Rows of another feed, unchanged and ascending, after the newest entry; `first`, `last`: oldest and newest `seq` of
+   * that feed.
+   */
+  readonly restore?: { readonly rows: readonly ChangeRow[]; readonly first?: number; readonly last?: number };
   /** Entries to append. A time before that of the newest entry is raised to it. */
   readonly add?: { readonly notedAt: number; readonly changes: readonly PageChange[] };
   /** Deletes entries up to this `seq`. */
@@ -114,6 +130,7 @@ export interface FeedBatch {
 export function extendFeed(ends: FeedEnds, batch: FeedBatch): { readonly rows: ChangeRow[]; readonly ends: FeedEnds } {
   let { first, last, notedAt } = ends;
   const rows: ChangeRow[] = [];
+  const begun = first > last ? batch.restore?.first : undefined;
   for (const row of batch.restore?.rows ?? []) {
     if (row.seq <= last || row.notedAt < notedAt) {
       throw new TypeError(`an entry behind ${last} was expected, got ${row.seq}`);
@@ -127,6 +144,7 @@ export function extendFeed(ends: FeedEnds, batch: FeedBatch): { readonly rows: C
     if (first > last) first = restored + 1;
     last = restored;
   }
+  if (begun !== undefined && begun <= last) first = Math.min(first, begun);
   const { add } = batch;
   if (add !== undefined && add.changes.length > 0) {
     notedAt = Math.max(notedAt, Math.ceil(add.notedAt));

@@ -16,11 +16,54 @@ export function partitionOf(key: string): number {
 export type PartitionBy = 'domain' | 'host';
 
 /**
- * Partition of a registrable domain or host in a crawl of so many, a power of two up to {@link PARTITIONS}: with half
- * as many, two become one.
+ * Partition of a registrable domain or host in a crawl that begins with so many, a power of two up to
+ * {@link PARTITIONS}: with half as many, two become one.
  */
 export function partitionAmong(site: string, partitions: number): number {
   return partitionOf(site) & (partitions - 1);
+}
+
+/** The partitions of a crawl. */
+export interface PartitionShape {
+  /** All of them. Without those that others were split into, a power of two up to {@link PARTITIONS}. */
+  readonly partitions: number;
+  /** The partition that each split has divided, the first split first; each has added one with the next number. */
+  readonly splits: readonly number[];
+}
+
+/** Partitions that a crawl can have, those of splits included: their names have three digits. */
+export const MOST_PARTITIONS = 1_000;
+/** A partition is of sites whose hashes agree in so many bits at most. */
+export const MOST_BITS = 24;
+
+/** The bits of the hash that the sites of each partition have in common. */
+export function bitsOf({ partitions, splits }: PartitionShape): readonly number[] {
+  const bits = new Array<number>(partitions - splits.length).fill(Math.log2(partitions - splits.length));
+  for (const of of splits) {
+    const own = (bits[of] as number) + 1;
+    bits[of] = own;
+    bits.push(own);
+  }
+  return bits;
+}
+
+/**
+ * The partition of a registrable domain or host in a crawl of this shape, as by extendible hashing (R. Fagin et al.,
+ * 1979): a split gives the sites of one partition whose next bit is set to the new one, and leaves all others.
+ */
+export function partitionIn({ partitions, splits }: PartitionShape): (site: string) => number {
+  const begun = partitions - splits.length;
+  const steps = splits.map((of, i) => {
+    const before = { partitions: begun + i, splits: splits.slice(0, i) };
+    return { of, bit: bitsOf(before)[of] as number, into: begun + i };
+  });
+  return (site) => {
+    let partition = partitionAmong(site, begun);
+    if (steps.length === 0) return partition;
+    const hash = murmur3(site);
+    for (const { of, bit, into } of steps) if (partition === of && ((hash >>> bit) & 1) === 1) partition = into;
+    return partition;
+  };
 }
 
 /**

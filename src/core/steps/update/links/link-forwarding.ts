@@ -2,15 +2,13 @@ import type { OutgoingLink } from '../../../domain/crawl/discovery/forwarded-lin
 import { Lru } from '../../../domain/lru.ts';
 import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
-import { partitionAmong } from '../../../domain/url/hash/partition.ts';
 import type { Forwarding, ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
 
 export interface LinkForwardingDeps {
-  /** The partition whose crawl db is open, and how many the crawl has. */
+  /** The partition whose crawl db is open. */
   readonly partition: number;
-  readonly partitions: number;
-  /** What of a host lies in one partition as a whole: its registrable domain, or the host. */
-  readonly siteOf: (host: string) => string;
+  /** The partition of a host (`host[:port]`). */
+  readonly placeOf: (host: string) => number;
   /** Outbox and inbox of this crawl db. */
   readonly rows: Forwarding;
   /** URLs that were forwarded lately, with their depths: links of a navigation are on every page. */
@@ -35,7 +33,7 @@ export class LinkForwarding {
     const host = hostOf(url);
     let partition = this.#hosts.get(host);
     if (partition === undefined) {
-      partition = partitionAmong(this.#deps.siteOf(host), this.#deps.partitions);
+      partition = this.#deps.placeOf(host);
       this.#hosts.set(host, partition);
     }
     return partition;
