@@ -190,8 +190,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
   help: 'reads',
 };
 
-/** Needs PostgreSQL: tried in test/system/cli/cluster/partitions.test.ts. */
-const ON_SERVERS: readonly string[] = ['partitions move'];
+/** Need PostgreSQL: tried in partitions.test.ts and splits.test.ts of test/system/cli/cluster. */
+const ON_SERVERS: readonly string[] = ['partitions move', 'partitions split'];
 
 describe('parity', async () => {
   const stream = new PassThrough() as unknown as NodeJS.WriteStream;

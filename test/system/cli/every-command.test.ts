@@ -92,7 +92,7 @@ const USES: Readonly<Record<string, Use>> = {
 
 /** By which test the built program is run as these. */
 const ELSEWHERE = new Set([
-  ...['work', 'serve', 'top', 'packages install', 'partitions list', 'partitions move'],
+  ...['work', 'serve', 'top', 'packages install', 'partitions list', 'partitions move', 'partitions split'],
   ...['pause', 'resume', 'stop', 'touch', 'inject', 'delay'].map((name) => `ctl ${name}`),
 ]);
 

@@ -32,7 +32,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a machine with a folder of its own that j
   it('learns the number of partitions from the crawl', async () => {
     await (await machine('joined', 4)).shape;
     const other = await machine('joined', 0);
-    expect(await other.shape).toEqual({ partitions: 4, by: 'domain' });
+    expect(await other.shape).toEqual({ partitions: 4, splits: [], by: 'domain' });
     expect(readClusterMark(other.dir)?.partitions).toBe(4);
   });
 
