@@ -100,6 +100,9 @@ function gatedProtocol(protocol: FetchProtocol, life: WorkerLife): FetchProtocol
     schemes: protocol.schemes,
     async exchange(request): Promise<Exchange> {
       await life.gate();
+      // One that stood still here may have lost the partition: as in a real exchange, nothing is sent then.
+      request.onSend?.();
+      request.signal?.throwIfAborted();
       const answer = protocol.exchange(request);
       life.isStruck('request');
       try {
