@@ -159,7 +159,7 @@ function compareLines(folder: string, note: Note): void {
     note(`lines of ${job}`, expected.length, 'lines', '>= 1');
     note(`lines of ${job} that differ from GNU sort`, differing(expected, linesOf(folder, job)), 'lines', '= 0');
   }
-  const built = sortedLines(incrawl(folder, ['linkclusters', '--format', 'tsv']));
+  const built = sortedLines(incrawl(folder, ['duplicates', 'families', '--format', 'tsv']));
   const others = differing(built, linesOf(folder, 'linkclusters'));
   note('lines of linkclusters that differ from incrawl alone', others, 'lines', '= 0');
 }
@@ -199,16 +199,17 @@ const recordsOf = (folder: string, dir: string): string[] =>
 /** The noise families that a crawl keeps, of its own run and of the files of Hadoop. */
 function compareFamilies(folder: string, note: Note): void {
   const [here, there] = [copied(folder, 'here'), copied(folder, 'there')];
-  incrawl(folder, ['linkclusters', '--apply', '--dir', here]);
-  incrawl(folder, ['linkclusters', '--apply', '-', '--dir', there], 'cat linkclusters.out/part-*');
+  incrawl(folder, ['duplicates', 'families', '--apply', '--dir', here]);
+  incrawl(folder, ['duplicates', 'families', '--apply', '-', '--dir', there], 'cat linkclusters.out/part-*');
   const [alone = [], applied = []] = [here, there].map((dir) =>
     jsonOf<{ domain: string; first: string; appliedAt?: string }[]>(folder, [
-      'linkclusters',
+      'duplicates',
+      'families',
       '--applied',
       '--dir',
       dir,
     ]).map(({ appliedAt: _, ...family }) => JSON.stringify(family)),
   );
   note('noise families kept', alone.length, 'families', '>= 1');
-  note('noise families that differ after linkclusters --apply', differing(alone, applied), 'families', '= 0');
+  note('noise families that differ after duplicates families --apply', differing(alone, applied), 'families', '= 0');
 }

@@ -130,7 +130,7 @@ async function askCommands(note: Note, dir: string, url: string, node: number): 
   const commands: readonly (readonly [aimMs: number, args: readonly string[]])[] = [
     [500, ['readdb', '--top-n', '20']],
     [500, ['readdb', '--sample', '10']],
-    [500, ['plan']],
+    [500, ['forecast', 'plan']],
     [2_000, ['generate', '--dry-run']],
   ];
   for (const [aimMs, args] of commands) {

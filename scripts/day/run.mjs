@@ -267,11 +267,11 @@ async function readMarkdown() {
 
 async function killed() {
   title('kill -9');
-  await quiet('incrawl touch --all');
+  await quiet('incrawl due touch --all');
   site.reset();
   await run('incrawl crawl --delay 10ms', { killAfter: 5_000 });
   saysRequests();
-  await run('incrawl verify', { says: [/sound|no /i] });
+  await run('incrawl state verify', { says: [/sound|no /i] });
   say('What was fetched in the last second before the kill is asked for again; the rest is not.');
   await run('incrawl crawl', { says: [/Nothing is due any more/] });
   saysRequests();
@@ -279,10 +279,10 @@ async function killed() {
 
 async function backup() {
   title('Backup and restore');
-  await run('incrawl backup ../backup && incrawl backup --check ../backup');
+  await run('incrawl state backup ../backup && incrawl state backup --check ../backup');
   const before = await quiet('incrawl readdb --dump --format jsonl | sort');
   await run('rm -r crawldb && incrawl export -o pages.jsonl', { exit: 2, says: [/crawldb/] });
-  await run('incrawl restore ../backup && incrawl verify --deep');
+  await run('incrawl state restore ../backup && incrawl state verify --deep');
   const after = await quiet('incrawl readdb --dump --format jsonl | sort');
   if (after !== before) throw new Error('the restored crawl db is not the one that was backed up');
   say('All records are those of before.');

@@ -60,7 +60,7 @@ describe('explain', () => {
     expect(reported.visits[1]?.found).toMatch(/^the text has changed: \d+ of 64 bits of the change signature$/);
     expect(reported.schedule?.terms.length).toBeGreaterThan(2);
     expect(reported.host).toMatchObject({ urls: 5, headersTrusted: true });
-    expect(reported.sooner[0]).toContain('"incrawl touch"');
+    expect(reported.sooner[0]).toContain('"incrawl due touch"');
     expect(reported.sooner.join(' ')).toContain('shorten the wait by 50 %');
     expect(reported.ifFound).toEqual([]);
     const shown = text(reported);

@@ -78,7 +78,7 @@ it('a dry run of generate, and generate', async () => {
   expect(reports()).toMatchObject({ 'writing the fetch list': [2_000, URLS] });
 });
 
-it('dedup, retry, export-db', async () => {
+it('dedup, retry, db export', async () => {
   const crawler = await openSnapshot({ ...options, dir }, { written: [] });
   await crawler.dedup({ prefer: [], dryRun: true });
   expect(reports()).toEqual({ 'reading signatures': [URLS, URLS], 'comparing signatures': [0, null] });

@@ -247,7 +247,7 @@ export function explanation(change: Partial<RecordView> = {}): Explanation {
     host: null,
     skipped: [],
     why: ['It was fetched at 2026-02-25 17:06 and is next due at 2026-03-05 05:06.', 'No filter refuses it.'],
-    sooner: ['incrawl touch URL makes it due in the next round.'],
+    sooner: ['incrawl due touch URL makes it due in the next round.'],
     ifFound: [],
   } as unknown as Explanation;
 }

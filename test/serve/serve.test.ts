@@ -185,7 +185,7 @@ describe('serve', () => {
   it('gives the crawl db up to commands and crawls at once, and follows a running crawl', async () => {
     await text('/pages');
     expect(await json(['readdb', '--stats', '--dir', dir])).toMatchObject({ urls: 6 });
-    await prepare(['touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
+    await prepare(['due', 'touch', '--dir', dir, ...[1, 2, 3, 4, 5].map((i) => `${origin}/${i}?q=%3Cscript%3E`)]);
     gate.closeAfter(2);
     version = ' <i>freshly</i> added';
     const events = await fetch(`${view}/events`);

@@ -25,7 +25,7 @@ const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = 
     [
       ['demo, init', 'a bundled site that changes; write a configuration'],
       ['crawl, schedule', 'until nothing is due; by a timetable'],
-      ['touch, retry, sitemap', 'make due: known URLs, failed ones, by sitemap'],
+      ['due', 'touch, retry, sitemap: make URLs due'],
       ['top, serve, ctl', 'watch at a terminal, in a browser; steer'],
       ['work, partitions', 'a crawl of several workers, and where it lies'],
     ],
@@ -43,8 +43,8 @@ const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = 
       ['readdb, explain', 'records by any field; why a URL is fetched or not'],
       ['changes, diff', 'what changed; which words'],
       ['skipped, readseg', 'what was not fetched; what a round fetched'],
-      ['plan, simulate', 'visits to come; past ones by other schedules'],
-      ['near, linkclusters', 'pages like a page; families of like URLs'],
+      ['forecast', 'plan: visits to come; simulate: other schedules'],
+      ['duplicates', 'near: pages like a page; families: like URLs'],
       ['check', 'try a URL, a page, robots.txt or a sitemap'],
     ],
   ],
@@ -52,10 +52,8 @@ const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = 
     'Take out, keep safe',
     [
       ['export, dedup, mr', 'pages to other tools; duplicates; Hadoop jobs'],
-      ['backup, restore', 'a copy of all'],
-      ['verify, repair, segments', 'is all in order; mend it; drop old segments'],
-      ['export-db, import-db', 'the crawl db as lines of JSON'],
-      ['merge, repartition', 'several crawl dbs into one; one into several'],
+      ['state', 'verify, repair, backup, restore, prune'],
+      ['db', 'export, import, merge, repartition'],
     ],
   ],
   [

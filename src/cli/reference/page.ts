@@ -106,9 +106,10 @@ export function statesPage(): ReferencePage {
 
 export function findingsPage(): ReferencePage {
   return {
-    title: 'Findings of verify',
+    title: 'Findings of state verify',
     intro:
-      'Faults that "incrawl verify" finds in a state directory, and their repair by "incrawl repair". Codes are stable.',
+      'Faults that "incrawl state verify" finds in a state directory, and their repair by "incrawl state repair". ' +
+      'Codes are stable.',
     parts: [
       {
         heading: '',
@@ -138,8 +139,8 @@ export function skipsPage(): ReferencePage {
   return {
     title: 'Reasons for skipping a URL',
     intro:
-      '"incrawl skipped" lists URLs by these reasons; "incrawl retry" makes those with a record due. The names are ' +
-      'stable.',
+      '"incrawl skipped" lists URLs by these reasons; "incrawl due retry" makes those with a record due. The names ' +
+      'are stable.',
     parts: (Object.keys(STAGES) as SkipStage[]).map((stage) => ({
       heading: STAGES[stage],
       columns: ['reason', 'meaning', 'what to do'],

@@ -40,7 +40,7 @@ export function queryPage(): ReferencePage {
           ...CONTENT_FIELDS.map(({ name, type, text }) => [
             name,
             TYPES[type],
-            `${text}; for --where of readdb, export, touch and reparse, which read the stored pages for it`,
+            `${text}; for --where of readdb, export, due touch and reparse, which read the stored pages for it`,
           ]),
           ['visits, lastError, metadata', 'parts', 'for --fields only: as in the whole record'],
         ],

@@ -62,7 +62,7 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
   if (asked > PARTITIONS || (asked > 0 && !Number.isInteger(Math.log2(asked)))) {
     throw new CrawlError('config-invalid', `cluster.partitions is ${asked}; expected 1, 2, 4, .. ${PARTITIONS}, or 0`);
   }
-  const move = 'or move it: "incrawl export-db" there, and "incrawl import-db" into a new --dir';
+  const move = 'or move it: "incrawl db export" there, and "incrawl db import" into a new --dir';
   if (existsSync(join(dir, 'db'))) {
     const what = `${dir} holds a crawl db of its own, and cluster.store names one that workers share`;
     throw new CrawlError('config-invalid', `${what}; use a new --dir, ${move}`);
@@ -134,7 +134,7 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
     const isHalf = await isHalfImported(rows).finally(() => rows.close());
     if (!isHalf) continue;
     const what = `an import into the ${place.partitions} partitions of "${place.name}" was cut short, or is under way`;
-    throw new CrawlError('usage-invalid', `${what}: when no other process imports, run "incrawl import-db" again`);
+    throw new CrawlError('usage-invalid', `${what}: when no other process imports, run "incrawl db import" again`);
   }
 }
 

@@ -49,7 +49,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
     throw new CrawlError(
       'config-invalid',
       `${dir} holds a crawl db of its own, and cluster.store names another one; use a new --dir, or move it with ` +
-        '"incrawl export-db" and "incrawl import-db"',
+        '"incrawl db export" and "incrawl db import"',
     );
   }
   const store = await openCrawlStore(config.cluster);

@@ -1,5 +1,5 @@
 /**
- * Findings of `verify` in a state directory, with the action of `repair`. The codes are stable; scripts may rely on
+ * Findings of `state verify`, with the action of `state repair`. The codes are stable; scripts may rely on
  * them.
  */
 export const FINDINGS = {
@@ -13,7 +13,7 @@ export const FINDINGS = {
   },
   'db-missing': {
     text: 'The crawl db is missing or empty, though segments lie beside it: it was lost.',
-    repair: 'cannot rebuild it: restore a backup ("incrawl restore"), or begin a new crawl in another directory',
+    repair: 'cannot rebuild it: restore a backup ("incrawl state restore"), or begin a new crawl in another directory',
   },
   'repair-unfinished': { text: 'A repair was interrupted.', repair: 'starts it again' },
   'row-unreadable': { text: 'A row cannot be decoded.', repair: 'moves it to the quarantine' },

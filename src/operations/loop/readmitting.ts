@@ -101,7 +101,7 @@ export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits)
     if (!(error instanceof CrawlError) || error.code !== 'segment-corrupt') throw error;
     // Otherwise no crawl could begin until the segment is removed.
     deps.runtime.log.warn(
-      'not all links of the stored pages could be checked again: run `incrawl repair`, then ' +
+      'not all links of the stored pages could be checked again: run `incrawl state repair`, then ' +
         '`incrawl updatedb --readmit-links`',
       { error: error.message },
     );

@@ -128,7 +128,7 @@ function writeOnce(file: string, text: string): boolean {
 export function refuseClusterState(
   dir: string,
   what: string,
-  how = 'Move it with "incrawl export-db" and "incrawl import-db"',
+  how = 'Move it with "incrawl db export" and "incrawl db import"',
 ): void {
   const mark = readClusterMark(dir);
   if (mark === null) return;

@@ -49,6 +49,6 @@ function withoutCopy({ url, state, signatureName }: CrawlDatum): null {
     'segment-missing',
     `description, keywords and topics are read from stored pages, and that of ${url} is in no segment any more: ` +
       'put a condition that leaves it out before them, such as "lastFetchAt > now-30d and ..", or fetch it in full ' +
-      'again ("incrawl touch URL", then "incrawl crawl")',
+      'again ("incrawl due touch URL", then "incrawl crawl")',
   );
 }

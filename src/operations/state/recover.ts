@@ -14,7 +14,7 @@ export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Pr
   const damaged: string[] = [];
   for (const id of await segments.listIncomplete()) {
     if (applied.has(id)) {
-      log.warn('a segment with stored pages has no segment.json; "incrawl repair" moves it to quarantine', {
+      log.warn('a segment with stored pages has no segment.json; "incrawl state repair" moves it to quarantine', {
         segment: id,
       });
       damaged.push(id);

@@ -28,8 +28,8 @@ export async function warnOfTimesAhead(
   const ahead = hours < 48 ? `${hours.toFixed(1)} hours` : `${Math.round(hours / 24)} days`;
   log.warn(
     `the crawl db was written ${ahead} after the time of this machine: its clock was ahead then, or is behind now. ` +
-      'Pages visited then are due that much too late. Where the clock is right now, "incrawl repair --clock" brings ' +
-      'these times back',
+      'Pages visited then are due that much too late. Where the clock is right now, "incrawl state repair --clock" ' +
+      'brings these times back',
     { newest: new Date(newest).toISOString(), now: new Date(clock.now()).toISOString() },
   );
 }

@@ -28,7 +28,7 @@ const TRUNCATED: Readonly<Record<Truncation, string>> = {
   unspecified:
     'Its stored copy is a part of the page: several visits in a row were answered with status 206, which no request ' +
     'asks for. It represents no duplicates, and nothing counts as unchanged by it.',
-  lost: 'Its stored response was damaged, and "incrawl repair --deep" has taken it out: the next visit fetches it whole.',
+  lost: 'Its stored response was damaged, and "incrawl state repair --deep" has taken it out: the next visit fetches it whole.',
 };
 
 /** Why the stored copy is not the whole page. */
@@ -154,7 +154,7 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
   });
 }
 
-/** The noise family that a URL is of, by `linkclusters --apply`. */
+/** The noise family that a URL is of, by `duplicates families --apply`. */
 export interface FamilyView {
   readonly domain: string;
   /** Path and query of the first URL of the family. */
@@ -215,14 +215,14 @@ export function waysToComeSooner({ datum, lease, robots, host, policy, now, url 
   const isDue = datum.nextFetchAt !== null && datum.nextFetchAt <= now;
   ways.push(
     isDue
-      ? 'It is due: rounds select the URLs of the highest rank, and "incrawl touch" puts it ahead of all others.'
-      : '"incrawl touch" makes it due now, ahead of all others.',
+      ? 'It is due: rounds select the URLs of the highest rank, and "incrawl due touch" puts it ahead of all others.'
+      : '"incrawl due touch" makes it due now, ahead of all others.',
   );
   if (robots !== undefined && !robots.allowed)
     ways.push('A robots.txt that allows it; the stored copy is fetched again once a day.');
   if (datum.state === 'orphan') ways.push('A link to it from a live page, or "incrawl inject" with it as a seed.');
   if (isDue || datum.nextFetchAt === null) return ways;
-  if (datum.failures > 0) ways.push('"incrawl retry --host" makes all failing pages of its host due now.');
+  if (datum.failures > 0) ways.push('"incrawl due retry --host" makes all failing pages of its host due now.');
   if (datum.fixedIntervalMs !== null) {
     ways.push('Another fixed interval, by "incrawl inject --update".');
     return ways;

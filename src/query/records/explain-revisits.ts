@@ -114,8 +114,8 @@ function spanOf(ms: number): string {
 }
 
 const COMMANDS: Readonly<Record<Exclude<DueCause, 'schedule'>, string>> = {
-  touch: '"incrawl touch"',
-  retry: '"incrawl retry"',
+  touch: '"incrawl due touch"',
+  retry: '"incrawl due retry"',
   sitemap: 'a newer date in a sitemap or feed',
   seed: 'a seed',
 };

@@ -65,7 +65,7 @@ export interface Explanation {
   /** The path by which it was found: the page that links to it, the page that links to that one, up to a seed. */
   readonly trail: readonly TrailStep[];
   readonly host: HostView | null;
-  /** The noise family of its URL, by `linkclusters --apply`; `null`: none. */
+  /** The noise family of its URL, by `duplicates families --apply`; `null`: none. */
   readonly family: FamilyView | null;
   /**
    * Share of the visits to the host that fetch the page although its headers say "unchanged", by the host's own record:

@@ -20,7 +20,7 @@ export interface Patience {
 
 /** What does the same where no crawl runs. */
 const INSTEAD: Partial<Record<CommandName, string>> = {
-  touch: '; without a crawl "incrawl touch" does it',
+  touch: '; without a crawl "incrawl due touch" does it',
   inject: '; without a crawl "incrawl inject" does it',
 };
 

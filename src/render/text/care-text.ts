@@ -19,7 +19,7 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
       lines.push(`    ${where}${safeText(subject)}: ${safeText(detail)}`);
     }
     if (found > 5) lines.push(`    and ${count(found - 5)} more`);
-    lines.push(`    "incrawl repair" ${repair}.`);
+    lines.push(`    "incrawl state repair" ${repair}.`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -39,9 +39,9 @@ export function errorText(error: unknown, argv: readonly string[], command = 'in
   const [first, ...others] = shortLines(safeLines(message)).split('\n');
   const lines = [others.length === 0 ? `incrawl: ${first}` : 'incrawl:'];
   if (others.length > 0) lines.push(...[first, ...others].map((line) => `  ${line}`));
-  if (isDamage(error, message) && !message.includes('incrawl repair')) {
+  if (isDamage(error, message) && !message.includes('incrawl state repair')) {
     lines.push(
-      '"incrawl verify" lists the damage; "incrawl repair" repairs it and keeps unreadable data in a quarantine.',
+      '"incrawl state verify" lists the damage; "incrawl state repair" repairs it and keeps unreadable data in a quarantine.',
     );
   }
   if (isVerbose && error instanceof Error) lines.push(safeLines(error.stack ?? ''));

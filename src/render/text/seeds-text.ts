@@ -60,7 +60,7 @@ export function seedLines({ urls, refused, waiting, unchecked, failures }: Seeds
 function adviceOn(code: string): string {
   const remedy = SKIP_REASONS[code as SkipReason]?.remedy ?? '';
   const again = 'the same command tries again';
-  return remedy === '' || remedy.includes('incrawl retry') ? again : `${again}; what changes it: ${remedy}`;
+  return remedy === '' || remedy.includes('incrawl due retry') ? again : `${again}; what changes it: ${remedy}`;
 }
 
 /** What became of seeds, without an end of line. */

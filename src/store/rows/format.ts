@@ -21,7 +21,7 @@ export const DB_FORMAT_VERSION = 1 + STEPS.length;
 const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 
 /** Reason why rows are not touched; follows the name of the db. */
-export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl repair" leaves it as it is';
+export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl state repair" leaves it as it is';
 
 /** Rows of an inbox may be there before the crawl db: others put them without opening it. */
 async function hasAny(rows: Rows): Promise<boolean> {
@@ -97,7 +97,7 @@ export async function isHalfRepaired(rows: Rows): Promise<boolean> {
 /** Rejects with `db-corrupt` when a repair was cut short. */
 export async function refuseHalfRepaired(rows: Rows, dir: string): Promise<void> {
   if (await isHalfRepaired(rows)) {
-    throw new CrawlError('db-corrupt', `the repair of ${dir} was cut short; "incrawl repair" begins it again`);
+    throw new CrawlError('db-corrupt', `the repair of ${dir} was cut short; "incrawl state repair" begins it again`);
   }
 }
 

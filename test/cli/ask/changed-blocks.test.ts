@@ -39,7 +39,7 @@ const VERSIONS: readonly Readonly<Record<string, string>>[] = [1_203, 1_377, 1_5
 async function visit(pages: Readonly<Record<string, string>>): Promise<void> {
   const paths = Object.keys(pages);
   for (const path of paths) site.pages.set(path, pages[path]!);
-  await prepare(['touch', ...paths.map(url)], { cwd });
+  await prepare(['due', 'touch', ...paths.map(url)], { cwd });
   await prepare(['crawl', ...network], { cwd });
 }
 

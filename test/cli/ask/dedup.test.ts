@@ -56,7 +56,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     expect(await json(['readdb', '--url', `${origin}/article/1/print`], { cwd: plain })).toMatchObject({
       state: 'fetched',
     });
-    const near = await json<NearPage[]>(['near', `${origin}/article/1`], { cwd: plain });
+    const near = await json<NearPage[]>(['duplicates', 'near', `${origin}/article/1`], { cwd: plain });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
   });
 
@@ -75,13 +75,13 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
   });
 
   it('near names the neighbours with their distances', async () => {
-    const near = await json<NearPage[]>(['near', `${origin}/article/1`, '-k', '3'], { cwd });
+    const near = await json<NearPage[]>(['duplicates', 'near', `${origin}/article/1`, '-k', '3'], { cwd });
     expect(near).toMatchObject([{ url: `${origin}/article/1/print`, distance: 0 }]);
-    const alone = await run(['near', `${origin}/article/2`], { cwd });
+    const alone = await run(['duplicates', 'near', `${origin}/article/2`], { cwd });
     expect(alone).toMatchObject({ code: 0, stdout: '', stderr: 'No page within 3 bits. "-k 16" looks farther.\n' });
-    const far = await run(['near', `${origin}/article/2`, '-k', '16'], { cwd });
+    const far = await run(['duplicates', 'near', `${origin}/article/2`, '-k', '16'], { cwd });
     expect(far).toMatchObject({ code: 0, stderr: expect.not.stringContaining('looks farther') });
-    const unknown = await run(['near', `${origin}/nowhere`], { cwd });
+    const unknown = await run(['duplicates', 'near', `${origin}/nowhere`], { cwd });
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('Unknown URL') });
   });
 
@@ -100,7 +100,7 @@ describe('near duplicates of a crawl', { sequential: true }, () => {
     expect(explained.stdout).not.toContain('redirects');
     const exported = await run(['export', '--format', 'jsonl'], { cwd });
     expect(exported.stdout).not.toContain(`{"url":"${origin}/article/1/print"`);
-    expect(await json<VerifySummary>(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['state', 'verify'], { cwd })).toMatchObject({ sound: true });
     expect(await json(['dedup', '--undo'], { cwd })).toEqual({ restored: 1, dryRun: false });
     expect((await run(['export', '--format', 'jsonl'], { cwd })).stdout).toContain(
       `{"url":"${origin}/article/1/print"`,

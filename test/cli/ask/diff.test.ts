@@ -32,7 +32,7 @@ beforeAll(async () => {
   site.pages.set('/parts', parts('The mill', 'The new mill', ['Home', 'News', 'Contact']));
   site.pages.set('/link', link('/b'));
   site.pages.set('/price', page('twelve or thirteen'));
-  for (const again of [url, ...others]) await prepare(['touch', again], { cwd });
+  for (const again of [url, ...others]) await prepare(['due', 'touch', again], { cwd });
   await prepare(['crawl', ...network], { cwd });
 });
 afterAll(() => site.close());

@@ -214,7 +214,7 @@ describe('during a long read', () => {
       expect(await json<DbStats>(['readdb', '--dir', busy])).toMatchObject({ urls: 100 });
       const explained = await json<Explanation>(['explain', 'https://a.example/1', '--dir', busy]);
       expect(explained.record?.url).toBe('https://a.example/1');
-      const refused = await run(['near', 'https://a.example/1', '--dir', busy]);
+      const refused = await run(['duplicates', 'near', 'https://a.example/1', '--dir', busy]);
       expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining(String(process.pid))]);
     } finally {
       reader.open();
@@ -272,7 +272,7 @@ describe('while a crawl runs', () => {
       expect(seeds.stderr).toBe('Query: pass over the records, everything: 4 rows read, 1 returned\n');
       expect(await json(['explain', `${site.origin}/page/2`], { cwd })).toMatchObject({ admitted: true });
       expect(await json<unknown[]>(['changes'], { cwd })).toHaveLength(1);
-      const refused = await run(['touch', `${site.origin}/`], { cwd });
+      const refused = await run(['due', 'touch', `${site.origin}/`], { cwd });
       expect(refused.code).toBe(5);
       expect(refused.stderr).toContain(`process ${process.pid}`);
       const bad = await run(['readdb', '--where', 'dept = 1'], { cwd });

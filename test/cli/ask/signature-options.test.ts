@@ -54,7 +54,7 @@ function write(options: string): void {
 }
 
 const record = (path: string) => json<RecordView>(['readdb', '--url', `${origin}${path}`], { cwd });
-const near = (path: string) => json<NearPage[]>(['near', `${origin}${path}`], { cwd });
+const near = (path: string) => json<NearPage[]>(['duplicates', 'near', `${origin}${path}`], { cwd });
 const OTHER = ': { shingleWords: 2, stopWords: true }';
 
 describe('options of the signature', { sequential: true }, () => {
@@ -105,6 +105,6 @@ describe('options of the signature', { sequential: true }, () => {
     expect(await record('/1/print')).toMatchObject({ state: 'duplicate', target: `${origin}/1` });
     expect(await record('/2')).toMatchObject({ state: 'fetched' });
     expect((await run(['changes', '--since', '1h', '--type', 'modified'], { cwd })).stdout).toBe('');
-    expect((await run(['verify', '--deep'], { cwd })).code).toBe(0);
+    expect((await run(['state', 'verify', '--deep'], { cwd })).code).toBe(0);
   });
 });

@@ -60,14 +60,16 @@ describe('skipped', () => {
 
 describe('retry', () => {
   it('makes what is gone due again', async () => {
-    const dry = await json<RetrySummary & { urls: unknown[] }>(['retry', '--status', 'gone', '--dry-run'], { cwd });
+    const dry = await json<RetrySummary & { urls: unknown[] }>(['due', 'retry', '--status', 'gone', '--dry-run'], {
+      cwd,
+    });
     expect(dry).toMatchObject({
       matched: 1,
       broughtForward: 1,
       urls: [{ url: `${site.origin}/missing`, reason: 'gone' }],
     });
     const before = Date.now();
-    expect((await run(['retry', '--status', 'gone'], { cwd })).stdout).toContain('1 made due');
+    expect((await run(['due', 'retry', '--status', 'gone'], { cwd })).stdout).toContain('1 made due');
     const record = await json<RecordView>(['readdb', '--url', `${site.origin}/missing`], { cwd });
     expect(Date.parse(record.nextFetchAt ?? '')).toBeGreaterThanOrEqual(before);
     expect(Date.parse(record.nextFetchAt ?? '')).toBeLessThanOrEqual(Date.now());
@@ -75,11 +77,14 @@ describe('retry', () => {
 
   it.each([
     [[], 2, 'expected what to retry: --status STATE, --reason REASONS or --host HOST'],
-    [[], 2, '"incrawl touch --all" all pages'],
+    [[], 2, '"incrawl due touch --all" all pages'],
     [['--reason', 'url-filtered'], 2, 'incrawl skipped --reason url-filtered'],
     [['--reason', 'robots-deny'], 2, 'Did you mean robots-denied?'],
     [['--reason', 'tls-failed'], 1, ''],
   ])('%j', async (words, code, message) => {
-    expect(await run(['retry', ...words], { cwd })).toMatchObject({ code, stderr: expect.stringContaining(message) });
+    expect(await run(['due', 'retry', ...words], { cwd })).toMatchObject({
+      code,
+      stderr: expect.stringContaining(message),
+    });
   });
 });

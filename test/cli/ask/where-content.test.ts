@@ -57,13 +57,13 @@ describe('--where by what only stored pages say', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { url: string }).url),
     ).toEqual([`${site.origin}/orchard`]);
-    const touched = await run(['touch', '--where', 'description ~ quay', '--dry-run'], { cwd });
+    const touched = await run(['due', 'touch', '--where', 'description ~ quay', '--dry-run'], { cwd });
     expect(touched.stdout).toContain('1 made due');
     expect(await json(['reparse', '--where', 'keywords != null', '--dry-run'], { cwd })).toMatchObject({ selected: 2 });
   });
 
   it('what reads records alone says where it is known', async () => {
-    const known = 'keywords is read from stored pages, by --where of readdb, export, touch and reparse alone';
+    const known = 'keywords is read from stored pages, by --where of readdb, export, due touch and reparse alone';
     for (const args of [
       ['generate', '--where', 'keywords ~ x'],
       ['crawl', '-D', 'generate.where=Keywords ~ x'],

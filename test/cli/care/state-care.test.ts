@@ -48,10 +48,10 @@ const newestSegment = (dir: string): string => join(dir, 'segments', readdirSync
 
 describe('verify and repair', () => {
   it('a sound crawl is sound, to people and to programs', async () => {
-    const summary = await json<VerifySummary>(['verify', '--deep'], { cwd });
+    const summary = await json<VerifySummary>(['state', 'verify', '--deep'], { cwd });
     expect(summary).toMatchObject({ sound: true, findings: [], byKind: {} });
     expect(summary.rows?.records).toBeGreaterThan(PAGES);
-    const { stdout, code } = await run(['verify'], { cwd });
+    const { stdout, code } = await run(['state', 'verify'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Sound: \d+ records/);
   });
@@ -67,18 +67,20 @@ describe('verify and repair', () => {
     bytes[bytes.length - 3]! ^= 0xff;
     writeFileSync(parsed, bytes);
 
-    const found = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    const found = await json<VerifySummary>(['state', 'verify', '--dir', dir], { code: 1 });
     expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': due.length, 'segment-damaged': 1 } });
     expect(await run(['export', '--dir', dir])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/parsed\.bin is damaged at byte \d+: .*\n"incrawl verify" .*"incrawl repair"/),
+      stderr: expect.stringMatching(
+        /parsed\.bin is damaged at byte \d+: .*\n"incrawl state verify" .*"incrawl state repair"/,
+      ),
     });
-    const dry = await run(['repair', '--dry-run', '--dir', dir]);
+    const dry = await run(['state', 'repair', '--dry-run', '--dir', dir]);
     expect(dry.code).toBe(0);
-    expect(dry.stdout).toContain('"incrawl repair" rebuilds the index.');
-    expect(await json(['verify', '--dir', dir], { code: 1 })).toEqual(found);
+    expect(dry.stdout).toContain('"incrawl state repair" rebuilds the index.');
+    expect(await json(['state', 'verify', '--dir', dir], { code: 1 })).toEqual(found);
 
-    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
+    const repaired = await json<RepairSummary>(['state', 'repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: found.byKind, left: { sound: true }, segments: [{ pagesLost: 0 }] });
     expect(existsSync(join(repaired.quarantine, 'segments'))).toBe(true);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
@@ -96,10 +98,10 @@ describe('verify and repair', () => {
     bytes[Math.floor(bytes.length / 2)]! ^= 0xff;
     writeFileSync(join(folder, name!), bytes);
     const before = await dump(dir);
-    const first = await json<RepairSummary>(['repair', '--deep', '--dir', dir]);
+    const first = await json<RepairSummary>(['state', 'repair', '--deep', '--dir', dir]);
     expect(first).toMatchObject({ found: { 'warc-damaged': 1 }, pagesDue: 1, left: { sound: true } });
     expect(first.segments).toMatchObject([{ pagesLost: 1 }]);
-    const second = await json<RepairSummary>(['repair', '--deep', '--dir', dir]);
+    const second = await json<RepairSummary>(['state', 'repair', '--deep', '--dir', dir]);
     expect(second).toMatchObject({ found: {}, segments: [], pagesDue: 0, left: { sound: true } });
     const [lost] = (await dump(dir)).filter(({ truncated }) => truncated === 'lost');
     const pages = site.log.length;
@@ -119,9 +121,9 @@ describe('verify and repair', () => {
     const rows = new Level(join(dir, 'db'), { createIfMissing: how === 'empty' });
     if (how === 'empty') await rows.open();
     await rows.close();
-    const summary = await json<VerifySummary>(['verify', '--dir', dir], { code: 1 });
+    const summary = await json<VerifySummary>(['state', 'verify', '--dir', dir], { code: 1 });
     expect(summary).toMatchObject({ sound: false, byKind: { 'db-missing': 1 } });
-    const { stdout, code } = await run(['repair', '--dir', dir]);
+    const { stdout, code } = await run(['state', 'repair', '--dir', dir]);
     expect(code).toBe(1);
     expect(stdout).toContain('restore a backup');
   });
@@ -131,13 +133,13 @@ describe('verify and repair', () => {
     const folder = newestSegment(dir);
     rmSync(join(folder, 'segment.json'));
     const files = readdirSync(folder);
-    expect(await json<VerifySummary>(['verify', '--dir', dir], { code: 1 })).toMatchObject({
+    expect(await json<VerifySummary>(['state', 'verify', '--dir', dir], { code: 1 })).toMatchObject({
       byKind: { 'segment-unreadable': 1 },
     });
     const crawled = await run(['crawl', '--dir', dir, '--allow', '127.0.0.1']);
-    expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl repair') });
+    expect(crawled).toMatchObject({ code: 0, stderr: expect.stringContaining('incrawl state repair') });
     expect(readdirSync(folder)).toEqual(files);
-    const repaired = await json<RepairSummary>(['repair', '--dir', dir]);
+    const repaired = await json<RepairSummary>(['state', 'repair', '--dir', dir]);
     expect(repaired).toMatchObject({ found: { 'segment-unreadable': 1 }, left: { sound: true } });
     expect(readdirSync(join(repaired.quarantine, 'segments', basename(folder)))).toEqual(files);
     expect(existsSync(folder)).toBe(false);
@@ -149,9 +151,9 @@ describe('verify and repair', () => {
     const refused = await run(['readdb', '--stats', '--dir', dir]);
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/is damaged: .*\n"incrawl verify" .*"incrawl repair"/),
+      stderr: expect.stringMatching(/is damaged: .*\n"incrawl state verify" .*"incrawl state repair"/),
     });
-    expect(await json<RepairSummary>(['repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
+    expect(await json<RepairSummary>(['state', 'repair', '--dir', dir])).toMatchObject({ left: { sound: true } });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
   });
 
@@ -161,11 +163,11 @@ describe('verify and repair', () => {
     await rows.put('mformatVersion', Buffer.from('99'));
     await rows.close();
     const commands = [
-      ['verify', '--dir', dir],
-      ['repair', '--dry-run', '--dir', dir],
-      ['backup', join(workDir(), 'backup'), '--dir', dir],
-      ['export-db', '--dir', dir],
-      ['merge', dir, '--dir', join(workDir(), 'merged')],
+      ['state', 'verify', '--dir', dir],
+      ['state', 'repair', '--dry-run', '--dir', dir],
+      ['state', 'backup', join(workDir(), 'backup'), '--dir', dir],
+      ['db', 'export', '--dir', dir],
+      ['db', 'merge', dir, '--dir', join(workDir(), 'merged')],
     ];
     for (const args of commands) {
       const { code, stderr } = await run(args);
@@ -175,7 +177,7 @@ describe('verify and repair', () => {
   });
 
   it('a missing state directory, and one that is held, are reported', async () => {
-    const missing = await run(['verify', '--dir', join(workDir(), 'nowhere')]);
+    const missing = await run(['state', 'verify', '--dir', join(workDir(), 'nowhere')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere holds no crawl') });
     const gate = createGate();
     const slow = await startSite({ pages: PAGES, gate });
@@ -183,34 +185,34 @@ describe('verify and repair', () => {
     const dir = join(workDir(), 'held');
     const crawl = start(['crawl', `${slow.origin}/`, '--allow', '127.0.0.1', '--delay', '0', '--dir', dir]);
     await slow.seen(1);
-    expect((await run(['repair', '--dir', dir])).code).toBe(5);
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect((await run(['state', 'repair', '--dir', dir])).code).toBe(5);
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     crawl.stop();
     gate.open();
     expect((await crawl.finished).code).toBe(11);
     await slow.close();
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   });
 });
 
 describe('backup and restore', () => {
   it('a backup gives the same crawl again', async () => {
     const folder = join(workDir(), 'backup');
-    const made = await json<BackupSummary>(['backup', folder], { cwd });
+    const made = await json<BackupSummary>(['state', 'backup', folder], { cwd });
     expect(made.files).toBeGreaterThan(3);
-    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    expect(await json<BackupSummary>(['state', 'backup', '--check', folder])).toMatchObject({ rows: made.rows });
     const dir = join(workDir(), 'restored');
-    expect(await json<BackupSummary>(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await json<BackupSummary>(['state', 'restore', folder, '--dir', dir])).toMatchObject({
       rows: made.rows,
       files: made.files,
     });
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     const exported = await run(['export', '--format', 'jsonl'], { cwd });
     expect(await run(['export', '--format', 'jsonl', '--dir', dir])).toEqual(exported);
     // Neither goes over something that is there.
-    expect((await run(['backup', folder], { cwd })).code).toBe(2);
-    expect((await run(['restore', folder, '--dir', dir])).code).toBe(2);
+    expect((await run(['state', 'backup', folder], { cwd })).code).toBe(2);
+    expect((await run(['state', 'restore', folder, '--dir', dir])).code).toBe(2);
   });
 
   it('a killed backup starts again, in the same folder only', async () => {
@@ -221,11 +223,11 @@ describe('backup and restore', () => {
       writeFileSync(join(folder, path), 'part');
     }
     writeFileSync(join(folder, 'mine.txt'), 'kept');
-    expect((await run(['backup', folder], { cwd })).code).toBe(2);
+    expect((await run(['state', 'backup', folder], { cwd })).code).toBe(2);
     expect(cut.every((path) => existsSync(join(folder, path)))).toBe(true);
     rmSync(join(folder, 'mine.txt'));
-    const made = await json<BackupSummary>(['backup', folder], { cwd });
-    expect(await json<BackupSummary>(['backup', '--check', folder])).toMatchObject({ rows: made.rows });
+    const made = await json<BackupSummary>(['state', 'backup', folder], { cwd });
+    expect(await json<BackupSummary>(['state', 'backup', '--check', folder])).toMatchObject({ rows: made.rows });
     expect(readdirSync(folder)).not.toContain('.backing-up');
     expect(existsSync(join(folder, 'segments/left'))).toBe(false);
     expect(existsSync(join(folder, 'robots/left'))).toBe(false);
@@ -234,10 +236,10 @@ describe('backup and restore', () => {
   it('a backup or a restore does not touch the unfinished one of another process', async () => {
     const folder = join(workDir(), 'backup');
     const into = join(workDir(), 'restored');
-    await json(['backup', folder], { cwd });
+    await json(['state', 'backup', folder], { cwd });
     for (const [args, staging] of [
-      [['backup', into], join(into, '.backing-up')],
-      [['restore', folder, '--dir', into], `${into}.restoring`],
+      [['state', 'backup', into], join(into, '.backing-up')],
+      [['state', 'restore', folder, '--dir', into], `${into}.restoring`],
     ] as const) {
       mkdirSync(staging, { recursive: true });
       writeFileSync(join(staging, 'begun'), 'part');
@@ -256,7 +258,7 @@ describe('backup and restore', () => {
 
   it('a restore keeps the folder that it is given: a link, or a mount point', async () => {
     const folder = join(workDir(), 'backup');
-    await json(['backup', folder], { cwd });
+    await json(['state', 'backup', folder], { cwd });
     const disk = workDir();
     const dir = join(workDir(), 'linked');
     symlinkSync(disk, dir);
@@ -264,14 +266,14 @@ describe('backup and restore', () => {
     // What a kill may have left.
     mkdirSync(join(disk, '.restoring', 'db'), { recursive: true });
     mkdirSync(join(disk, 'segments', 'half'), { recursive: true });
-    await json(['restore', folder, '--dir', dir]);
+    await json(['state', 'restore', folder, '--dir', dir]);
     expect(lstatSync(dir).isSymbolicLink()).toBe(true);
     expect(statSync(disk).ino).toBe(ino);
     expect(readdirSync(disk).sort()).toEqual(readdirSync(join(cwd, 'crawldb')).sort());
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
     mkdirSync(join(disk, '.restoring'));
-    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await run(['state', 'restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('is not empty'),
     });
@@ -279,7 +281,7 @@ describe('backup and restore', () => {
 
   it('a backup of a format that is not known is refused, and nothing is restored', async () => {
     const folder = join(workDir(), 'backup');
-    await json(['backup', folder], { cwd });
+    await json(['state', 'backup', folder], { cwd });
     const manifest = join(folder, 'backup.json');
     const known = JSON.parse(readFileSync(manifest, 'utf8'));
     const dir = join(workDir(), 'restored');
@@ -292,8 +294,8 @@ describe('backup and restore', () => {
     ] as const) {
       writeFileSync(manifest, JSON.stringify({ ...known, ...part }));
       for (const args of [
-        ['restore', folder, '--dir', dir],
-        ['backup', '--check', folder],
+        ['state', 'restore', folder, '--dir', dir],
+        ['state', 'backup', '--check', folder],
       ]) {
         expect(await run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining(text) });
       }
@@ -303,7 +305,7 @@ describe('backup and restore', () => {
 
   it('a backup that was damaged, or cut short, is not restored', async () => {
     const folder = join(workDir(), 'backup');
-    await json(['backup', folder], { cwd });
+    await json(['state', 'backup', folder], { cwd });
     const manifest = readFileSync(join(folder, 'backup.json'), 'utf8');
     const file = (JSON.parse(manifest) as { files: { path: string }[] }).files.find(({ path }) =>
       path.endsWith('.gz'),
@@ -313,13 +315,13 @@ describe('backup and restore', () => {
     writeFileSync(join(folder, file.path), bytes);
     const dir = join(workDir(), 'restored');
     for (const args of [
-      ['restore', folder, '--dir', dir],
-      ['backup', '--check', folder],
+      ['state', 'restore', folder, '--dir', dir],
+      ['state', 'backup', '--check', folder],
     ]) {
       expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(file.path) });
     }
     rmSync(join(folder, 'backup.json'));
-    expect(await run(['restore', folder, '--dir', dir])).toMatchObject({
+    expect(await run(['state', 'restore', folder, '--dir', dir])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no complete backup'),
     });
@@ -328,7 +330,7 @@ describe('backup and restore', () => {
 });
 
 describe('beside a crawl that runs', () => {
-  it('export, export-db, backup and verify take the crawl as it is at this moment', async () => {
+  it('export, db export, state backup and state verify take the crawl as it is at this moment', async () => {
     const gate = createGate();
     const slow = await startSite({ pages: PAGES, gate });
     gate.closeAfter(3);
@@ -338,9 +340,9 @@ describe('beside a crawl that runs', () => {
     const folder = join(workDir(), 'backup');
     const [exported, lines, made, verified] = await Promise.all([
       run(['export', '--dir', dir]),
-      run(['export-db', '--dir', dir]),
-      json<BackupSummary>(['backup', folder, '--dir', dir]),
-      json<VerifySummary>(['verify', '--deep', '--dir', dir]),
+      run(['db', 'export', '--dir', dir]),
+      json<BackupSummary>(['state', 'backup', folder, '--dir', dir]),
+      json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir]),
     ]);
     expect([exported.code, lines.code]).toEqual([0, 0]);
     expect(lines.stdout.trim().split('\n').at(-1)).toContain('"end"');
@@ -350,28 +352,30 @@ describe('beside a crawl that runs', () => {
     expect((await crawl.finished).code).toBe(11);
 
     const restored = join(workDir(), 'restored');
-    expect(await json<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows: made.rows });
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await json<BackupSummary>(['state', 'restore', folder, '--dir', restored])).toMatchObject({
+      rows: made.rows,
+    });
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     // The crawl goes on from the backup to the same end.
     const again = ['crawl', '--allow', '127.0.0.1', '--delay', '0', '--quiet', '--dir'];
     for (const each of [dir, restored]) expect((await run([...again, each])).code).toBe(0);
     const states = async (each: string): Promise<string[]> =>
       (await dump(each)).map(({ url, state }) => `${url} ${state}`).sort();
     expect(await states(restored)).toEqual(await states(dir));
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', restored])).toMatchObject({ sound: true });
     await slow.close();
   });
 });
 
 describe('moving a crawl', () => {
-  it('export-db and import-db give the same records', async () => {
-    const exported = await run(['export-db'], { cwd });
+  it('db export and db import give the same records', async () => {
+    const exported = await run(['db', 'export'], { cwd });
     expect(exported.code).toBe(0);
     const dir = join(workDir(), 'imported');
-    expect((await run(['import-db', '--dir', dir], { input: exported.stdout })).code).toBe(0);
+    expect((await run(['db', 'import', '--dir', dir], { input: exported.stdout })).code).toBe(0);
     expect(await dump(dir)).toEqual(await dump(join(cwd, 'crawldb')));
-    expect(await json<VerifySummary>(['verify', '--dir', dir])).toMatchObject({ sound: true });
-    expect(await run(['import-db', '--dir', dir], { input: exported.stdout })).toMatchObject({
+    expect(await json<VerifySummary>(['state', 'verify', '--dir', dir])).toMatchObject({ sound: true });
+    expect(await run(['db', 'import', '--dir', dir], { input: exported.stdout })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--merge'),
     });
@@ -381,7 +385,7 @@ describe('moving a crawl', () => {
     const alias = join(workDir(), 'alias');
     symlinkSync(join(cwd, 'crawldb'), alias);
     for (const more of [[], ['--dry-run']]) {
-      expect(await run(['merge', alias, ...more], { cwd })).toMatchObject({
+      expect(await run(['db', 'merge', alias, ...more], { cwd })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('is the state directory to merge into'),
       });
@@ -391,7 +395,7 @@ describe('moving a crawl', () => {
   it('merge adds another crawl with its pages; compacting keeps each page once', async () => {
     const dir = join(workDir(), 'merged');
     const from = join(cwd, 'crawldb');
-    const [first] = await json<MergeSummary[]>(['merge', from, '--dir', dir]);
+    const [first] = await json<MergeSummary[]>(['db', 'merge', from, '--dir', dir]);
     expect(first).toMatchObject({ merged: 0 });
     // Another crawl, whose segments happen to be called the same.
     const other = copy();
@@ -400,12 +404,14 @@ describe('moving a crawl', () => {
       const info = JSON.parse(readFileSync(mark, 'utf8')) as { createdAt: number };
       writeFileSync(mark, JSON.stringify({ ...info, createdAt: info.createdAt + 1 }));
     }
-    const [second] = await json<MergeSummary[]>(['merge', other, '--dir', dir]);
+    const [second] = await json<MergeSummary[]>(['db', 'merge', other, '--dir', dir]);
     expect(second).toMatchObject({ merged: first!.records });
     expect(second!.segments).toEqual(first!.segments.map((id) => `${id}-m1`));
     // What has been merged before is not copied again.
     for (const known of [from, other])
-      expect(await json(['merge', known, '--dir', dir])).toMatchObject([{ merged: first!.records, segments: [] }]);
+      expect(await json(['db', 'merge', known, '--dir', dir])).toMatchObject([
+        { merged: first!.records, segments: [] },
+      ]);
     const pages = (text: string): unknown[] =>
       text
         .trim()
@@ -414,7 +420,7 @@ describe('moving a crawl', () => {
     const before = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
 
     const dry = await json<PruneSummary>([
-      'segments',
+      'state',
       'prune',
       '--keep-days',
       '0',
@@ -424,24 +430,24 @@ describe('moving a crawl', () => {
       dir,
     ]);
     expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
-    const young = await json<PruneSummary>(['segments', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
+    const young = await json<PruneSummary>(['state', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
     expect(young).toMatchObject({ removed: 0 });
-    const needed = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--dir', dir]);
+    const needed = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--dir', dir]);
     expect(
       needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
     ).toBe(true);
-    const pruned = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    const pruned = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(pruned.compactedInto).not.toBeNull();
     expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
     const after = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
     const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
     expect(byUrl(after)).toEqual(byUrl(before));
-    expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({
+    expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({
       sound: true,
       segments: 1,
     });
     // And again: there is nothing left to do.
-    const again = await json<PruneSummary>(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
+    const again = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
     expect(again).toMatchObject({ removed: 0, compactedInto: null });
   });
 });

@@ -36,39 +36,41 @@ describe('everything now', () => {
 
     const page = `${site.origin}/page/1`;
     const csv = (await run(['readdb', '--dump', '--format', 'csv', '--dir', dir])).stdout;
-    const byCsv = await run(['touch', '--stdin', '--dir', dir], { input: csv });
+    const byCsv = await run(['due', 'touch', '--stdin', '--dir', dir], { input: csv });
     expect(byCsv.stdout).toBe(`${pages} made due, 0 due by then already, 0 unknown.\n`);
     const said = (await run(['explain', page, '--dir', dir])).stdout;
-    expect(said).toMatch(/^It has been due since \S+, by "incrawl touch"; the next generate may select it\.\n/);
-    expect(said).toContain('Its next visit was brought forward by "incrawl touch"; the schedule had chosen ');
-    expect((await run(['touch', '--all', '--dir', dir])).stdout).toBe(
+    expect(said).toMatch(/^It has been due since \S+, by "incrawl due touch"; the next generate may select it\.\n/);
+    expect(said).toContain('Its next visit was brought forward by "incrawl due touch"; the schedule had chosen ');
+    expect((await run(['due', 'touch', '--all', '--dir', dir])).stdout).toBe(
       `0 made due, ${pages} due already or in a segment.\n`,
     );
     await run(['crawl', '--dir', dir, ...own]);
     expect((await run(['explain', page, '--dir', dir])).stdout).toMatch(
       /^It is next due at \S+, by the schedule after its last visit\.\n/,
     );
-    const where = await run(['touch', '--where', "url ~ '/page/1'", '--dir', dir]);
+    const where = await run(['due', 'touch', '--where', "url ~ '/page/1'", '--dir', dir]);
     expect(where.stdout).toBe('1 made due, 0 due already or in a segment.\n');
     expect(await json(['readdb', '--where', "dueBy = 'touch'", '--dir', dir])).toMatchObject([{ url: page }]);
-    const none = await run(['touch', '--host', 'nowhere.example', '--dir', dir]);
+    const none = await run(['due', 'touch', '--host', 'nowhere.example', '--dir', dir]);
     expect([none.code, none.stdout]).toEqual([
       1,
       'No URL matches: the crawl has no host nowhere.example. "incrawl readdb --hosts" lists its hosts.\n',
     ]);
-    const withoutPort = await run(['touch', '--host', '127.0.0.1', '--dir', dir]);
+    const withoutPort = await run(['due', 'touch', '--host', '127.0.0.1', '--dir', dir]);
     expect([withoutPort.code, withoutPort.stdout]).toEqual([
       1,
       `No URL matches: the crawl has no host 127.0.0.1. Did you mean ${new URL(site.origin).host}?\n`,
     ]);
-    expect((await run(['retry', '--host', '127.0.0.1', '--dir', dir])).stdout).toContain('Did you mean 127.0.0.1:');
-    expect((await run(['touch', '--where', "url ~ 'none'", '--dir', dir])).stdout).toBe('No URL matches.\n');
+    expect((await run(['due', 'retry', '--host', '127.0.0.1', '--dir', dir])).stdout).toContain(
+      'Did you mean 127.0.0.1:',
+    );
+    expect((await run(['due', 'touch', '--where', "url ~ 'none'", '--dir', dir])).stdout).toBe('No URL matches.\n');
     for (const wrong of [
       ['--all', page],
       ['--all', '--stdin'],
       ['--all', '--add'],
     ]) {
-      expect((await run(['touch', ...wrong, '--dir', dir])).code).toBe(2);
+      expect((await run(['due', 'touch', ...wrong, '--dir', dir])).code).toBe(2);
     }
   });
 });
@@ -91,16 +93,16 @@ describe('touch, plan, simulate', () => {
       days: { due: number; newUrls: number; fetches: number }[];
       hosts: unknown[];
       needPerDay: number;
-    }>(['plan', '--days', '40', '--budget-per-day', '2', '--dir', dir]);
+    }>(['forecast', 'plan', '--days', '40', '--budget-per-day', '2', '--dir', dir]);
     expect(plan.days).toHaveLength(40);
     expect(plan.days.every(({ fetches }) => fetches <= 2)).toBe(true);
     expect(plan.days.reduce((sum, { due }) => sum + due, 0)).toBeGreaterThan(5);
     expect(plan.hosts).toHaveLength(1);
-    expect((await run(['plan', '--dir', dir])).stdout).toContain('there is no budget');
+    expect((await run(['forecast', 'plan', '--dir', dir])).stdout).toContain('there is no budget');
 
     // By its plain name: tracking parameters are taken off as from a link.
     expect(
-      await json(['touch', `${page}?utm_source=mail`, 'ht!tp:/x', `${site.origin}/nowhere`, '--dir', dir]),
+      await json(['due', 'touch', `${page}?utm_source=mail`, 'ht!tp:/x', `${site.origin}/nowhere`, '--dir', dir]),
     ).toEqual({
       touched: 1,
       unmoved: 0,
@@ -109,17 +111,18 @@ describe('touch, plan, simulate', () => {
       added: 0,
     });
     expect(await json(['readdb', '--due', '--dir', dir])).toMatchObject([{ url: page }]);
-    const again = await run(['touch', '--stdin', '--add', '--dir', dir], {
+    const again = await run(['due', 'touch', '--stdin', '--add', '--dir', dir], {
       input: `${page}\n${site.origin}/page/77\n`,
     });
     expect([again.code, again.stdout]).toEqual([0, '0 made due, 1 due by then already, 1 added.\n']);
-    expect((await run(['touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
-    expect((await run(['touch', '--dir', dir])).code).toBe(2);
+    expect((await run(['due', 'touch', `${site.origin}/never-heard-of`, '--dir', dir])).code).toBe(1);
+    expect((await run(['due', 'touch', '--dir', dir])).code).toBe(2);
 
-    const nothing = await run(['simulate', '--dir', dir]);
+    const nothing = await run(['forecast', 'simulate', '--dir', dir]);
     expect([nothing.code, nothing.stdout]).toEqual([1, expect.stringContaining('nothing to replay')]);
     await run(['crawl', '--dir', dir, ...own]);
     const replay = await json<{ pages: number; stored: object; replayed: { schedule: string }[] }>([
+      'forecast',
       'simulate',
       '--schedule',
       'fixed',
@@ -130,7 +133,7 @@ describe('touch, plan, simulate', () => {
     ]);
     expect(replay).toMatchObject({ pages: 1, stored: { fetches: 1, changes: 0 } });
     expect(replay.replayed.map(({ schedule }) => schedule)).toEqual(['fixed', 'adaptive']);
-    const unknown = await run(['simulate', '--schedule', 'fixd', '--dir', dir]);
+    const unknown = await run(['forecast', 'simulate', '--schedule', 'fixd', '--dir', dir]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('fixed')]);
   });
 });
@@ -138,16 +141,16 @@ describe('touch, plan, simulate', () => {
 describe('sitemap', () => {
   it('asks the hosts of the seeds, or those named, and prints the result', async () => {
     const dir = workDir();
-    expect((await run(['sitemap', '--dir', dir, ...own])).code).toBe(2);
+    expect((await run(['due', 'sitemap', '--dir', dir, ...own])).code).toBe(2);
     const [read] = await json<{ origin: string; sitemaps: { sitemap: string; error: string }[] }[]>(
-      ['sitemap', site.origin, '--dir', dir, ...own],
+      ['due', 'sitemap', site.origin, '--dir', dir, ...own],
       { code: 1 },
     );
     expect(read).toMatchObject({
       origin: site.origin,
       sitemaps: [{ sitemap: `${site.origin}/sitemap.xml`, error: 'status 404' }],
     });
-    expect((await run(['sitemap', 'example.org', '--dir', dir])).code).toBe(2);
+    expect((await run(['due', 'sitemap', 'example.org', '--dir', dir])).code).toBe(2);
   });
 });
 
@@ -178,7 +181,7 @@ describe('sitemaps of which none can be used', () => {
     ['an empty urlset', 0, () => `<urlset ${XMLNS}></urlset>`, 'urlset'],
   ])('%s: exit code %i', async (_, code, text, remark) => {
     body = text();
-    const done = await run(['sitemap', origin, '--dir', workDir(), ...own]);
+    const done = await run(['due', 'sitemap', origin, '--dir', workDir(), ...own]);
     expect([done.code, done.stdout]).toEqual([code, expect.stringContaining(remark)]);
   });
 });

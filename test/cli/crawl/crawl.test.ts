@@ -98,7 +98,7 @@ describe('crawl', () => {
       ),
       'not fetched: 1 address-blocked, such as http://10.0.0.1/ (10.0.0.1 is a private or reserved address)',
     ]);
-    await run(['touch', closed], { cwd });
+    await run(['due', 'touch', closed], { cwd });
     const { rounds, totals } = await json<CrawlSummary>(['crawl', '--rounds', '1', ...options], { cwd });
     for (const { failures } of [totals, ...rounds]) {
       expect(failures).toContainEqual(
@@ -122,7 +122,7 @@ describe('crawl', () => {
     const blocked = await json<CrawlSummary>(['crawl', url, '--delay', '0'], { cwd, code: 1 });
     expect(blocked.totals).toMatchObject({ ...denied('address-blocked'), robotsDenied: 0 });
     expect((await run(['explain', url], { cwd })).stdout).toMatch(/robots\.txt\n +not fetched yet/);
-    await run(['touch', url], { cwd });
+    await run(['due', 'touch', url], { cwd });
     const allowed = await json<CrawlSummary>(['crawl', ...NETWORK], { cwd });
     expect(allowed.totals).toMatchObject({ ...denied('robots-denied'), robotsDenied: 1 });
     expect(site.log).toEqual([]);

@@ -158,7 +158,7 @@ describe('incrawl ctl', () => {
       const { urls } = await json<{ urls: number }>(['readdb', '--stats', '--dir', dir]);
       // Seeds, the start page and the one beside, and the five links of the start page.
       expect(urls).toBe(3_000 + 2 + 5);
-      expect((await run(['verify', '--dir', dir])).code).toBe(0);
+      expect((await run(['state', 'verify', '--dir', dir])).code).toBe(0);
     });
   });
 
@@ -168,7 +168,7 @@ describe('incrawl ctl', () => {
       stdout: '',
       stderr: `incrawl: no crawl runs on ${dir}: "incrawl crawl" or "incrawl schedule" starts one, and --dir names another\n`,
     });
-    expect((await run(['ctl', 'touch', 'https://example.org/', '--dir', dir])).stderr).toContain('"incrawl touch"');
+    expect((await run(['ctl', 'touch', 'https://example.org/', '--dir', dir])).stderr).toContain('"incrawl due touch"');
     expect((await run(['ctl', 'inject', 'https://example.org/', '--dir', dir])).stderr).toContain('"incrawl inject"');
   });
 

@@ -34,7 +34,7 @@ describe('a run whose visits fail', () => {
     const none = await run(['crawl', '--all', ...own], { cwd });
     expect(none.stdout).toContain(`not fetched: 2 http-client-error 401, such as ${site.origin}/`);
     expect(none.code).toBe(1);
-    await run(['touch', '--all'], { cwd });
+    await run(['due', 'touch', '--all'], { cwd });
     const scheduled = await run(['schedule', '--once', ...own], { cwd });
     expect(scheduled.stdout).toMatch(/2 failed \(nothing-due\)\nnot fetched: 2 http-client-error 401, such as /);
     expect(scheduled.code).toBe(1);

@@ -25,7 +25,7 @@ it('a list is fetched step by step, without a crawl db before it', async () => {
   await json(['fetch', '--parse', ...NETWORK], { cwd });
   expect(await json(['updatedb'], { cwd })).toMatchObject({ segment, applied: 2, new: 2 });
   expect(await json(['readdb', '--stats'], { cwd })).toMatchObject({ urls: 2, byStatus: { fetched: 2 } });
-  expect(await json(['verify', '--deep'], { cwd })).toMatchObject({ findings: [] });
+  expect(await json(['state', 'verify', '--deep'], { cwd })).toMatchObject({ findings: [] });
   // What is known and not due is fetched as well.
   const again = await json(['generate', '--from', '-'], { cwd, input: `${site.origin}/a\n` });
   expect(again).toMatchObject({ selected: 1 });

@@ -24,7 +24,7 @@ const crawl = (...seeds: readonly string[]): Promise<unknown> => prepare(['crawl
 
 async function crawlAgain(...urls: readonly string[]): Promise<string[]> {
   site.requests.length = 0;
-  await prepare(['touch', ...urls], { cwd });
+  await prepare(['due', 'touch', ...urls], { cwd });
   await crawl();
   return site.requests.filter((request) => !request.endsWith('/robots.txt'));
 }

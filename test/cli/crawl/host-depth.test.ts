@@ -49,7 +49,7 @@ describe('the depth of a host', () => {
     await json<CrawlSummary>(NEXT, { cwd });
     expect(await fetchedOf(site, cwd)).toEqual(['/0', '/1', '/2']);
     configure(cwd, '1');
-    await run(['touch', '--host', hostOf(site)], { cwd });
+    await run(['due', 'touch', '--host', hostOf(site)], { cwd });
     const said = (await run(['explain', `${site.origin}/1`], { cwd })).stdout;
     expect(said).toContain('No round selects it: it is 1 link from a seed, and depth of "hosts:" is 1 for it.');
     const plan = await json<{ urls: string[] }>(['generate', '--dry-run'], { cwd });

@@ -125,9 +125,12 @@ describe('repartition', () => {
     // What a run that was cut short has written; none of it looks like the crawl db of a node.
     mkdirSync(join(out, '.unfinished~', 'north', 'db'), { recursive: true });
     writeFileSync(join(out, '.unfinished~', 'north', 'db', '000005.ldb'), 'half');
-    const { nodes } = await json<RepartitionSummary>(['repartition', '--nodes', 'north,south,east', '--out', out], {
-      cwd,
-    });
+    const { nodes } = await json<RepartitionSummary>(
+      ['db', 'repartition', '--nodes', 'north,south,east', '--out', out],
+      {
+        cwd,
+      },
+    );
     expect(nodes.reduce((sum, { records }) => sum + records, 0)).toBe(80);
     expect(readdirSync(out).sort()).toEqual(['east', 'north', 'south']);
     const seen: string[] = [];
@@ -138,7 +141,7 @@ describe('repartition', () => {
     }
     expect(seen.sort()).toEqual([...new Set(seen)]);
     expect(seen).toHaveLength(40);
-    expect((await run(['repartition', '--nodes', 'a,b', '--out', out], { cwd })).code).toBe(2);
-    expect((await run(['repartition', '--nodes', 'a,../b', '--out', join(cwd, 'x')], { cwd })).code).toBe(2);
+    expect((await run(['db', 'repartition', '--nodes', 'a,b', '--out', out], { cwd })).code).toBe(2);
+    expect((await run(['db', 'repartition', '--nodes', 'a,../b', '--out', join(cwd, 'x')], { cwd })).code).toBe(2);
   });
 });

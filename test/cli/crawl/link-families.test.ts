@@ -90,7 +90,7 @@ interface Kept {
   readonly size: number;
 }
 
-const keptIn = (cwd: string): Promise<Kept[]> => json<Kept[]>(['linkclusters', '--applied'], { cwd });
+const keptIn = (cwd: string): Promise<Kept[]> => json<Kept[]>(['duplicates', 'families', '--applied'], { cwd });
 const kindsOf = (kept: readonly Kept[]): string[] => [...new Set(kept.map(({ first }) => first.split('/')[1]!))].sort();
 
 /** The state after two rounds, to begin from. */
@@ -119,9 +119,9 @@ describe('link families that are applied', () => {
 
   it('are the three kinds of noise, and no content', async () => {
     const cwd = fromThere();
-    const tried = await json<AppliedFamilies>(['linkclusters', '--apply', '--dry-run'], { cwd });
+    const tried = await json<AppliedFamilies>(['duplicates', 'families', '--apply', '--dry-run'], { cwd });
     expect(await keptIn(cwd)).toEqual([]);
-    const applied = await json<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
+    const applied = await json<AppliedFamilies>(['duplicates', 'families', '--apply'], { cwd });
     expect(tried).toEqual({ ...applied, dryRun: true });
     expect(applied).toMatchObject({ domains: 1, removed: 0 });
     expect(kindsOf(await keptIn(cwd))).toEqual(['account', 'ad', 'tag']);
@@ -129,7 +129,7 @@ describe('link families that are applied', () => {
 
   it.each(['demote', 'defer', 'drop'])('%s: every content page is fetched', async (noise) => {
     const cwd = fromThere();
-    await json(['linkclusters', '--apply'], { cwd });
+    await json(['duplicates', 'families', '--apply'], { cwd });
     const set = ['-D', `linkclusters.noise=${noise}`];
     const { totals } = await json<CrawlSummary>(crawlArgs(...set), { cwd });
     const after = await stateOf(cwd);
@@ -146,7 +146,7 @@ describe('link families that are applied', () => {
     if (noise === 'drop') expect(totals.filteredBy).toMatchObject({ [reason]: expect.any(Number) });
 
     // All that they did is taken back.
-    const undone = await json<UndoneFamilies>(['linkclusters', '--undo', ...set], { cwd });
+    const undone = await json<UndoneFamilies>(['duplicates', 'families', '--undo', ...set], { cwd });
     expect(undone).toMatchObject({ domains: 1, restored: noise === 'drop' ? 0 : expect.any(Number) });
     expect(await keptIn(cwd)).toEqual([]);
     await json(crawlArgs(...set), { cwd });
@@ -159,7 +159,7 @@ describe('link families that are applied', () => {
   it('with as many fetches more content is reached', async () => {
     const reached = async (apply: boolean): Promise<number> => {
       const cwd = fromThere();
-      if (apply) await json(['linkclusters', '--apply'], { cwd });
+      if (apply) await json(['duplicates', 'families', '--apply'], { cwd });
       await json(crawlArgs('--budget', '92', '-D', 'outlinks.noise=follow'), { cwd });
       return (await stateOf(cwd)).content.length;
     };
@@ -168,7 +168,7 @@ describe('link families that are applied', () => {
 
   it('explain names the family and how like it the URL is', async () => {
     const cwd = fromThere();
-    await json(['linkclusters', '--apply'], { cwd });
+    await json(['duplicates', 'families', '--apply'], { cwd });
     const of = (path: string): Promise<Explanation> => json(['explain', site.origin + path], { cwd });
     const advert = await of('/ad/click?campaign=77777&slot=3');
     expect(advert.family).toMatchObject({ leader: expect.stringContaining('/ad/click?'), treatment: 'demote' });
@@ -180,15 +180,18 @@ describe('link families that are applied', () => {
   it('from a file of the reducer they are those of the crawl itself', async () => {
     const cwd = fromThere();
     const file = join(cwd, 'families.tsv');
-    const { stdout } = await run(['linkclusters', '--format', 'tsv'], { cwd });
+    const { stdout } = await run(['duplicates', 'families', '--format', 'tsv'], { cwd });
     writeFileSync(file, stdout);
-    await json(['linkclusters', '--apply', file], { cwd });
+    await json(['duplicates', 'families', '--apply', file], { cwd });
     const byFile = await keptIn(cwd);
-    await json(['linkclusters', '--apply'], { cwd });
+    await json(['duplicates', 'families', '--apply'], { cwd });
     const timeless = (kept: readonly Kept[]) => kept.map((each) => ({ ...each, appliedAt: null }));
     expect(timeless(byFile)).toEqual(timeless(await keptIn(cwd)));
     expect(byFile.length).toBeGreaterThan(2);
-    const broken = await run(['linkclusters', '--apply', '-'], { cwd, input: `${stdout}a.org\tnot a family\n` });
+    const broken = await run(['duplicates', 'families', '--apply', '-'], {
+      cwd,
+      input: `${stdout}a.org\tnot a family\n`,
+    });
     expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining(`line ${stdout.split('\n').length}`) });
     expect(timeless(await keptIn(cwd))).toEqual(timeless(byFile));
   });
@@ -205,7 +208,7 @@ describe('link families that are applied', () => {
     writeFileSync(join(cwd, 'families/_SUCCESS'), 'of Hadoop');
     const all = ['families/part-00001.gz', 'families/part-00000'];
     for (const args of [['families'], all]) {
-      expect(await json(['linkclusters', '--apply', ...args], { cwd })).toMatchObject({
+      expect(await json(['duplicates', 'families', '--apply', ...args], { cwd })).toMatchObject({
         domains: 3,
         families: 6,
       });
@@ -214,7 +217,7 @@ describe('link families that are applied', () => {
       );
     }
     writeFileSync(join(cwd, 'families/part-00002'), `\n${lineOf('b.org', 2)}\n`);
-    const { code, stderr } = await run(['linkclusters', '--apply', 'families'], { cwd });
+    const { code, stderr } = await run(['duplicates', 'families', '--apply', 'families'], { cwd });
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(
@@ -229,7 +232,7 @@ describe('link families that are applied', () => {
     const lines = ['a.org', 'b.org'].flatMap((domain) =>
       [0, 1].map((n) => `${domain}\t${n}\t${9 - n}\tnoise\t0.9000\thttps://www.${domain}/${'abc'.repeat(n + 1)}/${n}`),
     );
-    await run(['linkclusters', '--apply', '-'], { cwd, input: lines.join('\n') });
+    await run(['duplicates', 'families', '--apply', '-'], { cwd, input: lines.join('\n') });
     const kept = await keptIn(cwd);
     expect(kept.map(({ domain, size }) => [domain, size])).toEqual([
       ['a.org', 9],
@@ -237,16 +240,16 @@ describe('link families that are applied', () => {
       ['b.org', 9],
       ['b.org', 8],
     ]);
-    const { stdout: dump } = await run(['export-db'], { cwd });
+    const { stdout: dump } = await run(['db', 'export'], { cwd });
     const loaded = workDir();
-    expect(await run(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
+    expect(await run(['db', 'import'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
     expect(await keptIn(loaded)).toEqual(kept);
-    await run(['backup', 'backup'], { cwd });
-    await run(['restore', join(cwd, 'backup'), '--dir', 'restored'], { cwd });
-    expect(await json(['linkclusters', '--applied', '--dir', 'restored'], { cwd })).toEqual(kept);
-    expect(await run(['repair'], { cwd })).toMatchObject({ code: 0 });
-    expect(await json(['verify'], { cwd })).toMatchObject({ findings: [] });
-    await json(['linkclusters', '--undo', 'a.org'], { cwd });
+    await run(['state', 'backup', 'backup'], { cwd });
+    await run(['state', 'restore', join(cwd, 'backup'), '--dir', 'restored'], { cwd });
+    expect(await json(['duplicates', 'families', '--applied', '--dir', 'restored'], { cwd })).toEqual(kept);
+    expect(await run(['state', 'repair'], { cwd })).toMatchObject({ code: 0 });
+    expect(await json(['state', 'verify'], { cwd })).toMatchObject({ findings: [] });
+    await json(['duplicates', 'families', '--undo', 'a.org'], { cwd });
     expect(await keptIn(cwd)).toEqual(kept.filter(({ domain }) => domain === 'b.org'));
   });
 
@@ -266,8 +269,8 @@ describe('link families that are applied', () => {
       ['--applied', '--dry-run'],
       ['--apply', 'no-such-file'],
     ]) {
-      expect(await run(['linkclusters', ...args], { cwd: begun })).toMatchObject({ code: 2 });
+      expect(await run(['duplicates', 'families', ...args], { cwd: begun })).toMatchObject({ code: 2 });
     }
-    expect((await run(['linkclusters', '--apply'], { cwd: workDir() })).code).toBe(2);
+    expect((await run(['duplicates', 'families', '--apply'], { cwd: workDir() })).code).toBe(2);
   });
 });

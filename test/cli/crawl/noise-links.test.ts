@@ -74,16 +74,19 @@ describe('noise links in a crawl', { sequential: true }, () => {
   });
 
   it('their clusters are separated from those of the content', async () => {
-    const families = await json<{ domain: string; first: string; size: number; noise: boolean }[]>(['linkclusters'], {
-      cwd: demoted.cwd,
-    });
+    const families = await json<{ domain: string; first: string; size: number; noise: boolean }[]>(
+      ['duplicates', 'families'],
+      {
+        cwd: demoted.cwd,
+      },
+    );
     expect(families).toHaveLength(2);
     expect(families.find(({ first }) => first.includes('/menu/'))).toMatchObject({ size: 5 * PAGES, noise: true });
     expect(families.find(({ first }) => first.includes('/article/'))).toMatchObject({ size: PAGES, noise: false });
   });
 
   it('mapper and reducer on their own, with sorted lines between them, give the result of the built-in run', async () => {
-    const built = await run(['linkclusters', '--format', 'tsv'], { cwd: demoted.cwd });
+    const built = await run(['duplicates', 'families', '--format', 'tsv'], { cwd: demoted.cwd });
     const dump = await run(['readseg', '--dump', '--json'], { cwd: demoted.cwd });
     expect(dump.code).toBe(0);
     type Row = { parsed: { outlinks: { url: string; noise?: string }[] } | null };

@@ -15,7 +15,7 @@ describe('a crawl that is refused', () => {
   it.each([
     ['without a contact', 2, ['crawl', 'https://example.org/']],
     ['by a schedule', 2, ['schedule', 'https://example.org/', '--once']],
-    ['for its sitemap', 2, ['sitemap', 'https://example.org/sitemap.xml']],
+    ['for its sitemap', 2, ['due', 'sitemap', 'https://example.org/sitemap.xml']],
     ['for its only seed', 1, ['crawl', 'ftp://example.org/']],
     ['for an invalid URL', 1, ['crawl', 'http://[example/']],
     ['for seeds that are injected', 1, ['inject', 'http://[example/']],

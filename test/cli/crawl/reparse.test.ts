@@ -57,7 +57,7 @@ describe('incrawl reparse', () => {
       code: 1,
       stdout: 'No page with a content matches.\n',
     });
-    expect((await run(['verify', '--deep'], { cwd })).code).toBe(0);
+    expect((await run(['state', 'verify', '--deep'], { cwd })).code).toBe(0);
   });
 
   it('refuses a folder without a crawl, a wrong condition, and a crawl db that is held', async () => {

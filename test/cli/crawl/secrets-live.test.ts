@@ -122,10 +122,10 @@ describe('secrets of a crawl that runs', () => {
 
     for (const format of ['jsonl', 'csv', 'warc', 'markdown'])
       await asked('export', '--format', format, '-o', `out-${format}`);
-    await asked('backup', 'saved');
-    await asked('export-db');
+    await asked('state', 'backup', 'saved');
+    await asked('db', 'export');
     await asked('changes', '--format', 'atom');
-    await asked('verify');
+    await asked('state', 'verify');
     // Where the environment names the proxy, the password stands in a URL.
     const plain = workDir();
     const inUrl = proxy.origin.replace('//', `//crawler:${SECRETS.proxyInUrl}@`);

@@ -42,7 +42,7 @@ describe('credentials for an http URL', () => {
     expect(new Set(heard)).toEqual(new Set([undefined]));
     expect(stdout).toContain(`http-client-error 401, such as ${site.origin}/ (${WITHHELD})`);
     expect((await run(['explain', `${site.origin}/`], { cwd, env })).stdout).toContain(WITHHELD);
-    await run(['touch', '--all'], { cwd, env });
+    await run(['due', 'touch', '--all'], { cwd, env });
     await run(['generate'], { cwd, env });
     expect((await run(['fetch'], { cwd, env })).stdout).toContain(WITHHELD);
     const { stdout: settings } = await run(['config', '--origin', `${site.origin}/`], { cwd, env });

@@ -78,7 +78,7 @@ describe('secrets of hosts:', () => {
     const first = await incrawl('crawl', 'seeds.txt', '--verbose');
     expect(first.code, first.stderr).toBe(0);
     round = 2;
-    await asked('touch', `${site.origin}/a`);
+    await asked('due', 'touch', `${site.origin}/a`);
     expect((await incrawl('crawl', '--verbose', '--json')).code).toBe(0);
 
     expect(heard.every(({ authorization }) => authorization)).toBe(true);
@@ -95,11 +95,11 @@ describe('secrets of hosts:', () => {
       ['config', '--origin', '--json'],
       ['config', '--origin', `${site.origin}/`],
       ['readdb', '--stats'],
-      ['export-db'],
+      ['db', 'export'],
       ['skipped', '--json'],
       ['export', '--format', 'jsonl', '-o', 'pages.jsonl'],
       ['export', '--format', 'warc', '-o', 'pages.warc.gz'],
-      ['backup', 'saved'],
+      ['state', 'backup', 'saved'],
       ['changes', '--json'],
     ]) {
       const done = await asked(...args);

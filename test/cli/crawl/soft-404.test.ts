@@ -56,7 +56,7 @@ describe('fetch.soft404', () => {
     const [host] = await json<HostView[]>(['readdb', '--hosts'], { cwd });
     expect(host).toMatchObject({ urls: 4, nothing: { signature: expect.stringMatching(/^[0-9a-f]{16}$/) } });
     expect(await json<ChangeView[]>(['changes', '--kind', 'gone'], { cwd })).toEqual([]);
-    expect((await run(['verify'], { cwd })).code).toBe(0);
+    expect((await run(['state', 'verify'], { cwd })).code).toBe(0);
   });
 
   it('a host that answers everything alike loses no page', async () => {

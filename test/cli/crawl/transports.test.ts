@@ -86,7 +86,7 @@ it.each([
   expect(connections).toBe(1);
 
   expect(
-    await json(['touch', '--stdin'], { cwd, input: PAGES.map((path) => site.origin + path).join('\n') }),
+    await json(['due', 'touch', '--stdin'], { cwd, input: PAGES.map((path) => site.origin + path).join('\n') }),
   ).toMatchObject({
     touched: 4,
   });

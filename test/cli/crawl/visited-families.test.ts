@@ -29,7 +29,7 @@ describe('URLs of one template that are noise by what their visited pages brough
   });
 
   it('are tags and adverts at defaults, and neither archive, sections, lists nor articles', async () => {
-    const clusters = await json<Cluster[]>(['linkclusters'], { cwd });
+    const clusters = await json<Cluster[]>(['duplicates', 'families'], { cwd });
     const host = new URL(site.origin).host;
     expect(clusters.filter(({ template }) => template !== undefined)).toMatchObject([
       { template: `${host}/ad/click?campaign`, size: ADVERTS / 3, noise: true, visits: ADVERTS / 3 },
@@ -41,7 +41,7 @@ describe('URLs of one template that are noise by what their visited pages brough
   });
 
   it('are kept, told of by explain, survive dump and load, and are taken back', async () => {
-    const applied = await json<AppliedFamilies>(['linkclusters', '--apply'], { cwd });
+    const applied = await json<AppliedFamilies>(['duplicates', 'families', '--apply'], { cwd });
     expect(applied).toMatchObject({ domains: 1, families: 3, urls: TAGS + (2 * ADVERTS) / 3 });
     const why = await json<Explanation>(['explain', `${site.origin}/tag/another`], { cwd });
     expect(why.ifFound.join(' ')).toMatch(
@@ -49,15 +49,15 @@ describe('URLs of one template that are noise by what their visited pages brough
     );
     const other = await json<Explanation>(['explain', `${site.origin}/archive/2027/01`], { cwd });
     expect(other.family).toBeNull();
-    const kept = await json<Cluster[]>(['linkclusters', '--applied'], { cwd });
+    const kept = await json<Cluster[]>(['duplicates', 'families', '--applied'], { cwd });
     expect(kept.map(({ visits }) => visits).sort()).toEqual([10, 10, 20]);
-    const { stdout: dump } = await run(['export-db'], { cwd });
+    const { stdout: dump } = await run(['db', 'export'], { cwd });
     const loaded = workDir();
-    expect(await run(['import-db'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
-    expect(await json(['linkclusters', '--applied'], { cwd: loaded })).toEqual(kept);
-    expect((await run(['linkclusters', '--applied'], { cwd })).stdout).toMatch(/20 of 20 +.*\/tag\/\*/);
-    await json<UndoneFamilies>(['linkclusters', '--undo'], { cwd });
-    expect(await json(['linkclusters', '--applied'], { cwd })).toEqual([]);
+    expect(await run(['db', 'import'], { cwd: loaded, input: dump })).toMatchObject({ code: 0 });
+    expect(await json(['duplicates', 'families', '--applied'], { cwd: loaded })).toEqual(kept);
+    expect((await run(['duplicates', 'families', '--applied'], { cwd })).stdout).toMatch(/20 of 20 +.*\/tag\/\*/);
+    await json<UndoneFamilies>(['duplicates', 'families', '--undo'], { cwd });
+    expect(await json(['duplicates', 'families', '--applied'], { cwd })).toEqual([]);
   });
 
   it.each(['demote', 'drop'])('%s: every article is fetched, and what is lowered is not lost', async (noise) => {
@@ -72,7 +72,7 @@ describe('URLs of one template that are noise by what their visited pages brough
     if (noise === 'demote') expect(known).toBe(TAGS + (2 * ADVERTS) / 3);
     else expect(known + count).toBeGreaterThanOrEqual(TAGS + (2 * ADVERTS) / 3);
     // Whatever is left out is back when the families are.
-    await json<UndoneFamilies>(['linkclusters', '--undo'], { cwd: folder });
+    await json<UndoneFamilies>(['duplicates', 'families', '--undo'], { cwd: folder });
     await json<CrawlSummary>(crawlArgs(), { cwd: folder });
     const after = await json<RecordView[]>(['readdb', '--dump'], { cwd: folder });
     expect(after.filter(({ url }) => /\/(?:tag|ad|offer)\//.test(url))).toHaveLength(TAGS + (2 * ADVERTS) / 3);

@@ -93,5 +93,5 @@ it('links that wait enter with the noise, the depth and the score that they were
   const done = await json<RecordView>(['readdb', '--url', `${site.origin}/list`], { cwd: at });
   expect(done.metadata).not.toHaveProperty('waiting');
   expect(done.metadata).not.toHaveProperty('waitingMarks');
-  expect(await json(['verify', '--deep'], { cwd: at })).toMatchObject({ findings: [] });
+  expect(await json(['state', 'verify', '--deep'], { cwd: at })).toMatchObject({ findings: [] });
 });

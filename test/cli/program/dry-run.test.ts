@@ -20,13 +20,13 @@ beforeAll(async () => {
   site = await startSite({ pages: 3 });
   [cwd, other] = [workDir(), workDir()];
   await run(['crawl', `${site.origin}/`, ...ALLOW, '--quiet', '--rounds', '2'], { cwd });
-  exported = (await run(['export-db'], { cwd })).stdout;
-  await run(['backup', join(other, 'backup')], { cwd });
-  await run(['restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
+  exported = (await run(['db', 'export'], { cwd })).stdout;
+  await run(['state', 'backup', join(other, 'backup')], { cwd });
+  await run(['state', 'restore', join(other, 'backup'), '--dir', join(other, 'crawldb')]);
   writeFileSync(join(other, 'hosts.yaml'), 'hosts:\n  - match: a.example\n    cookies: true\n');
   writeFileSync(join(other, 'cookies.txt'), 'a.example\tFALSE\t/\tTRUE\t4102444800\tsession\tsecret\n');
   // A segment that is under way, so that nothing is left to be guessed by those that finish one.
-  await run(['touch', `${site.origin}/`], { cwd });
+  await run(['due', 'touch', `${site.origin}/`], { cwd });
   await run(['generate', '-D', 'generate.topN=1'], { cwd });
   await run(['fetch', ...ALLOW, '--quiet'], { cwd });
 });
@@ -59,27 +59,27 @@ const cases = (): readonly Case[] => [
   { args: ['generate', '--add-days', '400'], says: { segment: null, urls: expect.arrayContaining([]) } },
   { args: ['parse'], says: { parsed: expect.any(Number) } },
   { args: ['updatedb'], says: { applied: 1 } },
-  { args: ['sitemap', site.origin, ...ALLOW], says: { sitemaps: expect.any(Array) }, code: 1 },
-  { args: ['touch', `${site.origin}/page/1`], says: { touched: 1 } },
-  { args: ['retry', '--status', 'fetched'], says: { matched: expect.any(Number) } },
+  { args: ['due', 'sitemap', site.origin, ...ALLOW], says: { sitemaps: expect.any(Array) }, code: 1 },
+  { args: ['due', 'touch', `${site.origin}/page/1`], says: { touched: 1 } },
+  { args: ['due', 'retry', '--status', 'fetched'], says: { matched: expect.any(Number) } },
   { args: ['export', '-o', 'pages.jsonl'], says: { documents: expect.any(Number), bytes: expect.any(Number) } },
   { args: ['export', '--format', 'warc', '-o', 'archive/'], says: { documents: expect.any(Number) } },
   { args: ['dedup'], says: { marked: expect.any(Number) } },
-  { args: ['linkclusters', '--apply'], says: { families: expect.any(Number), removed: 0 } },
-  { args: ['repair'], says: { sound: true } },
-  { args: ['backup', 'backup'], says: { files: expect.any(Number), rows: expect.any(Number) } },
-  { args: ['restore', join(other, 'backup'), '--dir', 'restored'], says: { rows: expect.any(Number) } },
+  { args: ['duplicates', 'families', '--apply'], says: { families: expect.any(Number), removed: 0 } },
+  { args: ['state', 'repair'], says: { sound: true } },
+  { args: ['state', 'backup', 'backup'], says: { files: expect.any(Number), rows: expect.any(Number) } },
+  { args: ['state', 'restore', join(other, 'backup'), '--dir', 'restored'], says: { rows: expect.any(Number) } },
   {
-    args: ['import-db', '--merge'],
+    args: ['db', 'import', '--merge'],
     input: exported,
     says: { records: expect.any(Number), merged: expect.any(Number) },
   },
-  { args: ['merge', join(other, 'crawldb')], says: { records: expect.any(Number), segments: expect.any(Array) } },
+  { args: ['db', 'merge', join(other, 'crawldb')], says: { records: expect.any(Number), segments: expect.any(Array) } },
   {
-    args: ['repartition', '--nodes', 'a,b', '--out', 'shares'],
+    args: ['db', 'repartition', '--nodes', 'a,b', '--out', 'shares'],
     says: { nodes: [expect.any(Object), expect.any(Object)] },
   },
-  { args: ['segments', 'prune', '--keep-days', '0'], says: { segments: expect.any(Array) } },
+  { args: ['state', 'prune', '--keep-days', '0'], says: { segments: expect.any(Array) } },
   { args: ['reparse'], says: { selected: expect.any(Number), differing: 0 } },
   {
     args: ['cookies', 'import', join(other, 'cookies.txt'), '--config', join(other, 'hosts.yaml')],
@@ -110,11 +110,11 @@ describe('--dry-run', () => {
 
   it('predicts the result of the real run', async () => {
     const copy = workDir();
-    await run(['restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
+    await run(['state', 'restore', join(other, 'backup'), '--dir', join(copy, 'crawldb')]);
     for (const args of [
       ['inject', 'https://new.example/', `${site.origin}/`],
-      ['touch', `${site.origin}/page/1`, 'https://unknown.example/'],
-      ['merge', join(cwd, 'crawldb')],
+      ['due', 'touch', `${site.origin}/page/1`, 'https://unknown.example/'],
+      ['db', 'merge', join(cwd, 'crawldb')],
     ]) {
       const predicted = await json<object>([...args, '--dry-run'], { cwd: copy });
       const done = await json<object>(args, { cwd: copy });
@@ -124,8 +124,12 @@ describe('--dry-run', () => {
 
   it('makes no state directory, and needs none', async () => {
     const empty = workDir();
-    for (const args of [['inject', 'https://new.example/'], ['crawl', 'https://new.example/'], ['import-db']]) {
-      const input = args[0] === 'import-db' ? exported : '';
+    for (const args of [
+      ['inject', 'https://new.example/'],
+      ['crawl', 'https://new.example/'],
+      ['db', 'import'],
+    ]) {
+      const input = args[0] === 'db' ? exported : '';
       const { code, stdout } = await run([...args, '--dry-run'], { cwd: empty, input });
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Dry run, nothing was changed:\n/);
@@ -159,20 +163,20 @@ const WITHOUT: Readonly<Record<string, string>> = {
   work: 'shares its work with others; crawl --dry-run shows the first round',
   top: 'reads',
   serve: 'reads',
-  plan: 'reads',
-  simulate: 'reads',
+  'forecast plan': 'reads',
+  'forecast simulate': 'reads',
   readdb: 'reads',
   readseg: 'reads',
   explain: 'reads',
   diff: 'reads',
   changes: 'reads',
   skipped: 'reads',
-  near: 'reads',
+  'duplicates near': 'reads',
   'mr map': 'reads',
   'mr reduce': 'reads',
   'mr export': 'reads; writes a new folder alone',
-  verify: 'reads',
-  'export-db': 'reads',
+  'state verify': 'reads',
+  'db export': 'reads',
   'check url': 'reads',
   'check parse': 'reads',
   'check robots': 'reads',

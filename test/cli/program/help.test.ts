@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../../src/cli/commands/all-commands.ts';
+import { createProgram, programFor } from '../../../src/cli/commands/all-commands.ts';
 import { NO_STOPS } from '../../support/program.ts';
 
 /** Everything that `--help` prints for a command, the text after the options included. */
@@ -27,7 +27,7 @@ describe('help', () => {
   it('knows the commands that are a contract', () => {
     expect(program.commands.map((command) => command.name()).sort()).toEqual(
       // biome-ignore format: one list
-      ['backup', 'changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'dedup', 'demo', 'diff', 'explain', 'export', 'export-db', 'fetch', 'generate', 'help', 'import-db', 'init', 'inject', 'linkclusters', 'merge', 'mr', 'near', 'packages', 'parse', 'partitions', 'plan', 'plugins', 'readdb', 'readseg', 'repair', 'reparse', 'repartition', 'restore', 'retry', 'schedule', 'segments', 'serve', 'simulate', 'sitemap', 'skipped', 'top', 'touch', 'updatedb', 'verify', 'work'],
+      ['changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'db', 'dedup', 'demo', 'diff', 'due', 'duplicates', 'explain', 'export', 'fetch', 'forecast', 'generate', 'help', 'init', 'inject', 'mr', 'packages', 'parse', 'partitions', 'plugins', 'readdb', 'readseg', 'reparse', 'schedule', 'serve', 'skipped', 'state', 'top', 'updatedb', 'work'],
     );
     const optionsOf = (name: string): (string | undefined)[] =>
       commands.find((each) => each.name === name)?.command.options.map((option) => option.long) ?? [];
@@ -70,6 +70,20 @@ describe('help', () => {
     const help = program.commands.find((command) => command.name() === 'help')!;
     const [, topics = ''] = /topic: (.*)\./.exec(help.description()) ?? [];
     expect(lines.join('\n')).toContain(`explains ${topics}.`);
+  });
+
+  it.each([
+    [['due', 'touch'], ['due touch']],
+    [['due'], ['due touch', 'due retry', 'due sitemap']],
+    [
+      ['due', '--dir', 'crawldb', 'retry'],
+      ['due touch', 'due retry', 'due sitemap'],
+    ],
+    [['crawl', 'due'], ['crawl']],
+  ])('of a call %j nothing else is loaded', async (argv, expected) => {
+    const { command } = await programFor({ ...surroundings, argv });
+    const leaves = withChildren(command).filter((each) => each.commands.length === 0);
+    expect(leaves.map((each) => nameOf(each).replace('incrawl ', ''))).toEqual(expected);
   });
 
   it.each(commands)('$name says what it does, and shows an example that is itself', ({ name, command }) => {

@@ -91,7 +91,7 @@ describe.each([
   ['on a terminal', 80, []],
   ['under --quiet', 80, ['--quiet']],
   ['without a terminal', undefined, []],
-] as const)('import-db %s', (where, columns, options) => {
+] as const)('db import %s', (where, columns, options) => {
   const isShown = where === 'on a terminal';
   it(`${isShown ? 'shows' : 'does not show'} how far it is`, async () => {
     const clock = clockByHand();
@@ -104,7 +104,7 @@ describe.each([
         yield Array.from({ length: 100 }, (_, i) => nutchRow(`https://example.org/${sent}/${i}`)).join('');
       }
     }
-    const running = start(['import-db', '--dir', workDir(), ...options], {
+    const running = start(['db', 'import', '--dir', workDir(), ...options], {
       input: Readable.from(rows()),
       clock,
       env: { TERM: 'xterm' },

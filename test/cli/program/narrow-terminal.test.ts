@@ -84,7 +84,10 @@ describe('text on a terminal', () => {
     expect(wrapText('It is due since 2026-11-22 18:24 UTC; go on', 30)).toBe(
       'It is due since\n  2026-11-22 18:24 UTC; go on',
     );
-    const kept = ['  incrawl touch https://example.org/a-page --at now', `url  https://example.org/${'a'.repeat(40)}`];
+    const kept = [
+      '  incrawl due touch https://example.org/a-page --at now',
+      `url  https://example.org/${'a'.repeat(40)}`,
+    ];
     for (const line of kept) expect(wrapText(line, 30)).toBe(line);
   });
 
@@ -163,21 +166,21 @@ describe('every command that prints a table', () => {
     ['readdb', '--url', 'ORIGIN/'],
     ['readdb', '--dump', '--fields', 'url,state,interval,lastFetchAt,nextFetchAt,score'],
     ['explain', 'ORIGIN/'],
-    ['plan', '--days', '3'],
-    ['simulate'],
+    ['forecast', 'plan', '--days', '3'],
+    ['forecast', 'simulate'],
     ['changes'],
     ['skipped'],
     ['skipped', '--counts'],
     ['readseg', '--list'],
     ['readseg', '--dump'],
     ['diff', 'ORIGIN/', '--list'],
-    ['linkclusters'],
-    ['near', 'ORIGIN/page/1'],
+    ['duplicates', 'families'],
+    ['duplicates', 'near', 'ORIGIN/page/1'],
     ['dedup', '--dry-run'],
     ['generate', '--dry-run', '--add-days', '60'],
-    ['segments', 'prune', '--keep-days', '0', '--dry-run'],
-    ['sitemap', '--dry-run'],
-    ['verify'],
+    ['state', 'prune', '--keep-days', '0', '--dry-run'],
+    ['due', 'sitemap', '--dry-run'],
+    ['state', 'verify'],
     ['plugins', 'list'],
     ['packages', 'list'],
     ['reparse', '--dry-run'],

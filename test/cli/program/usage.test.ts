@@ -24,15 +24,15 @@ describe('usage and configuration', () => {
     [['config', '--config', 'absent.yaml'], 'absent.yaml: no such file', ''],
     [['plugins', 'nwe', 'x'], 'too many arguments', ''],
     [['crawl', '--rounds', '0'], 'Expected a whole number, at least 1.', ''],
-    [['plan', '--days', '99999999'], 'Expected a whole number, 1 to 3650.', ''],
-    [['near', '-k', '99', 'http://example.org/'], 'Expected a whole number, 0 to 64.', ''],
+    [['forecast', 'plan', '--days', '99999999'], 'Expected a whole number, 1 to 3650.', ''],
+    [['duplicates', 'near', '-k', '99', 'http://example.org/'], 'Expected a whole number, 0 to 64.', ''],
     [['generate', '--add-days', '-1'], 'Expected a number of days, at least 0.', ''],
     [['generate', '--status', 'fetchd'], 'Did you mean fetched?', ''],
     [['generate', '--min-interval', 'soon'], 'Expected a duration such as', ''],
     [['inject'], 'missing required argument', ''],
     [['inject', '-', '--update', '--overwrite'], 'cannot be used with', ''],
     [['inject', 'absent.txt'], 'no such seed file: absent.txt', ''],
-    [['import-db', 'absent.jsonl'], 'no such file: absent.jsonl', ''],
+    [['db', 'import', 'absent.jsonl'], 'no such file: absent.jsonl', ''],
     [['crawl', 'example.org/news'], 'a URL begins with its scheme: https://example.org/news', ''],
     [['readdb', '--due', '--hosts'], '--due and --hosts are two questions', ''],
     [['readdb', '--stats', '--host', 'x'], 'not of --stats', ''],
@@ -40,8 +40,8 @@ describe('usage and configuration', () => {
     [['readdb', '--prefix', ''], 'the beginning of a URL, with scheme and host', ''],
     [['readdb', '--host', 'https://example.org/'], 'Expected a host such as', ''],
     [['readdb', '--domain', ''], 'Expected a domain such as', ''],
-    [['retry', '--host', ''], 'Expected a host such as', ''],
-    [['simulate', '--host', ''], 'Expected a host such as', ''],
+    [['due', 'retry', '--host', ''], 'Expected a host such as', ''],
+    [['forecast', 'simulate', '--host', ''], 'Expected a host such as', ''],
     [['readseg', '--list', '--dump'], 'exclude each other', ''],
     [['check', 'url'], 'expected one input', ''],
   ] as const)('%j is refused with exit code 2', async (args, first, second) => {
@@ -169,7 +169,9 @@ describe('usage and configuration', () => {
     expect(await message('export', '--format', 'jsonl', '-o', join(absent, 'pages.jsonl'))).toBe(
       `incrawl: there is no folder ${absent}; create it first\n`,
     );
-    expect(await message('backup', join(cwd, 'incrawl.yaml', 'x'), '--config', absent)).toContain('no such file');
+    expect(await message('state', 'backup', join(cwd, 'incrawl.yaml', 'x'), '--config', absent)).toContain(
+      'no such file',
+    );
   });
 
   it('readdb --host of a host that is known with another port names the port', async () => {

@@ -102,7 +102,7 @@ describe('batches for a cluster', { sequential: true }, () => {
     const applied = await json(['dedup', '--apply', 'pairs', '--dir', there], { cwd });
     expect(applied).toMatchObject({ ...counts, pairs: pairs.length, unknown: 0 });
     expect(await dumped(there)).toEqual(await dumped(here));
-    expect(await json(['verify', '--dir', there], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', '--dir', there], { cwd })).toMatchObject({ sound: true });
     expect(await json(['dedup', '--undo', '--dir', there], { cwd })).toMatchObject({ restored: built.marked });
   });
 
@@ -140,7 +140,7 @@ describe('batches for a cluster', { sequential: true }, () => {
     await prepare(['mr', 'export', 'links', '-o', 'links', '--shard-lines', '20'], { cwd });
     const lines = exported(join(cwd, 'links'));
     expect(lines.some((line) => line.endsWith('\t1'))).toBe(true);
-    const built = await run(['linkclusters', '--format', 'tsv'], { cwd });
+    const built = await run(['duplicates', 'families', '--format', 'tsv'], { cwd });
     expect(await streamed('linkclusters', lines, CLUSTER)).toEqual(built.stdout.split('\n').slice(0, -1).sort());
   });
 

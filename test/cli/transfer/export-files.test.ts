@@ -143,7 +143,7 @@ describe('export --format tree and markdown', () => {
     );
     site.pages.delete('/goes.html');
     site.pages.set('/docs/a.html', page('Anew'));
-    await prepare(['touch', url('/goes.html'), url('/docs/a.html')], { cwd });
+    await prepare(['due', 'touch', url('/goes.html'), url('/docs/a.html')], { cwd });
     await prepare(['crawl', ...network], { cwd });
     for (const [format, place] of [
       ['tree', 'tree'],

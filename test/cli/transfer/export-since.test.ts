@@ -28,7 +28,7 @@ async function crawled(pages: Readonly<Record<string, string>>): Promise<Changin
 }
 
 async function visitAgain(...urls: readonly string[]): Promise<void> {
-  await prepare(['touch', ...urls], { cwd });
+  await prepare(['due', 'touch', ...urls], { cwd });
   await prepare(['crawl', ...network], { cwd });
 }
 

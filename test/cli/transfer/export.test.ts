@@ -19,7 +19,7 @@ const PATHS = ['/same', '/changes', '/goes', '/moves', '/formula', '/returns'];
 let between = '';
 
 async function visitAgain(paths: readonly string[]): Promise<void> {
-  await prepare(['touch', ...paths.map(url)], { cwd });
+  await prepare(['due', 'touch', ...paths.map(url)], { cwd });
   await prepare(['crawl', ...network], { cwd });
 }
 

@@ -34,12 +34,12 @@ describe('a crawl db of Nutch', { sequential: true }, () => {
     ].join('\n');
 
   it('comes in whole, what cannot be crawled is named', async () => {
-    const imported = await run(['import-db', '-'], { cwd, input: dump() });
+    const imported = await run(['db', 'import', '-'], { cwd, input: dump() });
     expect(imported.code).toBe(0);
     expect(imported.stdout).toContain('5 records');
     expect(imported.stdout).toContain('1 URL skipped');
     expect(imported.stderr).toContain('line 7: ftp://files.example/');
-    expect(await json(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify'], { cwd })).toMatchObject({ sound: true });
   });
 
   it('two spellings of a URL are one record; what is known already is so under --merge alone', async () => {
@@ -49,9 +49,9 @@ describe('a crawl db of Nutch', { sequential: true }, () => {
       row(`${site.origin}/page#top`, '1,"db_unfetched"', PAST),
     ];
     const input = [dump().split('\n')[0], ...rows, ''].join('\n');
-    const first = await run(['import-db', '-'], { cwd: own, input });
+    const first = await run(['db', 'import', '-'], { cwd: own, input });
     expect(first.stdout).toMatch(/^2 records \(1 spelled otherwise: merged with the record of the same URL\), /);
-    const again = await run(['import-db', '-', '--merge'], { cwd: own, input });
+    const again = await run(['db', 'import', '-', '--merge'], { cwd: own, input });
     expect(again.stdout).toMatch(/^2 records \(2 known already: the one visited last is kept\), /);
   });
 
@@ -70,13 +70,13 @@ describe('a crawl db of Nutch', { sequential: true }, () => {
       title: 'Page',
       metadata: { team: 'press' },
     });
-    expect(await json(['verify'], { cwd })).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify'], { cwd })).toMatchObject({ sound: true });
   });
 
   it('a bad line ends the import by its number, and leaves nothing', async () => {
     const other = workDir();
     const input = dump().replace('db_notmodified",', 'db_notmodified"');
-    const refused = await run(['import-db'], { cwd: other, input });
+    const refused = await run(['db', 'import'], { cwd: other, input });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('line 5: the eleven columns') });
     expect(existsSync(join(other, 'crawldb'))).toBe(false);
   });

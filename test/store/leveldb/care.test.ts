@@ -290,7 +290,7 @@ describe('verify and repair of the crawl db', () => {
     });
     await expect(openLevelCrawlDb({ dir: copy.dir, log })).rejects.toMatchObject({
       code: 'db-corrupt',
-      message: expect.stringContaining('incrawl repair'),
+      message: expect.stringContaining('incrawl state repair'),
     });
     expect(kindsOf(await findingsOf(copy))).toEqual(['due-missing', 'repair-unfinished']);
     await repaired(copy);

@@ -41,13 +41,13 @@ const USES: Readonly<Record<string, Use>> = {
   parse: use(/: 1 page/, 'parse'),
   updatedb: use(/applied +1/, 'updatedb'),
   crawl: use(/nothing is due|Nothing is due/, 'crawl', ...LOCAL),
-  touch: use(/1/, 'touch', page),
+  'due touch': use(/1/, 'due', 'touch', page),
   schedule: use(/./, 'schedule', '--once', ...LOCAL),
   reparse: use(/./, 'reparse'),
   // The site has none.
-  sitemap: { ...use(/robots\.txt|sitemap/, 'sitemap', ...LOCAL), code: 1 },
-  plan: use(/./, 'plan'),
-  simulate: use(/adaptive/, 'simulate', '--schedule', 'adaptive'),
+  'due sitemap': { ...use(/robots\.txt|sitemap/, 'due', 'sitemap', ...LOCAL), code: 1 },
+  'forecast plan': use(/./, 'forecast', 'plan'),
+  'forecast simulate': use(/adaptive/, 'forecast', 'simulate', '--schedule', 'adaptive'),
   readdb: use(/fetched/, 'readdb', '--stats'),
   readseg: use(/updated/, 'readseg', '--list'),
   explain: use(/next visit/, 'explain', page),
@@ -55,23 +55,23 @@ const USES: Readonly<Record<string, Use>> = {
   diff: { ...use(/a difference needs two/, 'diff', page), code: 1 },
   changes: use(/new/, 'changes', '--since', '1h'),
   skipped: use(/robots/, 'skipped'),
-  retry: use(/./, 'retry', '--status', 'gone'),
+  'due retry': use(/./, 'due', 'retry', '--status', 'gone'),
   export: use(/"url"/, 'export', '--format', 'jsonl'),
   dedup: use(/./, 'dedup', '--dry-run'),
-  near: use(/./, 'near', page),
-  linkclusters: use(/./, 'linkclusters'),
+  'duplicates near': use(/./, 'duplicates', 'near', page),
+  'duplicates families': use(/./, 'duplicates', 'families'),
   'mr export': use(/./, 'mr', 'export', 'signatures', '-o', 'signatures'),
   'mr map': { ...use(/^$/, 'mr', 'map', 'dedup'), input: () => '' },
   'mr reduce': { ...use(/^$/, 'mr', 'reduce', 'dedup'), input: () => '' },
-  verify: use(/./, 'verify'),
-  repair: use(/./, 'repair'),
-  backup: use(/./, 'backup', 'copy'),
-  restore: use(/./, 'restore', 'copy', '--dir', 'restored'),
-  'export-db': use(/"incrawl"/, 'export-db'),
-  'import-db': use(/record/, 'import-db', 'dump.jsonl', '--dir', 'imported'),
-  merge: use(/./, 'merge', 'restored', '--dir', 'merged'),
-  repartition: use(/one/, 'repartition', '--nodes', 'one,two', '--out', 'nodes', '--dir', 'imported'),
-  'segments prune': use(/./, 'segments', 'prune', '--keep-days', '1'),
+  'state verify': use(/./, 'state', 'verify'),
+  'state repair': use(/./, 'state', 'repair'),
+  'state backup': use(/./, 'state', 'backup', 'copy'),
+  'state restore': use(/./, 'state', 'restore', 'copy', '--dir', 'restored'),
+  'db export': use(/"incrawl"/, 'db', 'export'),
+  'db import': use(/record/, 'db', 'import', 'dump.jsonl', '--dir', 'imported'),
+  'db merge': use(/./, 'db', 'merge', 'restored', '--dir', 'merged'),
+  'db repartition': use(/one/, 'db', 'repartition', '--nodes', 'one,two', '--out', 'nodes', '--dir', 'imported'),
+  'state prune': use(/./, 'state', 'prune', '--keep-days', '1'),
   'cookies list': use(/./, 'cookies', 'list'),
   // No entry of `hosts:` keeps cookies.
   'cookies import': { ...use(/./, 'cookies', 'import', 'cookies.txt'), code: 2 },
@@ -121,7 +121,7 @@ describe('the built program', () => {
     const { stdout, stderr, ...ended } = await run(args(), { cwd, ...(input && { input: input() }) });
     expect({ ...ended, stderr: ended.code === code ? '' : stderr }).toEqual({ code, stderr: '' });
     expect(stdout + stderr).toMatch(says);
-    if (name === 'export-db') writeFileSync(join(cwd, 'dump.jsonl'), stdout);
+    if (name === 'db export') writeFileSync(join(cwd, 'dump.jsonl'), stdout);
   });
 
   it('serve answers, and ends at a signal', async () => {

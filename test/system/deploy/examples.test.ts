@@ -51,7 +51,7 @@ async function copied(name: string, script: string, seed: string, pages: Record<
       return output;
     },
     async touch(...paths) {
-      const { code, stderr } = await run(['touch', ...paths.map((path) => `${opened.origin}${path}`)], { cwd });
+      const { code, stderr } = await run(['due', 'touch', ...paths.map((path) => `${opened.origin}${path}`)], { cwd });
       expect(code, stderr).toBe(0);
     },
   };

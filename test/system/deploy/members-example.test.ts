@@ -37,7 +37,7 @@ function copied() {
       sh('./visit.sh --allow 127.0.0.1 --delay 0 --verbose -D fetch.auditShare=0', cwd, { ...env, ...more }),
     record: (path: string) => json<RecordView>(['readdb', '--url', `${site.origin}${path}`], { cwd }),
     async touch(...paths: string[]) {
-      const { code, stderr } = await run(['touch', ...paths.map((path) => `${site.origin}${path}`)], { cwd });
+      const { code, stderr } = await run(['due', 'touch', ...paths.map((path) => `${site.origin}${path}`)], { cwd });
       expect(code, stderr).toBe(0);
     },
   };

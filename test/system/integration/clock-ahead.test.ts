@@ -57,13 +57,13 @@ it('is counted without being changed by a dry run, also of the built program', a
   const summary = await repairClock({ config, dir, log, clock, dryRun: true });
   expect(summary).toMatchObject({ records: 2, changes: 1, segments: 1, dryRun: true });
   expect(Math.round(summary.aheadMs / DAY)).toBe(400);
-  const built = await json<typeof summary>(['repair', '--clock', '--dry-run', '--dir', dir]);
+  const built = await json<typeof summary>(['state', 'repair', '--clock', '--dry-run', '--dir', dir]);
   expect({ ...built, aheadMs: 0 }).toEqual({ ...summary, aheadMs: 0 });
   expect((await repairClock({ config, dir, log, clock, dryRun: true })).records).toBe(2);
 });
 
 it('is mended: visits, due times, feed, segments; the crawl goes on', async () => {
-  const { stdout, code } = await run(['repair', '--clock', '--dir', dir]);
+  const { stdout, code } = await run(['state', 'repair', '--clock', '--dir', dir]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^The newest time lies 400(\.\d)? d ahead\. Set to now: 2 records/);
   now = Date.now();

@@ -127,7 +127,7 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     const versions = await incrawl(['diff', page, '--list', ...inObjects]);
     expect(versions, versions.stderr).toMatchObject({ code: 0 });
     expect(await incrawl(['explain', page, ...inObjects])).toMatchObject({ code: 0 });
-    const verified = await incrawl(['verify', '--deep', '--json', ...inObjects]);
+    const verified = await incrawl(['state', 'verify', '--deep', '--json', ...inObjects]);
     expect(verified.code, verified.stdout + verified.stderr).toBe(0);
 
     // A dry run changes nothing that is stored.
@@ -145,17 +145,17 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     expect(reparsed.code, reparsed.stderr).toBe(0);
     expect(await incrawl(['reparse', ...inFolder, '-D', 'parse.maxText=1000'])).toMatchObject({ code: 0 });
     expect(await exported('objects', own)).toEqual(await exported('folder'));
-    const backup = await incrawl(['backup', join(dir, 'backup'), ...inObjects]);
+    const backup = await incrawl(['state', 'backup', join(dir, 'backup'), ...inObjects]);
     expect(backup.code, backup.stderr).toBe(0);
-    const restored = await incrawl(['restore', join(dir, 'backup'), '--dir', join(dir, 'restored')]);
+    const restored = await incrawl(['state', 'restore', join(dir, 'backup'), '--dir', join(dir, 'restored')]);
     expect(restored.code, restored.stderr).toBe(0);
     expect(await exported('restored', own)).toEqual(await exported('folder'));
     rmSync(join(dir, 'restored'), { recursive: true });
-    const pruned = await incrawl(['segments', 'prune', '--keep-days', '0', '--compact', ...inObjects]);
+    const pruned = await incrawl(['state', 'prune', '--keep-days', '0', '--compact', ...inObjects]);
     expect(pruned.code, pruned.stderr).toBe(0);
     expect(await exported('objects', own)).toEqual(await exported('folder'));
-    expect((await incrawl(['verify', '--deep', ...inObjects])).code).toBe(0);
-    expect(await incrawl(['repair', ...inObjects])).toMatchObject({ code: 0 });
+    expect((await incrawl(['state', 'verify', '--deep', ...inObjects])).code).toBe(0);
+    expect(await incrawl(['state', 'repair', ...inObjects])).toMatchObject({ code: 0 });
   });
 
   it('exports to an object store as to files', { timeout: 600_000 }, async () => {
@@ -208,7 +208,14 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining('set segments.store to it') });
     const late = await incrawl(crawl('folder', placed('late')));
     expect(late).toMatchObject({ code: 2, stderr: expect.stringContaining('a crawl has its segments in one place') });
-    const merged = await incrawl(['merge', join(dir, 'folder'), '--dir', join(dir, 'objects'), ...placed('crawl')]);
+    const merged = await incrawl([
+      'db',
+      'merge',
+      join(dir, 'folder'),
+      '--dir',
+      join(dir, 'objects'),
+      ...placed('crawl'),
+    ]);
     expect(merged).toMatchObject({ code: 2, stderr: expect.stringContaining('a merge works on segments') });
   });
 
@@ -243,7 +250,7 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     expect((await incrawl(crawl('whole'))).code).toBe(0);
     expect(await endState('killed')).toEqual(await endState('whole'));
     expect(await exported('killed', own)).toEqual(await exported('whole'));
-    const verified = await incrawl(['verify', '--deep', '--dir', join(dir, 'killed'), ...own]);
+    const verified = await incrawl(['state', 'verify', '--deep', '--dir', join(dir, 'killed'), ...own]);
     expect(verified.code, verified.stdout).toBe(0);
   });
 

@@ -95,7 +95,7 @@ describe('kill -9 while redirects are followed', () => {
   async function isWhole(dir: string): Promise<void> {
     const { stdout } = await incrawl(['readdb', '--stats', '--json', '--dir', dir]);
     expect(JSON.parse(stdout)).toMatchObject({ urls: 2 * (hops + 1), leased: 0, due: 0 });
-    expect(await incrawl(['verify', '--dir', dir])).toMatchObject({ code: 0 });
+    expect(await incrawl(['state', 'verify', '--dir', dir])).toMatchObject({ code: 0 });
   }
 
   it('kills at any moment end in the same state as none', { timeout: 240_000 }, async () => {

@@ -53,7 +53,7 @@ describe.skipIf(chromium === null)(title, () => {
     const dir = join(workDir(), 'crawldb');
     await run(['crawl', `${origin}/`, '--dir', dir, ...OWN]);
     version = 'second';
-    await run(['touch', `${origin}/`, '--dir', dir]);
+    await run(['due', 'touch', `${origin}/`, '--dir', dir]);
     await run(['crawl', '--dir', dir, ...OWN, '--rounds', '1']);
     live = start(['serve', '--port', '0', '--json', '--dir', dir]);
     const [line] = (await once(live.child.stdout!, 'data')) as [string];

@@ -149,7 +149,7 @@ describe('serve --control', () => {
   });
 
   it('takes the same commands from "incrawl ctl"', async () => {
-    await run(['touch', `${site.origin}/`, '--dir', dir]);
+    await run(['due', 'touch', `${site.origin}/`, '--dir', dir]);
     await halted(0);
     const { host } = new URL(site.origin);
     const commands: (readonly [RegExp, ...string[]])[] = [
@@ -169,7 +169,7 @@ describe('serve --control', () => {
   });
 
   it.skipIf(chromium === null)('in a browser: its buttons pause, resume and stop', async () => {
-    await run(['touch', `${site.origin}/`, `${site.origin}/page/1`, `${site.origin}/page/2`, '--dir', dir]);
+    await run(['due', 'touch', `${site.origin}/`, `${site.origin}/page/1`, `${site.origin}/page/2`, '--dir', dir]);
     await halted(0);
     const tab = await openTab(chromium as string);
     try {

@@ -16,7 +16,7 @@ export async function endState(task: Task, places: Places): Promise<string> {
     parts.push(await asked(['readdb', '--stats', '--json', ...where]).then(countsOf));
     const changes = await asked(['changes', '--since', '0', '--format', 'jsonl', ...where]);
     parts.push(changesOf(changes));
-    parts.push(await asked(['linkclusters', '--applied', '--format', 'jsonl', ...where]).then(withoutTimes));
+    parts.push(await asked(['duplicates', 'families', '--applied', '--format', 'jsonl', ...where]).then(withoutTimes));
   }
   parts.push(...(await filesOf(places)));
   return parts.join('\n');
@@ -24,7 +24,7 @@ export async function endState(task: Task, places: Places): Promise<string> {
 
 /** What `verify` finds in a state directory, or nothing; a folder that holds no crawl yet is sound. */
 export async function findings(dir: string): Promise<string> {
-  const { code, stdout, stderr } = await answered(['verify', '--deep', '--dir', dir]);
+  const { code, stdout, stderr } = await answered(['state', 'verify', '--deep', '--dir', dir]);
   const isEmpty = code === 2 && stderr.includes('holds no crawl');
   return code === 0 || isEmpty ? '' : `verify ended with ${code}: ${stdout}${stderr}`;
 }

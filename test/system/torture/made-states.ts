@@ -22,7 +22,7 @@ export interface MadeStates {
   readonly other: string;
   /** A backup of `twice`. */
   readonly backup: string;
-  /** Output of export-db of `other`. */
+  /** Output of "db export" of `other`. */
   readonly lines: string;
   /** Seeds that no crawl knows. */
   readonly seeds: string;
@@ -49,7 +49,7 @@ export async function makeStates(site: ChangingSite, folder: string): Promise<Ma
   };
   await crawl(made.crawled, `${site.origin}/`);
   await crawl(made.other, `${site.origin.replace('127.0.0.1', 'localhost')}/`);
-  await writeFile(made.lines, await asked(['export-db', '--dir', made.other]));
+  await writeFile(made.lines, await asked(['db', 'export', '--dir', made.other]));
   await writeFile(made.seeds, Array.from({ length: 400 }, (_, i) => `http://seed-${i}.example/page\n`).join(''));
 
   await cp(made.crawled, made.due, { recursive: true });
@@ -58,14 +58,14 @@ export async function makeStates(site: ChangingSite, folder: string): Promise<Ma
     .trim()
     .split('\n')
     .map((line) => (JSON.parse(line) as { url: string }).url);
-  await asked(['touch', '--stdin', '--dir', made.due], urls.join('\n'));
+  await asked(['due', 'touch', '--stdin', '--dir', made.due], urls.join('\n'));
   site.version = 2;
   await cp(made.due, made.twice, { recursive: true });
   await crawl(made.twice);
   await cp(made.due, made.parsed, { recursive: true });
   for (const step of ['generate', 'fetch', 'parse'])
     await asked([step, '--dir', made.parsed, '--quiet', ...(step === 'fetch' ? NETWORK.slice(0, -1) : [])]);
-  await asked(['backup', made.backup, '--dir', made.twice]);
+  await asked(['state', 'backup', made.backup, '--dir', made.twice]);
   await cp(made.twice, made.damaged, { recursive: true });
   await cutLargestTable(join(made.damaged, 'db'));
   return { ...made, segment: (await readdir(join(made.parsed, 'segments'))).sort().at(-1) ?? '' };

@@ -25,7 +25,7 @@ export function addNear(program: Command, run: Run): void {
     .option('--limit <n>', 'at most this many pages', wholeNumber(1), 50)
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl near https://example.org/news/1\n  incrawl near https://example.org/news/1 -k 6 --scope all',
+      '\nExamples:\n  incrawl duplicates near https://example.org/news/1\n  incrawl duplicates near https://example.org/news/1 -k 6 --scope all',
     );
   command.action((url: string, flags: NearFlags) =>
     run(command, (session) =>

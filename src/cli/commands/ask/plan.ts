@@ -20,7 +20,7 @@ export function addPlan(program: Command, run: Run): void {
     .description('Forecast of the visits that fall due, by day and host, against the budget. Changes nothing.')
     .option('--days <n>', 'days to forecast, 1 to 3650', wholeNumber(1, MAX_DAYS), 7)
     .option('--budget-per-day <n>', 'assume this budget (generate.budgetPerDay)', wholeNumber(1))
-    .addHelpText('after', '\nExample:\n  incrawl plan --days 7 --budget-per-day 5000');
+    .addHelpText('after', '\nExample:\n  incrawl forecast plan --days 7 --budget-per-day 5000');
   command.action((flags: PlanFlags) =>
     run(command, async (session) => {
       const plan = await session.withReader((crawler) => crawler.plan(flags));

@@ -22,7 +22,7 @@ export function addSimulate(program: Command, run: Run): void {
     )
     .option('--schedule <name>', 'schedule to replay; repeatable; default: all bundled schedules', collect)
     .option('--host <host>', 'only pages of this host', hostName)
-    .addHelpText('after', '\nExample:\n  incrawl simulate --schedule adaptive --schedule freshness');
+    .addHelpText('after', '\nExample:\n  incrawl forecast simulate --schedule adaptive --schedule freshness');
   command.action(({ schedule: schedules = DEFAULT_SCHEDULES, host }: SimulateFlags) =>
     run(command, async (session) => {
       const summary = await session.withReader((crawler) =>

@@ -14,7 +14,7 @@ export function addBackup(program: Command, run: Run): void {
     .option('--dry-run', 'only say how much would be copied; nothing is written')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl backup /backups/crawl-2026-11\n  incrawl backup --check /backups/crawl-2026-11',
+      '\nExamples:\n  incrawl state backup /backups/crawl-2026-11\n  incrawl state backup --check /backups/crawl-2026-11',
     );
   command.action((folder: string, flags: { readonly check?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {

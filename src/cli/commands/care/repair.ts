@@ -14,15 +14,15 @@ export function addRepair(program: Command, run: Run): void {
   const command = program
     .command('repair')
     .description(
-      'Repair what verify finds: indexes, counters and the Bloom filter are rebuilt from the records. Unreadable ' +
-        'data is moved to a quarantine; nothing is deleted.',
+      'Repair what "incrawl state verify" finds: indexes, counters and the Bloom filter are rebuilt from the ' +
+        'records. Unreadable data is moved to a quarantine; nothing is deleted.',
     )
     .option('--deep', 'also read every stored response; pages without a readable one are removed from their segment')
     .option('--clock', 'correct times that were stamped while the clock was ahead; nothing else is repaired')
     .option('--dry-run', 'only say what is wrong, and how it would be repaired')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl repair --dry-run\n  incrawl repair && incrawl crawl\n  incrawl repair --clock --dry-run',
+      '\nExamples:\n  incrawl state repair --dry-run\n  incrawl state repair && incrawl crawl\n  incrawl state repair --clock --dry-run',
     );
   command.action((flags: RepairFlags) =>
     run(command, async (session) => {

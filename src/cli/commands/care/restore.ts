@@ -9,7 +9,7 @@ export function addRestore(program: Command, run: Run): void {
     .argument('<folder>', 'a backup')
     .description('Restore a backup to the state directory, which must be new or empty. It appears when it is complete.')
     .option('--dry-run', 'only check the backup against its digests; nothing is written')
-    .addHelpText('after', '\nExamples:\n  incrawl restore /backups/crawl-2026-11 --dir crawldb-restored');
+    .addHelpText('after', '\nExamples:\n  incrawl state restore /backups/crawl-2026-11 --dir crawldb-restored');
   command.action((folder: string, { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const { restoreState } = await import('../../../crawler/index.ts');

@@ -12,7 +12,7 @@ export function addVerify(program: Command, run: Run): void {
         'code 1 when something is wrong.',
     )
     .option('--deep', 'also read every stored response and check its digest')
-    .addHelpText('after', '\nExamples:\n  incrawl verify\n  incrawl verify --deep --json');
+    .addHelpText('after', '\nExamples:\n  incrawl state verify\n  incrawl state verify --deep --json');
   command.action((flags: { readonly deep?: true }) =>
     run(command, async (session) => {
       const { verifyState } = await import('../../../crawler/index.ts');

@@ -41,7 +41,7 @@ A command holds for this run only, and is accepted from processes of the same us
 
   const touch = ctl
     .command('touch')
-    .argument('<url...>', 'known URLs; - reads them from stdin, as touch does')
+    .argument('<url...>', 'known URLs; - reads them from stdin, as "due touch" does')
     .description('Make known URLs due now: they are first in the next round.')
     .addHelpText(
       'after',

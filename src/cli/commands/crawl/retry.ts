@@ -33,8 +33,8 @@ export function addRetry(program: Command, run: Run): void {
       'after',
       `
 Examples:
-  incrawl retry --reason dns-failed,connect-failed --host example.org
-  incrawl retry --status gone --dry-run`,
+  incrawl due retry --reason dns-failed,connect-failed --host example.org
+  incrawl due retry --status gone --dry-run`,
     );
   command.action((flags: RetryFlags) => run(command, (session) => retry(session, flags)));
 }
@@ -42,8 +42,8 @@ Examples:
 async function retry(session: Session, { status, reason, host, limit, dryRun = false }: RetryFlags): Promise<number> {
   if (status === undefined && reason === undefined && host === undefined) {
     return session.refuse(
-      'expected what to retry: --status STATE, --reason REASONS or --host HOST, such as "incrawl retry --status gone"; ' +
-        '"incrawl touch URL" makes one URL due, "incrawl touch --all" all pages',
+      'expected what to retry: --status STATE, --reason REASONS or --host HOST, such as ' +
+        '"incrawl due retry --status gone"; "incrawl due touch URL" makes one URL due, "incrawl due touch --all" all pages',
     );
   }
   const unfit = reason?.find((each) => SKIP_REASONS[each].stage !== 'visited');

@@ -22,7 +22,7 @@ export function addSitemap(program: Command, run: Run): void {
     .option('--dry-run', 'read the sitemaps, and only say what would be done; nothing is changed')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl sitemap https://example.org --contact me@example.org\n  incrawl sitemap --dry-run',
+      '\nExamples:\n  incrawl due sitemap https://example.org --contact me@example.org\n  incrawl due sitemap --dry-run',
     );
   command.action((hosts: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, (session) =>

@@ -41,11 +41,11 @@ export function addTouch(program: Command, run: Run): void {
       'after',
       `
 Examples:
-  incrawl touch https://example.org/news
-  incrawl touch --all
-  incrawl touch --where "contentType = 'application/pdf' and lastFetchAt < now-30d"
-  incrawl readdb --where "failures > 0" --format csv | incrawl touch --stdin
-  changed-urls | incrawl touch --stdin --add
+  incrawl due touch https://example.org/news
+  incrawl due touch --all
+  incrawl due touch --where "contentType = 'application/pdf' and lastFetchAt < now-30d"
+  incrawl readdb --where "failures > 0" --format csv | incrawl due touch --stdin
+  changed-urls | incrawl due touch --stdin --add
 
 "incrawl crawl --all" makes all pages due and visits them.`,
     );

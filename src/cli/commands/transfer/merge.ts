@@ -15,7 +15,7 @@ export function addMerge(program: Command, run: Run): void {
     .argument('<dir...>', 'state directories of other crawls; they are not changed')
     .description('Add other crawls to this one: records, outlinks, host data, and finished segments.')
     .option('--dry-run', DRY_RUN)
-    .addHelpText('after', '\nExamples:\n  incrawl merge ../news/crawldb ../blogs/crawldb --dir crawldb');
+    .addHelpText('after', '\nExamples:\n  incrawl db merge ../news/crawldb ../blogs/crawldb --dir crawldb');
   command.action((dirs: readonly string[], { dryRun = false }: { readonly dryRun?: boolean }) =>
     run(command, async (session) => {
       const own = dirs.find((dir) => realPath(dir) === realPath(session.options.dir));

@@ -20,7 +20,7 @@ export function addRepartition(program: Command, run: Run): void {
     .requiredOption('--nodes <names>', 'names of the nodes, separated by commas')
     .requiredOption('--out <folder>', 'new or empty; each node gets FOLDER/NAME as its state directory')
     .option('--dry-run', 'only say how much each node would get; nothing is written')
-    .addHelpText('after', '\nExamples:\n  incrawl repartition --nodes north,south --out shares');
+    .addHelpText('after', '\nExamples:\n  incrawl db repartition --nodes north,south --out shares');
   command.action(({ nodes: names, out, dryRun = false }: RepartitionFlags) =>
     run(command, async (session) => {
       const nodes = names.split(',').map((name) => name.trim());

@@ -85,16 +85,16 @@ export const linkclusters = z.strictObject({
   noise: choice(['demote', 'defer', 'drop'], {
     default: 'demote',
     prose:
-      'Found links of a family that "linkclusters --apply" has stored as noise: demote them to a tenth of their score, ' +
-      'defer them by one interval as well, or drop them.',
+      'Found links of a family that "duplicates families --apply" has stored as noise: demote them to a tenth ' +
+      'of their score, defer them by one interval as well, or drop them.',
   }),
   everyMs: duration({
     default: '0s',
     min: '0s',
     max: '3650d',
     prose:
-      'Time between two runs of "linkclusters --apply" that a crawl does by itself after a round, the first one this ' +
-      'long after its first round. Each reads all outlinks. 0: only on request.',
+      'Time between two runs of "duplicates families --apply" that a crawl does by itself after a round, the first ' +
+      'one this long after its first round. Each reads all outlinks. 0: only on request.',
   }),
 });
 

@@ -172,7 +172,7 @@ export const sitemaps = z.strictObject({
     default: 'discover',
     prose:
       "Sitemaps of the seeds' hosts, those that robots.txt names, or /sitemap.xml. discover: crawl and schedule " +
-      'read them. off: only "incrawl sitemap" does.',
+      'read them. off: only "incrawl due sitemap" does.',
   }),
   everyMs: duration({
     default: '1d',

@@ -172,7 +172,7 @@ export const RECORD_FIELDS: FieldSet<CrawlDatum> = {
   more: ', metadata.NAME',
   elsewhere: (name) =>
     contentFieldNamed(name) &&
-    `${name.toLowerCase()} is read from stored pages, by --where of readdb, export, touch and reparse alone`,
+    `${name.toLowerCase()} is read from stored pages, by --where of readdb, export, due touch and reparse alone`,
 };
 
 /** Those of a record and of the stored copy of its page. */

@@ -50,7 +50,7 @@ export const WRITTEN_KEY = 'writtenAt';
 
 export const writtenAt = (now: number): Readonly<Record<string, string>> => ({ [WRITTEN_KEY]: String(now) });
 
-/** Fact in the crawl db: the URLs that `incrawl touch` has made due. The name is part of the format. */
+/** Fact in the crawl db: the URLs that `incrawl due touch` has made due. The name is part of the format. */
 const TOUCHED = 'pushedUrls';
 
 /** URLs remembered, at most; further ones are due at once, but do not go ahead of others. */

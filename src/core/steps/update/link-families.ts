@@ -53,7 +53,7 @@ export interface LinkFamiliesDeps {
   readonly treatment: FamilyTreatment;
 }
 
-/** Compares found links with the noise families that `linkclusters --apply` has stored. */
+/** Compares found links with the noise families that `duplicates families --apply` has stored. */
 export class LinkFamilies {
   readonly treatment: FamilyTreatment;
   readonly #deps: LinkFamiliesDeps;

@@ -15,17 +15,17 @@ it('what a killed crawl leaves needs no repair, and goes on as a backup does tha
   const crawl = start(['crawl', `${site.origin}/`, ...network, '--dir', dir]);
   await site.seen(4);
   // Another process has it: it is asked, or read beside.
-  expect((await run(['repair', '--dir', dir])).code).toBe(5);
+  expect((await run(['state', 'repair', '--dir', dir])).code).toBe(5);
   const folder = join(workDir(), 'backup');
-  const { rows } = await json<BackupSummary>(['backup', folder, '--dir', dir]);
-  expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+  const { rows } = await json<BackupSummary>(['state', 'backup', folder, '--dir', dir]);
+  expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
   crawl.child.kill('SIGKILL');
   expect((await crawl.finished).code).toBeNull();
   gate.open();
-  expect(await json<VerifySummary>(['verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
+  expect(await json<VerifySummary>(['state', 'verify', '--deep', '--dir', dir])).toMatchObject({ sound: true });
 
   const restored = join(workDir(), 'restored');
-  expect(await json<BackupSummary>(['restore', folder, '--dir', restored])).toMatchObject({ rows });
+  expect(await json<BackupSummary>(['state', 'restore', folder, '--dir', restored])).toMatchObject({ rows });
   const ends = [dir, restored].map(async (each) => {
     expect(await run(['crawl', ...network, '--dir', each])).toMatchObject({ code: 0 });
     const records = await json<{ url: string; state: string }[]>(['readdb', '--dump', '--dir', each]);

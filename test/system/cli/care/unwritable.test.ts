@@ -50,7 +50,7 @@ const READERS = (): readonly (readonly string[])[] => [
   ['explain', `${site.origin}/page/1`],
   ['changes', '--since', '0'],
   ['skipped'],
-  ['verify'],
+  ['state', 'verify'],
 ];
 
 function fill(dir: string): void {
@@ -83,7 +83,7 @@ describe('a state directory that cannot be written', () => {
     expect(stderr).toContain(`TMPDIR names another folder (${tmp} has no space either)`);
     // Nothing was harmed by the attempts.
     rmSync(join(disk, 'filler'));
-    expect(await run(['verify', '--dir', dir])).toMatchObject({ code: 0 });
+    expect(await run(['state', 'verify', '--dir', dir])).toMatchObject({ code: 0 });
   });
 
   it.skipIf(!MOUNTS)(`on a read-only mount it is read and served${MOUNT}`, async () => {
@@ -123,7 +123,10 @@ describe('who may read and lead a state directory', () => {
     symlinkSync(dir, join(place, 'link'));
     expect(await run(['inject', '--dir', join(place, 'link'), '-'], seed)).toMatchObject({ code: 0 });
     lchownSync(join(dir, 'segments'), 12_345, 12_345);
-    for (const args of [['inject', '-'], ['repair']]) {
+    for (const args of [
+      ['inject', '-'],
+      ['state', 'repair'],
+    ]) {
       const { code, stderr } = await run([...args, '--dir', dir], seed);
       expect(code).toBe(2);
       expect(stderr).toContain(`${join(dir, 'segments')} is a symbolic link of another user (uid 12345)`);

@@ -51,7 +51,10 @@ describe.skipIf(NO_POSTGRES !== null)(`a dump of PostgreSQL, taken beside the wo
     expect(before).not.toEqual(first);
     expect(await start(['work', ...where, ...NETWORK]).finished).toMatchObject({ code: 0, stderr: '' });
     expect(await pagesOf(where)).toEqual(first);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true, rows: { records: URLS, leases: 0 } });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({
+      sound: true,
+      rows: { records: URLS, leases: 0 },
+    });
     expect(place.hosts.overlaps).toEqual([]);
   });
 });

@@ -36,7 +36,8 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
     ...['--dir', dir, '-D', `cluster.store=${server.url}`, '-D', `cluster.name=${name}`],
     ...['-D', 'cluster.lease=2s', '-D', `cluster.partitions=${partitions}`],
   ];
-  const exported = async (where: readonly string[]): Promise<string> => (await prepare(['export-db', ...where])).stdout;
+  const exported = async (where: readonly string[]): Promise<string> =>
+    (await prepare(['db', 'export', ...where])).stdout;
 
   /** What stays: the time of the export, segments and facts of rounds do not, and changes are numbered anew. */
   const rowsOf = (dump: string): readonly string[] =>
@@ -59,11 +60,11 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
     let dump = crawl;
     expect(rowsOf(dump).length).toBeGreaterThan(2 * URLS);
     for (const stop of stops) {
-      const moved = await json<{ records: number }>(['import-db', ...stop], { input: dump });
+      const moved = await json<{ records: number }>(['db', 'import', ...stop], { input: dump });
       expect(moved.records).toBe(URLS);
       dump = await exported(stop);
       expect(rowsOf(dump), stop.join(' ')).toEqual(rowsOf(crawl));
-      expect(await json(['verify', ...stop])).toMatchObject({ sound: true });
+      expect(await json(['state', 'verify', ...stop])).toMatchObject({ sound: true });
     }
     const [, eight = []] = stops;
     const [url = ''] = hosts.origins;
@@ -79,12 +80,12 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
     const where = within(postgres, 'killed', 4, dir);
     const other = join(workDir(), 'other');
     // The last lines come too late.
-    const first = start(['import-db', '-', ...where], { input: null });
+    const first = start(['db', 'import', '-', ...where], { input: null });
     const { stdin } = first.child;
     if (stdin === null) throw new Error('no stdin');
     stdin.write(many(20_000));
-    await running(first, async () => (await refusal(where)).includes('import-db'));
-    const held = await run(['import-db', '-', ...where], { input: crawl });
+    await running(first, async () => (await refusal(where)).includes('db import'));
+    const held = await run(['db', 'import', '-', ...where], { input: crawl });
     expect([held.code, held.stderr]).toEqual([5, expect.stringContaining('is being written by process')]);
     first.child.kill('SIGKILL');
     await once(first.child, 'close');
@@ -93,21 +94,21 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
       ['work', where],
       ['work', within(postgres, 'killed', 4, other)],
       ['readdb', where],
-      ['export-db', where],
+      ['db export', where],
       ['inject', where],
-      ['verify', where],
-      ['repair', where],
+      ['state verify', where],
+      ['state repair', where],
     ] as const) {
       const more = command === 'inject' ? ['https://example.org/'] : [];
-      const { code, stdout, stderr } = await run([command, ...more, ...place, '--quiet']);
+      const { code, stdout, stderr } = await run([...command.split(' '), ...more, ...place, '--quiet']);
       expect([command, code, stdout]).toEqual([command, 2, '']);
       expect(stderr).toContain('was cut short, or is under way');
     }
-    const imported = await retried(['import-db', '-', '--json', ...where], crawl);
+    const imported = await retried(['db', 'import', '-', '--json', ...where], crawl);
     expect(imported).toMatchObject({ records: URLS });
     expect(rowsOf(await exported(where))).toEqual(rowsOf(crawl));
     // A whole crawl is not emptied by one more import, nor does that leave it unfinished.
-    const again = await run(['import-db', '-', ...where], { input: crawl });
+    const again = await run(['db', 'import', '-', ...where], { input: crawl });
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('the crawl is not empty')]);
     expect(rowsOf(await exported(where))).toEqual(rowsOf(crawl));
   });
@@ -116,13 +117,13 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl db that moves${SKIPPED}`, () => {
     timeout: 180_000,
   }, async () => {
     const where = within(postgres, 'away', 4);
-    await json(['import-db', ...where], { input: crawl });
+    await json(['db', 'import', ...where], { input: crawl });
     const cursor = join(workDir(), 'cursor.txt');
     await postgres.kill();
     const asked = [
       ['readdb', '--stats'],
       ['changes', '--cursor', cursor],
-      ['export-db'],
+      ['db', 'export'],
       ['explain', `${hosts.origins[0]}/`],
     ].map((command) => run([...command, ...where]));
     for (const { code, stdout, stderr } of await Promise.all(asked)) {

@@ -89,7 +89,7 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
     expect(await serversOf(where)).toEqual(all.map((url, i) => [url, i === 1 ? second.url : null]));
     expect(await pagesOf(where)).toEqual(whole);
     expect(await namesOn(second.url, 'moved')).toEqual([]);
-    await prepare(['touch', `${place.hosts.origins[0]}/`, ...where]);
+    await prepare(['due', 'touch', `${place.hosts.origins[0]}/`, ...where]);
     await prepare(['work', ...where, ...NETWORK]);
 
     // After that, while its old rows are read.
@@ -109,12 +109,12 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
     expect(await json(moving(where, '001', second.url))).toMatchObject({ outcome: 'present', rows: 0 });
 
     const urls = place.hosts.origins.map((origin) => `${origin}/`);
-    await prepare(['touch', ...urls, ...where]);
+    await prepare(['due', 'touch', ...urls, ...where]);
     const from = place.hosts.asked.length;
     await prepare(['work', ...where, ...NETWORK]);
     expect(place.hosts.asked.length - from).toBe(urls.length);
     expect(await pagesOf(where)).toEqual(whole);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
 
     const { rows } = await json<{ rows: number }>(moving(where, '001', place.url));
     expect(rows).toBeGreaterThan(0);
@@ -191,7 +191,7 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions${SKIPPED}`, () => {
     await prepare(['inject', place.seeds(), ...where, ...byHost, '-D', `cluster.servers=[${second.url}]`]);
     await prepare(['work', ...where, ...NETWORK]);
     expect(await pagesOf(where)).toHaveLength(URLS);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
     expect(readClusterMark(dir)?.id).toMatch(/\.host$/);
     const domains = spreadAt(join(workDir(), 'domains'), place.url, 'domains');
     await prepare(['inject', place.seeds(), ...domains]);

@@ -61,7 +61,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl on two servers${SKIPPED}`, () => 
     expect(await namesOn(second.url, 'both')).toEqual(['both:001', 'both:003']);
 
     expect(await pagesOf(where)).toEqual(whole);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
     const [first = ''] = place.hosts.origins;
     expect(await json(['readdb', '--url', `${first}/`, ...where])).toMatchObject({ url: `${first}/` });
     for (const asked of [
@@ -92,20 +92,20 @@ describe.skipIf(NO_POSTGRES !== null)(`a crawl on two servers${SKIPPED}`, () => 
     }
     expect(records).toBe(URLS);
     const urls = place.hosts.origins.map((origin) => `${origin}/`);
-    expect(await json(['touch', ...urls, ...where])).toMatchObject({ touched: urls.length });
+    expect(await json(['due', 'touch', ...urls, ...where])).toMatchObject({ touched: urls.length });
     const from = place.hosts.asked.length;
     await prepare(['work', ...where, ...NETWORK]);
     expect(place.hosts.asked.length - from).toBe(urls.length);
-    expect(await json(['repair', ...where])).toMatchObject({ records: URLS, quarantinedRows: 0 });
+    expect(await json(['state', 'repair', ...where])).toMatchObject({ records: URLS, quarantinedRows: 0 });
   }, 240_000);
 
   it('is imported into both', async () => {
     const own = ['--dir', join(workDir(), 'own-too')];
     await prepare(['crawl', place.seeds(), ...own, ...NETWORK]);
-    const dump = (await prepare(['export-db', ...own])).stdout;
+    const dump = (await prepare(['db', 'export', ...own])).stdout;
     const where = spreadAt(join(workDir(), 'imported'), place.url, 'imported');
     const servers = ['-D', `cluster.servers=[${second.url}]`];
-    expect(await json(['import-db', ...where, ...servers], { input: dump })).toMatchObject({ records: URLS });
+    expect(await json(['db', 'import', ...where, ...servers], { input: dump })).toMatchObject({ records: URLS });
     expect(await namesOn(second.url, 'imported')).toEqual(['imported:001', 'imported:003']);
     expect(await pagesOf(where)).toEqual(await pagesOf(own));
   }, 240_000);

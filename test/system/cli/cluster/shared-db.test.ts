@@ -58,9 +58,9 @@ describe.skipIf(NO_POSTGRES !== null)(
     });
 
     it('is exported, and changed on trial, as it is at that moment', async () => {
-      const lines = await run(['export-db', ...within(dir)]);
+      const lines = await run(['db', 'export', ...within(dir)]);
       expect(lines.stdout.match(/"url":"[^"]*\/page\/\d+"/g)?.length).toBeGreaterThanOrEqual(12);
-      const trial = ['touch', `${site.origin}/page/1`];
+      const trial = ['due', 'touch', `${site.origin}/page/1`];
       expect(await jsonHere([...trial, '--dry-run', ...within(dir)])).toMatchObject({ dryRun: true });
       expect((await jsonHere<{ due: number }>(['readdb', '--stats', ...within(dir)])).due).toBe(0);
       await json([...trial, ...within(dir)]);
@@ -81,7 +81,7 @@ describe.skipIf(NO_POSTGRES !== null)(
         [['generate', ...within(workDir())], 'has its segments in another folder'],
         [['generate', ...within(dir, 'elsewhere')], 'belongs to the crawl "shared"'],
         [['generate', ...within(own, 'fresh')], 'holds a crawl db of its own'],
-        [['backup', join(workDir(), 'copy'), ...within(dir)], 'in PostgreSQL; a backup works on'],
+        [['state', 'backup', join(workDir(), 'copy'), ...within(dir)], 'in PostgreSQL; a backup works on'],
       ];
       const done = await Promise.all(refused.map(([args], i) => (i === 0 ? run : runHere)(args)));
       expect(done.map(({ code, stderr }) => [code, stderr])).toEqual(

@@ -55,10 +55,10 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl is cared for${SKIPPED}`, (
     const dir = join(workDir(), 'spread');
     const worker = start(['work', place.seeds(), ...within(dir), ...NETWORK]);
     await place.hosts.seen(20);
-    const beside = await json<VerifySummary>(['verify', ...within(dir)]);
+    const beside = await json<VerifySummary>(['state', 'verify', ...within(dir)]);
     expect(beside).toMatchObject({ sound: true, findings: [] });
     expect(await worker.finished).toMatchObject({ code: 0, stderr: '' });
-    const sound = await json<VerifySummary>(['verify', '--deep', ...within(dir)]);
+    const sound = await json<VerifySummary>(['state', 'verify', '--deep', ...within(dir)]);
     expect(sound).toMatchObject({ sound: true, rows: { records: URLS, leases: 0 } });
     expect(sound.segments).toBeGreaterThan(PARTITIONS - 2);
     const dump = async (): Promise<string> => (await prepare(['readdb', '--dump', ...within(dir)])).stdout;
@@ -72,18 +72,18 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl is cared for${SKIPPED}`, (
       await rows.batch(due.map((key) => ({ type: 'del', key })));
       await rows.batch([{ type: 'put', key: first ?? '', value: Buffer.from('?') }]);
     });
-    const found = await json<VerifySummary>(['verify', ...within(dir)], { code: 1 });
+    const found = await json<VerifySummary>(['state', 'verify', ...within(dir)], { code: 1 });
     expect(found).toMatchObject({ sound: false, byKind: { 'due-missing': 2, 'row-unreadable': 1 } });
     const [, partition] = name.split(':');
     expect(new Set(found.findings.map((each) => each.partition))).toEqual(new Set([partition]));
-    const text = await run(['verify', ...within(dir)]);
+    const text = await run(['state', 'verify', ...within(dir)]);
     expect(text.stdout).toMatch(new RegExp(`^ {4}${partition} `, 'm'));
 
     await holding(async () => {
-      const locked = await run(['repair', ...within(dir)]);
+      const locked = await run(['state', 'repair', ...within(dir)]);
       expect([locked.code, locked.stderr]).toEqual([5, expect.stringContaining('is being written by another process')]);
     });
-    const repaired = await json<RepairSummary>(['repair', ...within(dir)]);
+    const repaired = await json<RepairSummary>(['state', 'repair', ...within(dir)]);
     expect(repaired).toMatchObject({ records: URLS, quarantinedRows: 1, left: { sound: true } });
     const kept = join(repaired.quarantine, partition ?? '', 'rows.jsonl');
     expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('"why"');

@@ -42,26 +42,26 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     ['dedup', 0],
     ['dedup --dry-run', 0],
     ['dedup --undo', 0],
-    ['linkclusters', 0],
-    ['linkclusters --apply', 0],
-    ['linkclusters --apply --dry-run', 0],
-    ['linkclusters --undo', 0],
-    ['linkclusters --applied', 0],
+    ['duplicates families', 0],
+    ['duplicates families --apply', 0],
+    ['duplicates families --apply --dry-run', 0],
+    ['duplicates families --undo', 0],
+    ['duplicates families --applied', 0],
     ['reparse', 1],
     ['reparse --dry-run', 1],
-    ['plan', 0],
-    ['simulate', 1],
+    ['forecast plan', 0],
+    ['forecast simulate', 1],
     ['skipped', 0],
     ['export --format jsonl', 0],
-    [`near ${PAGE}`, 1],
+    [`duplicates near ${PAGE}`, 1],
     [`readseg --get ${PAGE}`, 1],
-    ['export-db', 0],
-    ['verify', 0],
-    ['repair', 0],
-    [`touch ${PAGE}`, 1],
-    ['touch --all', 1],
-    ['retry --status gone', 1],
-    ['retry --status gone --dry-run', 1],
+    ['db export', 0],
+    ['state verify', 0],
+    ['state repair', 0],
+    [`due touch ${PAGE}`, 1],
+    ['due touch --all', 1],
+    ['due retry --status gone', 1],
+    ['due retry --status gone --dry-run', 1],
   ])('%s is answered with exit code %i', async (command, code) => {
     const answer = await asked(command);
     expect([answer.code, answer.stderr.includes('incrawl:')]).toEqual([code, false]);
@@ -72,10 +72,10 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     'fetch',
     'parse',
     'updatedb',
-    `sitemap ${PAGE}sitemap.xml`,
-    'merge segments',
+    `due sitemap ${PAGE}sitemap.xml`,
+    'db merge segments',
     'crawl',
-    'segments prune --keep-days 1',
+    'state prune --keep-days 1',
     'readseg --list',
   ])('%s says that it works on one partition, and how', async (command) => {
     const { code, stderr } = await asked(command);
@@ -83,10 +83,10 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     expect(stderr).toContain(`--dir ${join(dir, 'partitions', '000')} -D cluster.name=empty:000`);
   });
 
-  it('diff finds no version of a page that is not there, and repair --clock leaves the clock to the server', async () => {
+  it('diff finds no version of a page that is not there, and state repair --clock leaves the clock to the server', async () => {
     const difference = await asked(`diff ${PAGE}`);
     expect([difference.code, difference.stderr]).toEqual([1, expect.stringContaining(`no segment holds a content of`)]);
-    const clock = await asked('repair --clock');
+    const clock = await asked('state repair --clock');
     expect([clock.code, clock.stderr]).toEqual([
       2,
       expect.stringContaining('works on a crawl db in the state directory'),
@@ -95,7 +95,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
 
   it('backup says that the store has backups of its own', async () => {
     const to = join(workDir(), 'backup');
-    const { code, stderr } = await asked(`backup ${to}`);
+    const { code, stderr } = await asked(`state backup ${to}`);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Back up the store and the pages by their own means')]);
     expect(existsSync(to)).toBe(false);
   });
@@ -149,11 +149,11 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
       expect(await store.leases.take(name, 'test', 60_000)).toHaveProperty('token');
       held.push(name);
     }
-    for (const command of ['readdb --stats', `explain ${PAGE}`, 'changes --since 2h', 'export-db', 'verify'])
+    for (const command of ['readdb --stats', `explain ${PAGE}`, 'changes --since 2h', 'db export', 'state verify'])
       expect([command, (await asked(command)).code]).toEqual([command, 0]);
     const sent = await run(['inject', PAGE, '--json', ...where()]);
     expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { urls: 1, filtered: 0 }]);
-    expect((await asked('repair')).code).toBe(5);
+    expect((await asked('state repair')).code).toBe(5);
     for (const name of held) await store.leases.drop(name, 'test');
     await store.close();
   });

@@ -72,9 +72,11 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SK
     }
     // A forecast counts visits by the time to come: the same ones in one crawl db, asked for at nearly the same moment.
     const moved = ['--dir', join(workDir(), 'moved')];
-    await prepare(['import-db', '-', ...moved], { input: (await run(['export-db', ...within(dir)])).stdout });
+    await prepare(['db', 'import', '-', ...moved], { input: (await run(['db', 'export', ...within(dir)])).stdout });
     const forecasts = (): Promise<unknown[]> =>
-      Promise.all([moved, within(dir)].map(async (where) => shapeOf(await json(['plan', '--days', '400', ...where]))));
+      Promise.all(
+        [moved, within(dir)].map(async (where) => shapeOf(await json(['forecast', 'plan', '--days', '400', ...where]))),
+      );
     const isForecastEqual = async (): Promise<boolean> => {
       const [one, spread] = await forecasts();
       return isDeepStrictEqual(one, spread);
@@ -84,7 +86,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl, while its workers run${SK
     const explained = await run(['explain', `${origin}/page/1`, ...within(dir)]);
     const alone = await run(['explain', `${origin}/page/1`, ...own]);
     expect(withoutTimes(explained.stdout)).toBe(withoutTimes(alone.stdout));
-    expect(await json(['verify', ...within(dir)])).toMatchObject({ sound: true, rows: { records: URLS } });
+    expect(await json(['state', 'verify', ...within(dir)])).toMatchObject({ sound: true, rows: { records: URLS } });
   });
 });
 

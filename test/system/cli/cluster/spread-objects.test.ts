@@ -235,7 +235,7 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
       expect(expected.length, command.join(' ')).toBeGreaterThan(0);
       expect(await asked(command, spread), command.join(' ')).toEqual(expected);
     }
-    const near = ['near', `${host}/page/1`, '--distance', '20', '--json'];
+    const near = ['duplicates', 'near', `${host}/page/1`, '--distance', '20', '--json'];
     expect(JSON.parse((await prepare([...near, ...spread], { env: envOf(0) })).stdout)).toEqual(
       JSON.parse((await prepare([...near, ...own])).stdout),
     );
@@ -293,35 +293,35 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     const own = ['--dir', join(workDir(), 'own')];
     await prepare(['crawl', seeds(), ...own, ...network]);
     const dumped = async (where: readonly string[]): Promise<readonly string[]> => {
-      const { stdout } = await prepare(['export-db', ...where], { env: envOf(0) });
+      const { stdout } = await prepare(['db', 'export', ...where], { env: envOf(0) });
       return stdout.split('\n').filter((line) => line !== '' && !/^\{"(incrawl|segment|lease|meta)"/.test(line));
     };
-    const dump = (await prepare(['export-db', ...own])).stdout;
+    const dump = (await prepare(['db', 'export', ...own])).stdout;
     const file = join(workDir(), 'crawl.jsonl');
     writeFileSync(file, dump);
     const dir = join(workDir(), 'moved');
     const spread = ['--dir', dir, ...ofCrawl('moved')];
     const cut = join(workDir(), 'cut.jsonl');
     writeFileSync(cut, dump.slice(0, dump.length / 2).replace(/[^\n]*$/, ''));
-    const short = await run(['import-db', cut, ...spread], { env: envOf(0) });
+    const short = await run(['db', 'import', cut, ...spread], { env: envOf(0) });
     expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('the export is incomplete') });
     const early = await run(['work', ...spread, ...network], { env: envOf(0) });
-    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining('run "incrawl import-db" again') });
-    const moved = await run(['import-db', file, '--json', ...spread], { env: envOf(0) });
+    expect(early).toMatchObject({ code: 2, stderr: expect.stringContaining('run "incrawl db import" again') });
+    const moved = await run(['db', 'import', file, '--json', ...spread], { env: envOf(0) });
     expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('an import was cut short') });
     expect(JSON.parse(moved.stdout)).toMatchObject({ records: URLS });
     // Changes of one round have one time, and are numbered anew.
     const rows = async (where: readonly string[]): Promise<readonly string[]> =>
       (await dumped(where)).map((line) => line.replace(/"seq":\d+/, '')).sort();
     expect(await rows(spread)).toEqual(await rows(own));
-    const again = await run(['import-db', file, ...spread], { env: envOf(0) });
+    const again = await run(['db', 'import', file, ...spread], { env: envOf(0) });
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('the crawl is not empty') });
     // The cluster goes on with it, and it can go back.
     expect(await work(0, dir, 'moved').finished).toMatchObject({ code: 0, stderr: '' });
     expect(await pagesOf(spread)).toEqual(await pagesOf(own));
     const back = ['--dir', join(workDir(), 'back')];
-    await prepare(['import-db', ...back], {
-      input: (await prepare(['export-db', ...spread], { env: envOf(0) })).stdout,
+    await prepare(['db', 'import', ...back], {
+      input: (await prepare(['db', 'export', ...spread], { env: envOf(0) })).stdout,
     });
     expect(await dumped(back)).toEqual(await dumped(spread));
   }, 240_000);

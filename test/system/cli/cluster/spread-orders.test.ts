@@ -31,22 +31,22 @@ describe.skipIf(NO_POSTGRES !== null)(`commands that are sent to the partitions 
     const [first = '', second = ''] = place.hosts.origins;
 
     const urls = [`${first}/page/1`, `${second}/page/2`, `${second}/page/3`, `${first}/nowhere`];
-    const { partitions, ...touched } = await json<Sent>(['touch', ...urls, ...where], { code: 0 });
-    expect(touched).toEqual(await json(['touch', ...urls, ...own]));
+    const { partitions, ...touched } = await json<Sent>(['due', 'touch', ...urls, ...where], { code: 0 });
+    expect(touched).toEqual(await json(['due', 'touch', ...urls, ...own]));
     expect(partitions).toBeGreaterThan(0);
     expect((await visitsOf(where)).sort()).toEqual(urls.slice(0, 3).sort());
 
-    const matching = ['touch', '--where', 'depth = 0', '--host', first.slice('http://'.length)];
+    const matching = ['due', 'touch', '--where', 'depth = 0', '--host', first.slice('http://'.length)];
     expect(await json([...matching, '--dry-run', ...where])).toEqual({ touched: 1, unmoved: 0, dryRun: true });
     expect(await visitsOf(where)).toEqual([]);
     expect(await json([...matching, ...where])).toEqual({ touched: 1, unmoved: 0, partitions: 1 });
     expect(await visitsOf(where)).toEqual([`${first}/`]);
 
     const gone = place.hosts.origins.map((origin) => `${origin}/gone`);
-    const dry = await json<{ urls: { url: string }[] }>(['retry', '--status', 'gone', '--dry-run', ...where]);
+    const dry = await json<{ urls: { url: string }[] }>(['due', 'retry', '--status', 'gone', '--dry-run', ...where]);
     expect(dry.urls.map(({ url }) => url).sort()).toEqual([...gone].sort());
     expect(await visitsOf(where)).toEqual([]);
-    const retried = await run(['retry', '--status', 'gone', '--limit', '4', ...where]);
+    const retried = await run(['due', 'retry', '--status', 'gone', '--limit', '4', ...where]);
     expect(retried).toMatchObject({ code: 0, stdout: expect.stringMatching(/^4 made due, 0 due already/) });
     expect(retried.stderr).toMatch(/^Sent to \d partitions?: workers carry it out \("incrawl work"\)\.$/m);
     const visited = await visitsOf(where);
@@ -56,7 +56,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands that are sent to the partitions 
     const file = join(workDir(), 'more.txt');
     writeFileSync(file, `${first}/page/1\n${first}/added\n`);
     const input = `${first}/added\n`;
-    const added = await json<{ added: number }>(['touch', '--stdin', '--add', ...where], { input });
+    const added = await json<{ added: number }>(['due', 'touch', '--stdin', '--add', ...where], { input });
     expect(added).toMatchObject({ added: 1, touched: 0, unknown: [`${first}/added`] });
     expect(await visitsOf(where)).toContain(`${first}/added`);
     const refused = await run(['inject', file, '--overwrite', ...where]);
@@ -69,7 +69,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands that are sent to the partitions 
     const before = place.hosts.asked.length;
     const worker = start(['work', place.seeds(), ...where, ...NETWORK]);
     await place.hosts.seen(before + URLS - 4);
-    await prepare(['touch', `${first}/`, ...where]);
+    await prepare(['due', 'touch', `${first}/`, ...where]);
     expect(await worker.finished).toMatchObject({ code: 0, stderr: '' });
     const times = place.hosts.asked.slice(before).filter(({ host, path }) => host === first && path === '/').length;
     expect(times).toBe(2);

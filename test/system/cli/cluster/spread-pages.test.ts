@@ -42,7 +42,7 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on all pages of a spread crawl${
   }
   const worked = async (): Promise<void> => void (await prepare(['work', ...where, ...NETWORK]));
   const requireSound = async (): Promise<void> =>
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
 
   it('dedup marks copies on sites of several partitions, as on one crawl db, whoever dies over it', async () => {
     // Times and scores of two crawls differ.
@@ -111,21 +111,21 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on all pages of a spread crawl${
     await requireSound();
   }, 240_000);
 
-  it('linkclusters finds the noise of all pages, keeps it in all partitions, and takes it back', async () => {
+  it('duplicates families finds the noise of all pages, keeps it in all partitions, and takes it back', async () => {
     const lines = async (at: readonly string[]): Promise<readonly string[]> =>
-      (await prepare(['linkclusters', '--format', 'tsv', ...at])).stdout.split('\n').sort();
+      (await prepare(['duplicates', 'families', '--format', 'tsv', ...at])).stdout.split('\n').sort();
     expect(await lines(where)).toEqual(await lines(own));
-    const applied = await json(['linkclusters', '--apply', ...own]);
-    expect(await json(['linkclusters', '--apply', '--dry-run', ...where])).toMatchObject(applied);
-    expect(await json(['linkclusters', '--applied', ...where])).toEqual([]);
-    expect(await json(['linkclusters', '--apply', ...where])).toEqual(applied);
+    const applied = await json(['duplicates', 'families', '--apply', ...own]);
+    expect(await json(['duplicates', 'families', '--apply', '--dry-run', ...where])).toMatchObject(applied);
+    expect(await json(['duplicates', 'families', '--applied', ...where])).toEqual([]);
+    expect(await json(['duplicates', 'families', '--apply', ...where])).toEqual(applied);
     const kept = async (at: readonly string[]): Promise<readonly unknown[]> =>
-      (await json<readonly { appliedAt: string }[]>(['linkclusters', '--applied', ...at])).map(
+      (await json<readonly { appliedAt: string }[]>(['duplicates', 'families', '--applied', ...at])).map(
         ({ appliedAt: _, ...row }) => row,
       );
     expect(await kept(where)).toEqual(await kept(own));
-    const undone = await json(['linkclusters', '--undo', ...own]);
-    expect(await json(['linkclusters', '--undo', ...where])).toEqual(undone);
+    const undone = await json(['duplicates', 'families', '--undo', ...own]);
+    expect(await json(['duplicates', 'families', '--undo', ...where])).toEqual(undone);
     expect(await kept(where)).toEqual([]);
     await requireSound();
   }, 240_000);

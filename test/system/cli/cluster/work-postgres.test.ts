@@ -100,7 +100,7 @@ describe.skipIf(NO_POSTGRES !== null)(`workers of one crawl db on PostgreSQL${SK
     const own = await ownCrawl(seeds());
     const dump = async (where: readonly string[], to: string): Promise<string> => {
       const file = join(workDir(), to);
-      writeFileSync(file, (await runHere(['export-db', ...where])).stdout);
+      writeFileSync(file, (await runHere(['db', 'export', ...where])).stdout);
       return file;
     };
     // The time of the export differs, and segments stay in their directory.
@@ -112,7 +112,7 @@ describe.skipIf(NO_POSTGRES !== null)(`workers of one crawl db on PostgreSQL${SK
     const stops = [within(join(workDir(), 'second'), 'moved'), ['--dir', join(workDir(), 'fourth')]];
     let from = first;
     for (const [i, where] of stops.entries()) {
-      await prepare(['import-db', from, ...where]);
+      await prepare(['db', 'import', from, ...where]);
       from = await dump(where, `stop-${i}.jsonl`);
       expect(recordsOf(from)).toEqual(recordsOf(first));
       expect(await endOf(where)).toEqual(own.end);

@@ -180,7 +180,7 @@ describe.skipIf(NO_POSTGRES !== null)(
       }
       for (const [start, reading] of [
         [run, ['readdb', '--stats']],
-        [runHere, ['export-db']],
+        [runHere, ['db', 'export']],
       ] as const) {
         const { code, stderr } = await start([...reading, ...where]);
         expect([code, stderr]).toEqual([2, expect.stringContaining('has lost its data')]);

@@ -24,7 +24,7 @@ it('killed at any moment, applied link families are the old ones or the new ones
     return path;
   };
   const files = [file('one'), file('two')];
-  const apply = (i: number) => start(['linkclusters', '--apply', files[i % 2]!], { cwd });
+  const apply = (i: number) => start(['duplicates', 'families', '--apply', files[i % 2]!], { cwd });
   const startedAt = performance.now();
   expect((await apply(0).finished).code).toBe(0);
   const wholeMs = performance.now() - startedAt;
@@ -34,7 +34,7 @@ it('killed at any moment, applied link families are the old ones or the new ones
     await Promise.race([delay(share * wholeMs), finished]);
     child.kill('SIGKILL');
     if ((await finished).code === null) kills++;
-    const kept = await json<readonly { readonly first: string }[]>(['linkclusters', '--applied'], { cwd });
+    const kept = await json<readonly { readonly first: string }[]>(['duplicates', 'families', '--applied'], { cwd });
     expect(kept).toHaveLength(3_000);
     expect(new Set(kept.map(({ first }) => first.split('/')[1])).size).toBe(1);
   }

@@ -48,7 +48,7 @@ describe('incrawl reparse', () => {
       await Promise.race([finished, delay(share * wholeMs)]);
       child.kill('SIGKILL');
       if ((await finished).code === null) kills++;
-      expect(await run(['verify', '--deep'], { cwd })).toMatchObject({ code: 0 });
+      expect(await run(['state', 'verify', '--deep'], { cwd })).toMatchObject({ code: 0 });
     }
     expect(kills).toBeGreaterThan(0);
     await json(['reparse'], { cwd });

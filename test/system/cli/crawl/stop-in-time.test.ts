@@ -51,5 +51,5 @@ it('a signal ends a crawl in time while a server says nothing', async () => {
   const running = start(args, { cwd });
   await isAsked;
   expect([11, 13]).toContain(await ended(running));
-  expect((await run(['verify'], { cwd })).code).toBe(0);
+  expect((await run(['state', 'verify'], { cwd })).code).toBe(0);
 });

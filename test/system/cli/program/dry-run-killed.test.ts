@@ -9,7 +9,7 @@ it('a dry run that is killed leaves nothing behind', async () => {
   await run(['inject', 'http://example.org/', '--dir', dir]);
   const env = { TMPDIR: workDir() };
   const left = (): string[] => readdirSync(env.TMPDIR);
-  const { child } = start(['import-db', '--merge', '--dry-run', '--dir', dir], { env, input: null });
+  const { child } = start(['db', 'import', '--merge', '--dry-run', '--dir', dir], { env, input: null });
   const ended = new Promise<string | null>((resolve) => child.on('exit', (_, signal) => resolve(signal)));
   while (left().length === 0) await delay(20);
   child.kill('SIGTERM');

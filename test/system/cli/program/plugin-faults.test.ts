@@ -30,7 +30,7 @@ describe.concurrent('faults of a plugin that no caller sees', () => {
       /^incrawl: \S+plugins\/urlfilter-stray\/plugin\.ts:2:\d+: an error that the plugin did not handle: boom\n$/,
     );
     expect(code).toBe(1);
-    expect((await run(['verify'], { cwd })).code).toBe(0);
+    expect((await run(['state', 'verify'], { cwd })).code).toBe(0);
     // Where Node's own code threw it, whose places look a little like paths.
     letGo("await (await import('node:fs/promises')).open('/nowhere/at-all');");
     expect(await run(['inject', 'http://example.org/'], { cwd })).toMatchObject({

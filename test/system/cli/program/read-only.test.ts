@@ -31,7 +31,7 @@ it.skipIf(!canRun)(canRun ? title : `${title} (another user cannot run the progr
   ] as const)
     chmodSync(path, mode);
   const before = readdirSync(dir, { recursive: true });
-  for (const question of [['readdb', '--stats'], ['explain', 'http://example.org/'], ['plan'], ['export']])
+  for (const question of [['readdb', '--stats'], ['explain', 'http://example.org/'], ['forecast', 'plan'], ['export']])
     expect(run(...question, '--dir', dir)).toMatchObject({ code: 0, stderr: '' });
   expect(readdirSync(dir, { recursive: true })).toEqual(before);
   const { code, stderr } = run('inject', 'http://example.org/x', '--dir', dir);

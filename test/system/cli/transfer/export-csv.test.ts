@@ -38,7 +38,7 @@ it.skipIf(copy === undefined)(copy === undefined ? `${title} (no @duckdb/node-ap
   const urls = ['/formula', '/goes'].map((path) => site.origin + path);
   await json(['crawl', ...urls, ...network], { cwd });
   site.pages.delete('/goes');
-  await json(['touch', ...urls], { cwd });
+  await json(['due', 'touch', ...urls], { cwd });
   await json(['crawl', ...network], { cwd });
   await json(['export', '--format', 'csv', '--since', '2001-01-01', '-o', 'pages.csv'], { cwd });
   expect(await readCsv(join(cwd, 'pages.csv'), 'url, title, state, deleted')).toEqual([

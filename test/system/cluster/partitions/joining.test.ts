@@ -67,7 +67,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a machine with a folder of its own that j
     await prepare(['inject', 'https://example.org/', '-D', 'cluster.partitions=4', '--dir', workDir(), ...where]);
     const dir = join(workDir(), 'crawldb');
     for (const command of [
-      ['touch', '--all'],
+      ['due', 'touch', '--all'],
       ['inject', 'https://example.org/'],
     ]) {
       const { code, stderr } = await run([...command, '--dir', dir, ...where]);

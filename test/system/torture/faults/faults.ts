@@ -88,7 +88,7 @@ function withFault(bench: Bench, task: Task, fault: Fault, end: Undisturbed): Pr
     if (disorder !== '') return { hasHappened: true, wrong: disorder };
     if (fault.kind !== 'connect') return { hasHappened: true, wrong: await wrongAtTheEnd(left, end) };
     // A page that could not be fetched waits for its next visit, and another one may have had its content meanwhile.
-    await asked(['retry', '--host', new URL(bench.made.origin).host, '--dir', places.dir]);
+    await asked(['due', 'retry', '--host', new URL(bench.made.origin).host, '--dir', places.dir]);
     return { hasHappened: true, wrong: await wrongAtTheEnd(left, end, contentsIn) };
   });
 }

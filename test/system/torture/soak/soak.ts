@@ -73,7 +73,7 @@ export async function soak(
     faults.push(...judged(say, samples));
     if (svg !== undefined && samples.length > 1)
       writeFileSync(svg, plotFile('What a crawl holds', soakPlots(samples, hosts)));
-    const verified = await program(['verify', '--dir', dir], { withinMs: 600_000 });
+    const verified = await program(['state', 'verify', '--dir', dir], { withinMs: 600_000 });
     if (verified.code !== 0) faults.push(`verify ended with ${verified.code}: ${verified.stdout}${verified.stderr}`);
   } finally {
     await site.close();

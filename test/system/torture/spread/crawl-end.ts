@@ -16,11 +16,11 @@ const FIELDS = [
 type Line = Readonly<Record<string, unknown>>;
 
 /**
- * The lines of `export-db` without times, numbers and the order of visits: pages, states, signatures, links, and each
+ * The lines of `db export` without times, numbers and the order of visits: pages, states, signatures, links, and each
  * change once. A gap in the numbers of the changes is a line, too.
  */
 export async function crawlEnd(where: readonly string[]): Promise<readonly string[]> {
-  const text = await asked(['export-db', ...where, '--quiet']);
+  const text = await asked(['db', 'export', ...where, '--quiet']);
   const end: string[] = [];
   let last = 0;
   for (const line of text

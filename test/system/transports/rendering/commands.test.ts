@@ -91,21 +91,23 @@ describe.skipIf(noBrowser !== null)(`commands on rendered pages${noBrowser === n
     const [backup, restored, loaded, merged] = ['backup', 'restored', 'loaded', 'merged'].map((name) =>
       join(work, name),
     );
-    await prepare(['verify', '--deep', '--dir', dir]);
-    await prepare(['backup', backup as string, '--dir', dir]);
-    await prepare(['restore', backup as string, '--dir', restored as string]);
-    await prepare(['verify', '--deep', '--dir', restored as string]);
-    const dump = await runHere(['export-db', '--dir', dir]);
-    await prepare(['import-db', '--dir', loaded as string], { input: dump.stdout });
-    const again = await runHere(['export-db', '--dir', loaded as string]);
+    await prepare(['state', 'verify', '--deep', '--dir', dir]);
+    await prepare(['state', 'backup', backup as string, '--dir', dir]);
+    await prepare(['state', 'restore', backup as string, '--dir', restored as string]);
+    await prepare(['state', 'verify', '--deep', '--dir', restored as string]);
+    const dump = await runHere(['db', 'export', '--dir', dir]);
+    await prepare(['db', 'import', '--dir', loaded as string], { input: dump.stdout });
+    const again = await runHere(['db', 'export', '--dir', loaded as string]);
     const rendered = (lines: string): string[] => lines.match(/"rendered":\{.*?\]\}/g) ?? [];
     expect(rendered(dump.stdout)).toHaveLength(PAGES);
     expect(rendered(again.stdout)).toEqual(rendered(dump.stdout));
-    await prepare(['merge', dir, '--dir', merged as string]);
-    await prepare(['verify', '--deep', '--dir', merged as string]);
-    expect(rendered((await runHere(['export-db', '--dir', merged as string])).stdout)).toEqual(rendered(dump.stdout));
-    await prepare(['segments', 'prune', '--keep-days', '0', '--compact', '--dir', merged as string]);
-    await prepare(['verify', '--deep', '--dir', merged as string]);
+    await prepare(['db', 'merge', dir, '--dir', merged as string]);
+    await prepare(['state', 'verify', '--deep', '--dir', merged as string]);
+    expect(rendered((await runHere(['db', 'export', '--dir', merged as string])).stdout)).toEqual(
+      rendered(dump.stdout),
+    );
+    await prepare(['state', 'prune', '--keep-days', '0', '--compact', '--dir', merged as string]);
+    await prepare(['state', 'verify', '--deep', '--dir', merged as string]);
     for (const each of [restored, merged] as string[]) expect(await textIn(each)).toBe(text);
     const file = join(work, 'page.png');
     await prepare(['readseg', '--get', url, '--screenshot', file, '--dir', merged as string]);

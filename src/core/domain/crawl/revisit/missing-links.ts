@@ -114,7 +114,7 @@ export const absencePauses = (datum: Pick<CrawlDatum, 'digest'>, policy: SettleP
 /** A URL that was left out comes back a little before those that were asked for. */
 export const LEFT_OUT_PART = 0.99;
 
-/** Whether it is to be visited before its pause is over, as "incrawl retry" or a sitemap wants. */
+/** Whether it is to be visited before its pause is over, as "incrawl due retry" or a sitemap wants. */
 function isBroughtForward(datum: CrawlDatum, policy: SettlePolicy): boolean {
   const last = datum.visits.at(-1);
   if (last === undefined || datum.nextFetchAt === null || datum.failures > 0) return false;

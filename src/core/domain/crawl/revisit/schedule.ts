@@ -74,7 +74,7 @@ export interface FetchSchedule {
   readonly name: string;
   /** Interval of a page that was never visited, ms. */
   readonly initialIntervalMs: number;
-  /** Called by updatedb for each visit that found the page, and by `explain`, `plan` and `simulate`. */
+  /** Called by updatedb for each visit that found the page, and by `explain`, `forecast`. */
   onVisit(memory: ScheduleMemory, visit: ScheduleVisit): ScheduleDecision;
   /**
    * Whether pages are due by the clock of their group, which what was seen of others moves: `memory.belief` is then

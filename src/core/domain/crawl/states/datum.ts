@@ -60,8 +60,8 @@ export interface Visit {
 export const isAnswered = ({ outcome }: Visit): boolean => outcome !== 'failed' && outcome !== 'denied';
 
 /**
- * What has set the time of the next visit: `incrawl touch`, `incrawl retry`, a date in a sitemap or feed, a seed, or
- * the schedule after the last visit, the pauses after failures among it. Numbers on disk are their places: append only.
+ * What has set the time of the next visit: `due touch`, `due retry`, a date in a sitemap or feed, a seed, or the
+ * schedule after the last visit, the pauses after failures among it. Numbers on disk are their places: append only.
  */
 export const DUE_CAUSES = ['touch', 'retry', 'sitemap', 'seed', 'schedule'] as const;
 export type DueCause = (typeof DUE_CAUSES)[number];

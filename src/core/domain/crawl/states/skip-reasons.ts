@@ -14,8 +14,8 @@ const found = (text: string, remedy: string): SkipFacts => ({ stage: 'found', te
 const selected = (text: string, remedy: string): SkipFacts => ({ stage: 'selected', text, remedy });
 const visited = (text: string, remedy: string): SkipFacts => ({ stage: 'visited', text, remedy });
 
-const LATER = 'retried with growing pauses; "incrawl retry" makes it due now';
-const NEXT_TIME = 'checked again at its next visit; "incrawl retry" makes it due now';
+const LATER = 'retried with growing pauses; "incrawl due retry" makes it due now';
+const NEXT_TIME = 'checked again at its next visit; "incrawl due retry" makes it due now';
 
 /** Reasons why a URL was not fetched, or its page not used. Closed and stable: scripts may rely on the names. */
 export const SKIP_REASONS = {
@@ -35,7 +35,7 @@ export const SKIP_REASONS = {
   'variant-link': found('The link only names the AMP, print or mobile version of its page.', 'outlinks.followVariants'),
   'noise-family': found(
     'Its URL is of a family of noise links.',
-    'linkclusters.noise; "incrawl linkclusters --undo" takes the families back',
+    'linkclusters.noise; "incrawl duplicates families --undo" takes the families back',
   ),
   nofollow: found('The link says nofollow.', 'outlinks.followNofollow'),
   'beyond-depth': found(
@@ -66,7 +66,7 @@ export const SKIP_REASONS = {
   'over-top-n': selected('The round is full of URLs that rank higher.', 'generate.topN, a budget, or a further round'),
   gone: visited(
     'The server says that it is gone (404, 410).',
-    'retried with growing pauses; "incrawl retry --status gone"',
+    'retried with growing pauses; "incrawl due retry --status gone"',
   ),
   'dns-failed': visited(ERRORS['dns-failed'].text, LATER),
   'connect-failed': visited(ERRORS['connect-failed'].text, LATER),
@@ -88,7 +88,7 @@ export const SKIP_REASONS = {
   'host-failing': visited(ERRORS['host-failing'].text, LATER),
   'missing-unasked': visited(
     ERRORS['missing-unasked'].text,
-    'schedule.missingIntervals; "incrawl retry" makes it due now',
+    'schedule.missingIntervals; "incrawl due retry" makes it due now',
   ),
   'address-blocked': visited(ERRORS['address-blocked'].text, 'http.allowAddresses'),
   'robots-denied': visited(ERRORS['robots-denied'].text, NEXT_TIME),

@@ -21,23 +21,19 @@ const MEANING: Readonly<Record<SegmentVerdict, string>> = {
   compacted: 'its pages move to one new segment',
 };
 
-export function addSegments(program: Command, run: Run): void {
-  const segments = program
-    .command('segments')
-    .description('Limit the disk space of the stored pages of past rounds.')
-    .addHelpText('after', '\nExamples:\n  incrawl segments prune --keep-days 90 --compact');
-  const prune = segments
+export function addPrune(program: Command, run: Run): void {
+  const command = program
     .command('prune')
-    .description('Remove old segments that no export, diff or new parse would read.')
+    .description('Remove old segments, the stored pages of past rounds, that no export, diff or new parse would read.')
     .requiredOption('--keep-days <days>', 'keep segments younger than this', wholeNumber(0))
     .option('--compact', 'first move the pages of old segments that are still needed to one new segment')
     .option('--dry-run', 'only say what would be done')
     .addHelpText(
       'after',
-      '\nExamples:\n  incrawl segments prune --keep-days 90 --dry-run\n  incrawl segments prune --keep-days 90 --compact',
+      '\nExamples:\n  incrawl state prune --keep-days 90 --dry-run\n  incrawl state prune --keep-days 90 --compact',
     );
-  prune.action((flags: PruneFlags) =>
-    run(prune, async (session) => {
+  command.action((flags: PruneFlags) =>
+    run(command, async (session) => {
       const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
         crawler.pruneSegments({
           keepMs: flags.keepDays * DAY_MS,

@@ -50,9 +50,9 @@ const COLUMNS: readonly Column<ClusterView>[] = [
   { title: 'first URL, or template', max: ANY_LENGTH, cell: ({ first, template }) => template ?? first },
 ];
 
-export function addLinkclusters(program: Command, run: Run): void {
+export function addFamilies(program: Command, run: Run): void {
   const command = program
-    .command('linkclusters')
+    .command('families')
     .description(
       'Clusters of the URLs that crawled pages link to, by domain and longest common subsequence. Clusters like the ' +
         'links that parsefilter-noise-links marked are noise, and so are URLs of one template whose visited pages brought ' +
@@ -76,13 +76,13 @@ export function addLinkclusters(program: Command, run: Run): void {
       'after',
       `
 Examples:
-  incrawl linkclusters
-  incrawl linkclusters --apply --dry-run
-  incrawl linkclusters --format tsv > families.tsv
-  incrawl linkclusters --apply families/
-  incrawl linkclusters --undo example.org`,
+  incrawl duplicates families
+  incrawl duplicates families --apply --dry-run
+  incrawl duplicates families --format tsv > families.tsv
+  incrawl duplicates families --apply families/
+  incrawl duplicates families --undo example.org`,
     );
-  command.action((flags: LinkclustersFlags) =>
+  command.action((flags: FamiliesFlags) =>
     run(command, (session) => {
       const { apply, undo, applied, dryRun = false, format } = flags;
       if ([apply, undo, applied].filter((each) => each !== undefined).length > 1) {
@@ -98,7 +98,7 @@ Examples:
   );
 }
 
-interface LinkclustersFlags {
+interface FamiliesFlags {
   readonly apply?: readonly string[] | true;
   readonly undo?: string | true;
   readonly applied?: true;

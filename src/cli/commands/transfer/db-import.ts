@@ -16,19 +16,19 @@ async function importSpread(session: Session, lines: AsyncIterable<string>) {
   return imported(await session.stateOptions({}), lines);
 }
 
-export function addImportDb(program: Command, run: Run): void {
+export function addDbImport(program: Command, run: Run): void {
   const command = program
-    .command('import-db')
-    .argument('[file]', 'output of export-db, or a dump of a Nutch crawl db as JSON or CSV; default, and -: stdin')
+    .command('import')
+    .argument('[file]', 'output of "db export", or a dump of a Nutch crawl db as JSON or CSV; default, and -: stdin')
     .description(
-      'Read the output of export-db, or of "nutch readdb CRAWLDB -dump OUT -format json" (or csv), into the crawl db, ' +
-        'which must be empty.',
+      'Read the output of "incrawl db export", or of "nutch readdb CRAWLDB -dump OUT -format json" (or csv), into the ' +
+        'crawl db, which must be empty.',
     )
     .option('--merge', 'add to an existing crawl db; of two records of a URL the one visited last wins')
     .option('--dry-run', DRY_RUN)
     .addHelpText(
       'after',
-      '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl import-db --dir crawldb-new\n  cat OUT/part-r-* | incrawl import-db',
+      '\nExamples:\n  gunzip < crawldb.jsonl.gz | incrawl db import --dir crawldb-new\n  cat OUT/part-r-* | incrawl db import',
     );
   command.action((file: string | undefined, flags: { readonly merge?: true; readonly dryRun?: boolean }) =>
     run(command, async (session) => {
