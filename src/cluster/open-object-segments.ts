@@ -15,6 +15,9 @@ import { createS3ObjectStore } from './s3/s3-object-store.ts';
 /** Time without a heartbeat after which a writer loses a segment, where no lease says it, ms. */
 const PATIENCE_MS = 60_000;
 
+/** Bytes after which what was written is stored, and the size of the objects: large enough that requests are few. */
+const PART_BYTES = 32 << 20;
+
 /** Objects below a place such as `s3://bucket/prefix`. Throws `config-invalid` without credentials or place. */
 export function openObjects(config: Config, place: string, env: Environment = process.env): ObjectStore {
   const { endpoint, region, pathStyle, timeoutMs, patienceMs } = config.s3;
@@ -46,7 +49,7 @@ export interface ObjectSegmentsOptions {
 /** The segments of a state directory in the object store of `segments.store`. */
 export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore {
   const { config, dir, log, warc, part, crawlId, token } = options;
-  const { store: place, partBytes, sealEveryMs } = config.segments;
+  const { store: place, sealEveryMs } = config.segments;
   const owned = openObjects(config, place);
   const objects = part === '' ? owned : openObjects(config, `${segmentsPlace(config)}/${part}`);
   const isShared = config.cluster.store !== '';
@@ -55,7 +58,7 @@ export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore
     spoolDir: join(dir, part, 'spool'),
     log,
     warc,
-    partBytes,
+    partBytes: PART_BYTES,
     sealMs: sealEveryMs,
     // A lease is of a turn, the store of many.
     get token() {

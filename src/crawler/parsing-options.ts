@@ -8,6 +8,9 @@ import { widestBounds } from '../core/domain/crawl/revisit/next-visit.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../core/plugin-host/loading/plugin-list.ts';
 import type { ParsingOptions } from '../core/plugin-host/parsing/load-parsing.ts';
 
+/** Links that the parser keeps of a page unless `outlinks.maxPerPage` is larger: a page of links must not fill it. */
+const MOST_OUTLINKS = 5_000;
+
 /** The operator's plugin list, or the shipped one where there is no file. */
 export async function readPluginList(config: Config, baseDir: string): Promise<PluginList> {
   const file = isAbsolute(config.plugins.file) ? config.plugins.file : join(baseDir, config.plugins.file);
@@ -31,7 +34,7 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
     signature: config.parse.signature,
     limits: {
       maxTextChars: config.parse.maxText,
-      maxOutlinks: config.parse.maxOutlinks,
+      maxOutlinks: Math.max(MOST_OUTLINKS, config.outlinks.maxPerPage),
       storeText: config.parse.storeText,
     },
     agent: config.agent.name,

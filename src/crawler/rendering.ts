@@ -24,6 +24,9 @@ export interface RenderingOptions {
   readonly isOwnHost: (host: string) => boolean;
 }
 
+/** Pages after which the browser is replaced by a fresh one, so that what pages leave behind in it does not add up. */
+const RESTART_AFTER = 500;
+
 /** Rendering as configured, and what it needs before the first page. */
 export interface WiredRendering {
   readonly rendering: Rendering;
@@ -69,7 +72,7 @@ function openRenderer({ config, dir, log, env = {} }: RenderingOptions): PageRen
       isSandboxed: render.sandbox && !isRoot,
       maxMemoryBytes: render.maxMemory,
       pages: render.pages,
-      restartAfter: render.restartAfter,
+      restartAfter: RESTART_AFTER,
       timeoutMs: render.timeoutMs,
       maxBytes: http.maxBodyBytes,
       takesScreenshot: render.screenshot,

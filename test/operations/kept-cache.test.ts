@@ -8,8 +8,8 @@ import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
 
 const urls = Array.from({ length: 40 }, (_, i) => `https://a.example/${i}`);
 
-describe.each(['weighted', 'lru'])('a cache that outlives the openings of a crawl db: %s', (kind) => {
-  const config = defaultConfig([`seen.cache=${kind}`]);
+describe('a cache that outlives the openings of a crawl db', () => {
+  const config = defaultConfig();
 
   it('answers in a later opening what an earlier one has read, and begins anew after a purge by others', async () => {
     const db = createMemoryCrawlDb();

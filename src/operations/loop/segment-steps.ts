@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../../core/config/schema.ts';
 import type { Segment } from '../../core/ports/segment-store.ts';
 import type { FetchOptions } from '../../core/steps/fetch/fetch.ts';
 import {
@@ -9,7 +8,6 @@ import {
   fetchOnly,
 } from '../../core/steps/fetch/fetch-and-parse.ts';
 import { type ParseDeps, parseSegment } from '../../core/steps/fetch/parse.ts';
-import type { ThroughputFloor } from '../../core/steps/fetch/throughput-floor.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../core/steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { requireContact } from './contact-requirement.ts';
@@ -23,6 +21,15 @@ export const PATIENCE_MS = 60_000;
 
 /** Pages that wait for the parser or are in it, at most. */
 const PARSE_WINDOW = 32;
+
+/** URLs of the fetch list in memory: more keep more hosts busy at once, fewer cost less memory. */
+const FETCH_WINDOW = 2_000;
+
+/**
+ * When a fetch counts as too slow, as in Nutch: robots.txt files and first answers are over after five minutes, and six
+ * checks in a row, a minute, are more than a pause of a few hosts.
+ */
+const FLOOR = { retries: 5, checkAfterMs: 5 * 60_000 };
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
@@ -101,12 +108,6 @@ function parseDeps({ pages }: Pick<CrawlDeps, 'pages'>): ParseDeps {
   return { parser: pages.parser(), undoContentCoding: pages.undoContentCoding };
 }
 
-const throughputFloor = (fetch: Config['fetch']): ThroughputFloor => ({
-  pagesPerSecond: fetch.throughputThreshold,
-  retries: fetch.throughputThresholdRetries,
-  checkAfterMs: fetch.throughputThresholdCheckAfterMs,
-});
-
 function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, options: RunOptions): FetchAndParseOptions {
   const { fetch, http, crawl, schedule } = config;
   return {
@@ -116,10 +117,10 @@ function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, option
     probe: fetch.probe,
     maxBodyBytes: http.maxBodyBytes,
     timeoutMs: http.timeoutMs,
-    window: fetch.window,
+    window: FETCH_WINDOW,
     delayMs: fetch.delayMs,
     timeLimitMs: fetch.timeLimitMs,
-    ...(fetch.throughputThreshold > 0 && { throughput: throughputFloor(fetch) }),
+    ...(fetch.throughputThreshold > 0 && { throughput: { ...FLOOR, pagesPerSecond: fetch.throughputThreshold } }),
     hostFailureLimit: fetch.hostFailureLimit,
     failureLimit: fetch.failureLimit,
     patienceMs: PATIENCE_MS,

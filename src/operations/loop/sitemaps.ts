@@ -25,6 +25,9 @@ type SitemapsInTurn = SitemapOptions['inTurn'];
 
 export const READ_KEY = 'sitemapsReadAt:';
 
+/** The size that sitemaps.org allows, after decompression; the rest is ignored. */
+const MAX_BYTES = 50 << 20;
+
 /** Reads the sitemaps of the named origins; default: of the seed hosts. */
 async function sitemapsOf(
   deps: SitemapDeps,
@@ -101,7 +104,6 @@ async function readOne(
   const { loaded, urls, policy } = plugins;
   const { clock } = runtime;
   const { db, seen, seedHosts, admission } = store();
-  const { maxFiles, maxBytes } = config.sitemaps;
   const parseSitemap = await loadSitemapParser();
   const refusal = (host: string): string | null =>
     config.agent.contact !== '' || web.isOwnHost(host)
@@ -114,15 +116,15 @@ async function readOne(
     clock,
     policy,
     network: { robots, lanes, protocols, refusal },
-    parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes }),
+    parse: (body: Uint8Array, url: string) => parseSitemap(body, { url, maxBytes: MAX_BYTES }),
   };
   const limits = {
     delayMs: config.fetch.delayMs,
     timeoutMs: config.http.timeoutMs,
     patienceMs: PATIENCE_MS,
     latest,
-    maxFiles,
-    maxBytes,
+    maxFiles: config.sitemaps.maxFiles,
+    maxBytes: MAX_BYTES,
     forwarding: admission.forwarding,
     shorterWays: (found: ReadonlyMap<string, Way>, urls: readonly string[]) => admission.shorterWays(found, urls),
     known,

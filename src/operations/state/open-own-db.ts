@@ -17,15 +17,13 @@ export interface OwnDbOptions {
 
 /** Opens the crawl db in a directory, with filter and tables of signatures as configured. */
 export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<RowsCrawlDb> {
-  const { cacheBytes, writeBufferBytes } = config.db;
   const filter = await configuredFilter(config);
   const near = nearPlan(config);
   return openLevelCrawlDb({
     dir: join(dir, 'db'),
     log,
     clock,
-    cacheBytes,
-    writeBufferBytes,
+    cacheBytes: config.db.cacheBytes,
     ...(filter === undefined ? {} : { seenFilter: filter }),
     ...(near === null ? {} : { near }),
   });

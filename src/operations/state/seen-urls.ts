@@ -1,6 +1,6 @@
 import type { Config } from '../../core/config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../../core/domain/url/bloom/bloom-leaf.ts';
-import { HotUrls, type UrlCache, WeightedUrls } from '../../core/domain/url/cache/weighted-urls.ts';
+import { type UrlCache, WeightedUrls } from '../../core/domain/url/cache/weighted-urls.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import {
@@ -26,8 +26,7 @@ export async function configuredFilter({ seen }: Config): Promise<BloomPlan | Sh
   return new RedisSeenFilter({ redis: await connectRedis(seen.redis), name: seen.redisName, plan });
 }
 
-const newCache = ({ seen }: Pick<Config, 'seen'>): UrlCache =>
-  seen.cache === 'lru' ? new HotUrls(seen.cacheSize) : new WeightedUrls(seen.cacheSize);
+const newCache = ({ seen }: Pick<Config, 'seen'>): UrlCache => new WeightedUrls(seen.cacheSize);
 
 /** Gives the cache of hot URLs for an opening of the crawl db. */
 export type CacheOf = (db: Pick<CrawlDb, 'meta'>) => Promise<UrlCache>;

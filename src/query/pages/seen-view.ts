@@ -31,7 +31,7 @@ export async function seenView({ seen }: Config, db: CrawlDb, filter: SeenFilter
   const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
   return {
     trust: seen.trust,
-    cache: { kind: seen.cache, urls: seen.cacheSize },
+    cache: { kind: 'weighted', urls: seen.cacheSize },
     asked,
     cacheHitRate: share(asked.cacheHits, asked.probes),
     readRate: share(asked.reads, asked.probes),

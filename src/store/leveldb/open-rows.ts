@@ -202,8 +202,6 @@ export interface LevelCrawlDbOptions extends CrawlDbFeatures {
   readonly clock?: Clock;
   /** Cache of uncompressed blocks, bytes; default 32 MiB. */
   readonly cacheBytes?: number;
-  /** Rows held in memory before they go into a table file, bytes; up to twice as much is in use. Default 4 MiB. */
-  readonly writeBufferBytes?: number;
   /** The db is closed again in a moment: other processes that find it locked wait instead of failing. */
   readonly isBrief?: boolean;
 }
@@ -266,7 +264,7 @@ const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
  * and 2 MiB. Blocks of 16 KiB take a quarter less of the disk, but a sixth more CPU a read and 30 MB more memory. Up to
  * a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
  */
-async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDbOptions): Promise<Rows> {
+async function openUnchecked({ dir, cacheBytes }: LevelCrawlDbOptions): Promise<Rows> {
   refuseWithoutCurrent(dir);
   let readings = 0;
   for (let tries = 1; ; tries++) {
@@ -275,7 +273,7 @@ async function openUnchecked({ dir, cacheBytes, writeBufferBytes }: LevelCrawlDb
       keyEncoding: 'utf8',
       valueEncoding: 'buffer',
       cacheSize: cacheBytes ?? 32 * 1024 * 1024,
-      writeBufferSize: writeBufferBytes ?? WRITE_BUFFER_BYTES,
+      writeBufferSize: WRITE_BUFFER_BYTES,
     });
     try {
       await db.open();

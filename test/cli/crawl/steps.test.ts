@@ -141,7 +141,7 @@ describe('questions to the crawl db', { sequential: true }, () => {
     const { stdout } = await run(['readdb', '--seen'], { cwd });
     expect(stdout).toMatch(/^trust +exact: no new URL is lost$/m);
     expect(stdout).toMatch(/^leaf +urls +of +bits +set$/m);
-    const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom', '-D', 'seen.cache=lru'];
+    const trusting = ['readdb', '--seen', '-D', 'seen.trust=bloom'];
     expect((await run(trusting, { cwd })).stdout).toMatch(/^trust +bloom: up to .* % of new URLs are lost$/m);
     expect(await json(['readdb', '--seen', '-D', 'seen.filter=off'], { cwd })).toMatchObject({ filter: null });
   });

@@ -64,7 +64,7 @@ describe('usage and configuration', () => {
     const shown = await json(['config', '--origin', '-D', 'fetch.delay=2'], { cwd });
     expect(shown['fetch.concurrency']).toEqual({ value: 7, origin: 'incrawl.yaml:2:16' });
     expect(shown['fetch.delay']).toEqual({ value: '2s', origin: '-D' });
-    expect((await json(['config'], { cwd }))['fetch.window']).toBe(2000);
+    expect((await json(['config'], { cwd }))['fetch.maxRedirects']).toBe(20);
     const { stdout } = await run(['config', '--origin'], { cwd, env: { NO_COLOR: '1' } });
     expect(stdout).toMatch(/^fetch\.concurrency +7 +incrawl\.yaml:2:16$/m);
   });

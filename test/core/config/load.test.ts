@@ -49,7 +49,7 @@ describe('where the configuration comes from', () => {
     const { origins } = await loadConfig({ cwd, overrides: ['fetch.concurrency=10'] });
     expect(origins.get('fetch.delay')).toEqual({ value: '2s', origin: 'conf/incrawl.yaml:3:10' });
     expect(origins.get('fetch.concurrency')).toEqual({ value: 10, origin: '-D' });
-    expect(origins.get('fetch.window')).toEqual({ value: 2000, origin: 'default' });
+    expect(origins.get('fetch.maxRedirects')).toEqual({ value: 20, origin: 'default' });
   });
 
   it('lets later overrides win, and carries the origin that an override brings', async () => {
@@ -60,19 +60,19 @@ describe('where the configuration comes from', () => {
   });
 
   it('accepts sections without keys, dotted keys, and keys in milliseconds', async () => {
-    write('conf/incrawl.yaml', 'http:\nfetch.window: 7\nfetch:\n  delayMs: 250\nparse: {}\n');
+    write('conf/incrawl.yaml', 'http:\nfetch.maxRedirects: 7\nfetch:\n  delayMs: 250\nparse: {}\n');
     const { config } = await loadConfig({ cwd });
-    expect(config.fetch.window).toBe(7);
+    expect(config.fetch.maxRedirects).toBe(7);
     expect(config.fetch.delayMs).toBe(250);
   });
 
   it('goes on with a section that is begun again', async () => {
     write(
       'conf/incrawl.yaml',
-      'fetch:\n  #delay: 5s\nhttp:\n  headTimeout: 9s\nfetch:\n  delay: 2s\nfetch.window: 7\nhttp:\n',
+      'fetch:\n  #delay: 5s\nhttp:\n  headTimeout: 9s\nfetch:\n  delay: 2s\nfetch.maxRedirects: 7\nhttp:\n',
     );
     const { config, origins } = await loadConfig({ cwd });
-    expect(config.fetch).toMatchObject({ delayMs: 2_000, window: 7 });
+    expect(config.fetch).toMatchObject({ delayMs: 2_000, maxRedirects: 7 });
     expect(config.http.headTimeoutMs).toBe(9_000);
     expect(origins.get('fetch.delay')).toEqual({ value: '2s', origin: 'conf/incrawl.yaml:6:10' });
   });

@@ -237,7 +237,7 @@ describe.skipIf(NO_S3 !== null)(`segments in an object store${NO_S3 === null ? '
     const faults: Fault[] = ['503', 'reset', 'lost', 'torn', 'slow'];
     proxy.fault = () => (random() < 0.1 ? (faults[Math.floor(random() * faults.length)] as Fault) : null);
     // Small parts, so that many are under way when it is killed.
-    const own = [...placed('killed'), '-D', 'segments.partBytes=1MiB', '-D', 'segments.sealEvery=1s'];
+    const own = [...placed('killed'), '-D', 'segments.sealEvery=1s'];
     for (let kill = 0; kill < KILLS; kill++) {
       const ended = await incrawl(crawl('killed', own), 400 + random() * 2_500);
       expect([null, 0], ended.stderr).toContain(ended.code);

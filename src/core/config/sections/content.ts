@@ -25,13 +25,6 @@ export const parse = z.strictObject({
     unit: 'characters',
     prose: 'Longest text kept of a page; the rest is cut off.',
   }),
-  maxOutlinks: integer({
-    default: 5000,
-    min: 0,
-    max: 1_000_000,
-    unit: 'links',
-    prose: 'Most links that the parser keeps of a page; the rest is dropped.',
-  }),
   signature: text({
     default: 'simhash',
     pattern: /^[\w-]+$/,

@@ -168,13 +168,6 @@ export const fetch = z.strictObject({
       'Fetch the target of a redirect in the round of the redirect, as far as the size and the caps of the round and ' +
       'its budget allow. false: in the next round.',
   }),
-  window: integer({
-    default: 2000,
-    min: 1,
-    max: 1_000_000,
-    unit: 'URLs',
-    prose: 'URLs of the fetch list held in memory. More URLs keep more hosts busy at once and cost memory.',
-  }),
   timeLimitMs: duration({
     default: '0s',
     min: '0s',
@@ -195,18 +188,8 @@ export const fetch = z.strictObject({
     min: 0,
     prose:
       'Pages a second, over all hosts, below which the fetch of a round ends, so that a few slow hosts do not hold up ' +
-      'the rest of the crawl; URLs not fetched by then stay due. 0: no limit.',
-  }),
-  throughputThresholdRetries: integer({
-    default: 5,
-    unit: 'checks',
-    prose: 'Checks in a row, one every ten seconds, that may find the fetch below fetch.throughputThreshold.',
-  }),
-  throughputThresholdCheckAfterMs: duration({
-    default: '5m',
-    min: '0s',
-    max: '1d',
-    prose: 'Time from the start of a fetch until fetch.throughputThreshold is checked.',
+      'the rest of the crawl; URLs not fetched by then stay due. Checked every ten seconds after the first five minutes; ' +
+      'six checks in a row must find it. 0: no limit.',
   }),
   hostFailureLimit: integer({
     default: 10,

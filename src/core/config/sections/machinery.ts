@@ -11,12 +11,6 @@ export const seen = z.strictObject({
     unit: 'URLs',
     prose: 'Frequent URLs cached in memory, so that links to them need no lookup in the crawl db.',
   }),
-  cache: choice(['weighted', 'lru'], {
-    default: 'weighted',
-    prose:
-      'Eviction policy of the cache: weighted keeps the URLs of highest frequency and recency, lru the most ' +
-      'recently used ones (a little less memory).',
-  }),
   filter: choice(['memory', 'redis', 'off'], {
     default: 'memory',
     prose:
@@ -69,14 +63,6 @@ export const seen = z.strictObject({
 
 export const db = z.strictObject({
   cacheBytes: size({ default: '32MiB', min: '1MiB', max: '64GiB', prose: 'Size of the block cache of the crawl db.' }),
-  writeBufferBytes: size({
-    default: '4MiB',
-    min: '1MiB',
-    max: '1GiB',
-    prose:
-      'Write buffer of the crawl db in memory. A larger one makes writes a little cheaper and every read more ' +
-      'expensive.',
-  }),
 });
 
 export const changes = z.strictObject({

@@ -15,12 +15,6 @@ export const segments = z.strictObject({
       'credentials are those of AWS tools (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials). Empty: in ' +
       'the state directory.',
   }),
-  partBytes: size({
-    default: '32MiB',
-    min: '1MiB',
-    max: '1GiB',
-    prose: 'Bytes after which a segment that is being written is stored in the object store, as objects of that size.',
-  }),
   sealEveryMs: duration({
     default: '5m',
     min: '1s',

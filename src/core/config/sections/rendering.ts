@@ -54,13 +54,6 @@ export const render = z.strictObject({
     max: '1000GiB',
     prose: 'Memory of all processes of the browser; beyond it the page that takes most is ended. Measured on Linux.',
   }),
-  restartAfter: integer({
-    default: 500,
-    min: 1,
-    max: 1_000_000,
-    unit: 'pages',
-    prose: 'Pages after which the browser is replaced by a fresh one.',
-  }),
   screenshot: flag({
     default: false,
     prose: 'Keep a PNG of each rendered page in the segment.',

@@ -1,6 +1,6 @@
 /** Sections of the configuration: selection, updates, duplicates, revisit intervals and sitemaps. */
 import { z } from 'zod';
-import { choice, decimal, duration, durations, flag, integer, size, text, texts } from '../fields.ts';
+import { choice, decimal, duration, durations, flag, integer, text, texts } from '../fields.ts';
 
 export const generate = z.strictObject({
   topN: integer({
@@ -188,11 +188,5 @@ export const sitemaps = z.strictObject({
     max: 100_000,
     unit: 'files',
     prose: 'Most sitemap files read per host, those of sitemap indexes included.',
-  }),
-  maxBytes: size({
-    default: '50MiB',
-    min: '1KiB',
-    max: '1GiB',
-    prose: 'Largest size of a sitemap after decompression; the rest is ignored.',
   }),
 });
