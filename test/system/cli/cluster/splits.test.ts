@@ -114,7 +114,7 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions split${SKIPPED}`, () =
       ).length,
     );
     expect(await json<readonly unknown[]>(['partitions', 'list', ...where])).toHaveLength(partitions);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
     expect(place.hosts.overlaps).toEqual([]);
     expect(shortestPause(place.hosts.asked.slice(before))).toBeGreaterThanOrEqual(39);
     const asked = place.hosts.asked.slice(before).map(({ host, path }) => host + path);
@@ -122,7 +122,7 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions split${SKIPPED}`, () =
 
     // Orders and stored pages go by the new shape, on a machine that knew of none of the splits, too.
     const urls = place.hosts.origins.map((origin) => `${origin}/`);
-    await prepare(['touch', ...urls, ...where]);
+    await prepare(['due', 'touch', ...urls, ...where]);
     const from = place.hosts.asked.length;
     await prepare(['work', ...where, ...NETWORK]);
     expect(place.hosts.asked.length - from).toBe(urls.length);
@@ -184,12 +184,12 @@ describe.skipIf(NO_POSTGRES !== null)(`incrawl partitions split${SKIPPED}`, () =
       await killed(true);
       expect(await pagesOf(where)).toEqual(whole);
       expect(await json<readonly unknown[]>(['partitions', 'list', ...where])).toHaveLength(PARTITIONS + 1);
-      await prepare(['touch', `${place.hosts.origins[0]}/`, ...where]);
+      await prepare(['due', 'touch', `${place.hosts.origins[0]}/`, ...where]);
       await prepare(['work', ...where, ...NETWORK]);
       expect(await json(splitting(where, partition))).toMatchObject({ outcome: 'finished', into: nameOf(PARTITIONS) });
       expect(await pagesOf(where)).toEqual(whole);
       expect(await json<readonly unknown[]>(['partitions', 'list', ...where])).toHaveLength(PARTITIONS + 1);
-      expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+      expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
     } finally {
       await db.close();
     }

@@ -334,8 +334,8 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     expect(await json(['reparse', '--dry-run', ...where])).toMatchObject(parsed);
     expect(await json(['reparse', ...where])).toMatchObject(parsed);
     expect(await json(['reparse', ...where])).toMatchObject({ ...parsed, differing: 0 });
-    expect(await json(['linkclusters', ...where])).not.toEqual([]);
-    expect(await json(['verify', ...where])).toMatchObject({ sound: true });
+    expect(await json(['duplicates', 'families', ...where])).not.toEqual([]);
+    expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
   });
 
   it('refuses a worker whose segments would lie elsewhere', { timeout: 60_000 }, async () => {
