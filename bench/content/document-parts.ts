@@ -1,4 +1,4 @@
-import { isElement, type PageNode } from '../../src/page/page-node.ts';
+import { isElement, type PageNode } from '../../src/page/page-block.ts';
 
 /** Headings, code blocks and the like of a document: the letters and digits of each, which no markup changes. */
 export interface DocumentParts {

@@ -9,7 +9,7 @@ import { getDomain } from 'tldts';
 import { MarkupScanner } from '../../plugins/parse-html/markup/markup-scanner.ts';
 import { decodeBody } from '../../src/core/plugin-host/parsing/decode.ts';
 import { domOfTape } from '../../src/core/plugin-host/parsing/tape-dom.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
 import { Tape } from '../../src/page/tape/tape.ts';
 import { UsageError } from '../harness/measurement.ts';
 import { PAGE_LIMITS } from '../harness/parser.ts';

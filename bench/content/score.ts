@@ -1,6 +1,6 @@
 import { createStopWords } from '../../src/core/plugin-host/api/stop-words.ts';
 import { createMainContent } from '../../src/page/content/main-content.ts';
-import { publishedContent } from '../../src/page/published/published-blocks.ts';
+import { publishedContent } from '../../src/page/published/block-segmenter.ts';
 import { createWordCutter } from '../../src/page/text/word-scan.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';

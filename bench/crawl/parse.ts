@@ -3,7 +3,7 @@ import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/core/plugin-host
 import { domOfTape } from '../../src/core/plugin-host/parsing/tape-dom.ts';
 import { createMainContent } from '../../src/page/content/main-content.ts';
 import { createSimhash } from '../../src/page/near/simhash.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
 import { segmentPage } from '../../src/page/published/block-segmenter.ts';
 import { Tape } from '../../src/page/tape/tape.ts';
 import { cpuUsACall, mean } from '../harness/cost.ts';

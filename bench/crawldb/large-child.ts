@@ -10,7 +10,7 @@ import type { CrawlDbPut, StoredLinks } from '../../src/core/ports/crawl-db.ts';
 import type { FetchedRecord } from '../../src/core/ports/segment-store.ts';
 import type { GenerateOptions } from '../../src/core/steps/generate/generate.ts';
 import { backupState, type Crawler, openCrawler } from '../../src/crawler/index.ts';
-import { openOwnDb } from '../../src/operations/state/open-own-db.ts';
+import { openOwnDb } from '../../src/operations/state/open-store.ts';
 import { encodeRecord } from '../../src/store/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../src/store/files/segments/segment-store.ts';
 import { ROW, rowRange } from '../../src/store/rows/codecs/keys.ts';

@@ -1,4 +1,4 @@
-import { setBits } from '../../src/page/near/hamming.ts';
+import { setBits } from '../../src/page/near/fingerprint-tables.ts';
 import { createFileNearGrouping } from '../../src/published/near-grouping/near-grouping.ts';
 import { cpuUs } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';

@@ -8,7 +8,7 @@ import {
   isCopiedText,
 } from '../../src/core/domain/crawl/states/duplicate.ts';
 import type { ParseOutcome } from '../../src/core/domain/crawl/states/outcome.ts';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
+import { hammingDistance } from '../../src/page/near/fingerprint-tables.ts';
 import { textOverlap } from '../../src/page/near/page-dimensions.ts';
 import { inlineParser, pageOf } from '../harness/parser.ts';
 

@@ -24,13 +24,17 @@ import { visitWorth } from './domain/crawl/hazard/due-decision.ts';
 import { HostClocks } from './domain/crawl/hazard/host-clocks.ts';
 import { clamp } from './domain/crawl/revisit/next-visit.ts';
 import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from './domain/crawl/revisit/schedule.ts';
-import { ADAPTIVE_DEFAULTS, type AdaptiveOptions, createAdaptiveSchedule } from './domain/crawl/schedules/adaptive.ts';
-import { createFixedSchedule } from './domain/crawl/schedules/fixed.ts';
 import {
   createFreshnessSchedule,
   FRESHNESS_DEFAULTS,
   type FreshnessOptions,
 } from './domain/crawl/schedules/freshness.ts';
+import {
+  ADAPTIVE_DEFAULTS,
+  type AdaptiveOptions,
+  createAdaptiveSchedule,
+  createFixedSchedule,
+} from './domain/crawl/schedules/nutch-schedules.ts';
 import {
   createSimilaritySchedule,
   SIMILARITY_DEFAULTS,

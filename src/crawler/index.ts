@@ -1,10 +1,10 @@
 /** The programming interface: opens a crawl on a state directory and runs its operations. */
 
-export type { ReparseQuery } from '../care/reparse/selection.ts';
+export type { ReparseQuery } from '../care/reparse/reparse-operations.ts';
 export { type BackupSummary, backupState, checkBackup, restoreState } from '../care/state/backup.ts';
-export type { RepairSummary, StateCareOptions, VerifySummary } from '../care/state/care-summaries.ts';
 export { repairClock } from '../care/state/repair-clock.ts';
 export { repairState, verifyState } from '../care/state/state-care.ts';
+export type { RepairSummary, StateCareOptions, VerifySummary } from '../care/state/verify-part.ts';
 export type { Config } from '../core/config/schema.ts';
 export type { ChangeKind } from '../core/domain/crawl/change/page-change.ts';
 export type { CrawlState } from '../core/domain/crawl/states/datum.ts';

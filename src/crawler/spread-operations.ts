@@ -52,7 +52,7 @@ function reparseOf({ wiring, whole, isDry }: SpreadDeps): ReparseOperations {
   return {
     async reparse(query = {}, { signal = NEVER } = {}) {
       const { inTurn, inCopies } = await import('../cluster/partitions/in-turn.ts');
-      const { reparsePages } = await import('../care/reparse/reparse-pages.ts');
+      const { reparsePages } = await import('../care/reparse/reparse-operations.ts');
       const { summedReparses } = await import('../care/reparse/reparse-summary.ts');
       const { host, since, dryRun = false, examples = EXAMPLES } = query;
       const partitions = numbersOf({ wiring, whole, isDry }).filter(

@@ -1,8 +1,7 @@
 // page/: pages, for their own sake: tape, main content, metadata, text, likeness, difference, Markdown.
 
 import { type BlockType, nthOf, type PageBlock, placeOf } from './page-block.ts';
-import { resized } from './tape/interned-texts.ts';
-import { asciiSlice, utf8Slice } from './tape/slices.ts';
+import { asciiSlice, resized, utf8Slice } from './tape/interned-texts.ts';
 import type { Tape } from './tape/tape.ts';
 import { Utf8Text } from './text/utf8.ts';
 

@@ -1,4 +1,4 @@
-import { ownText } from './own-text.ts';
+import { ownText } from './text/cut-text.ts';
 
 /**
  * Caches the results of a function of a text: class names of a site are few, and each stands on many elements. The

@@ -2,13 +2,12 @@
 
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
-import { type Expression, needsContent } from '../core/domain/query/expression.ts';
-import { type Matches, matcherOf } from '../core/domain/query/match.ts';
+import { type Expression, type Matches, matcherOf, needsContent } from '../core/domain/query/expression.ts';
 import { canonicalUrl } from '../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../core/domain/url/canonical/url-key.ts';
 import type { Clock } from '../core/ports/clock.ts';
-import type { FingerprintTables } from '../core/ports/fingerprint-tables.ts';
 import type { Log } from '../core/ports/log.ts';
+import type { FingerprintTables } from '../core/ports/near.ts';
 import type { SeenFilter } from '../core/ports/seen-filter.ts';
 import type { OnWork } from '../core/ports/work-progress.ts';
 import type { BudgetView } from '../core/steps/facts/fetch-budget.ts';

@@ -1,4 +1,4 @@
-import { csvRow } from '../core/domain/export/csv-row.ts';
+import { csvRow } from '../core/domain/export/written-files.ts';
 import type { Output } from './output.ts';
 import { printedJson, safeLines } from './safe-text.ts';
 import type { Column, TextStyle } from './table.ts';

@@ -1,7 +1,8 @@
 import type { WatchedPartition, WorkersView, WorkerView } from '../crawler/views.ts';
 import { shortTime } from './columns.ts';
 import { bytes, count, counted, span } from './quantities.ts';
-import { ANY_LENGTH, type Column } from './table.ts';
+import { safeText } from './safe-text.ts';
+import { ANY_LENGTH, type Column, createTable, packedLines, type TextStyle } from './table.ts';
 
 /** `3 s ago`, as of a time in ISO 8601. */
 function ago(iso: string, at: string): string {
@@ -53,7 +54,7 @@ function waitText({ state, wantedAt, resting, failures, fault }: WatchedPartitio
 const STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
 
 /** The crawl in a few words: workers, speed, what is due, and its partitions by their state. */
-export function workersSums({ crawl, workers, partitions }: WorkersView): string[] {
+function workersSums({ crawl, workers, partitions }: WorkersView): string[] {
   const number = (state: WorkerView['state']): number => workers.filter((each) => each.state === state).length;
   const living = number('crawling') + number('idle');
   const [dead, failed] = [number('dead'), number('failed')];
@@ -77,3 +78,30 @@ export const workerFaults = ({ workers }: WorkersView): string[] =>
   workers.flatMap(({ worker, heardAt, fault }) =>
     fault === null ? [] : [`${worker} ended at ${heardAt.slice(11, 19)} by a fault of its own: ${fault}`],
   );
+
+/** Those that need a look come first. */
+const ORDER: readonly WatchedPartition['state'][] = ['failed', 'retrying', 'held', 'due', 'resting', 'done'];
+
+/**
+ * The workers and partitions of a crawl in lines.
+ * @param most partitions shown; those that need a look come first
+ */
+export function workersLines(view: WorkersView, style: TextStyle, most = Number.POSITIVE_INFINITY): string[] {
+  const { workers, partitions } = view;
+  const sorted = [...partitions].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  const shown = partitions.length <= most ? partitions : sorted.slice(0, Math.max(1, most));
+  const left = partitions.length - shown.length;
+  return [
+    ...packedLines(workersSums(view).map(safeText), style.width, '  ').map((line) => style.bold(line)),
+    ...(workers.length === 0 ? [] : ['', ...tableLines(workerColumns(view), workers, style)]),
+    ...workerFaults(view).map(safeText),
+    ...(shown.length === 0 ? [] : ['', ...tableLines(partitionColumns(view), shown, style)]),
+    ...(left === 0 ? [] : [`and ${counted(left, 'other partition')}`]),
+  ];
+}
+
+function tableLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: TextStyle): string[] {
+  const table = createTable(columns, style);
+  const text = `${rows.map((row) => table.add(row)).join('')}${table.end()}`;
+  return text.trimEnd().split('\n');
+}

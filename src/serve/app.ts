@@ -1,6 +1,8 @@
 // serve/: the live view: a web server over a state directory.
 
-import { Hono } from 'hono';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Context, Hono } from 'hono';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
@@ -9,19 +11,15 @@ import { DAY_MS } from '../core/domain/time.ts';
 import type { RoundEntry, RoundHistory, WorkersView } from '../crawler/views.ts';
 import { recentHosts } from '../operations/reports/round-log.ts';
 import { isForeseen } from '../render/exit.ts';
-import { asset } from './assets.ts';
 import { addControlRoutes, type ControlRoutes } from './control-routes.ts';
 import { addFeedRoutes } from './feed-routes.ts';
 import { type GuardOptions, guard, headers } from './guard.ts';
 import { markup } from './markup.ts';
 import { createMetrics } from './metrics.ts';
-import { controlSection } from './pages/control.ts';
 import { activityClass, activityText, layout, type PageParts } from './pages/layout.ts';
-import { overviewPage } from './pages/overview.ts';
-import { roundsPage } from './pages/rounds.ts';
-import { runSection } from './pages/run.ts';
-import { workersPage, workersSection, workersTables } from './pages/workers.ts';
-import { ROUND_CURVES } from './round-curves.ts';
+import { controlSection, overviewPage } from './pages/overview.ts';
+import { ROUND_CURVES, roundsPage } from './pages/rounds.ts';
+import { runSection, workersPage, workersSection, workersTables } from './pages/run.ts';
 import type { RunWatch } from './run-watch.ts';
 import type { Snapshots } from './snapshot.ts';
 import type { StateAccess } from './state-access.ts';
@@ -213,3 +211,23 @@ async function health({ watch, rounds }: ServeDeps): Promise<object> {
 }
 
 const failedOf = ({ partitions }: WorkersView): number => partitions.filter(({ state }) => state === 'failed').length;
+
+const own = (name: string): string => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
+
+/** All files that pages load, by name. All are bundled: pages load nothing from another server. */
+const FILES: ReadonlyMap<string, { readonly file: string; readonly type: string }> = new Map([
+  ['style.css', { file: own('style.css'), type: 'text/css; charset=utf-8' }],
+  ['live.js', { file: own('live.js'), type: 'text/javascript; charset=utf-8' }],
+  ['icon.svg', { file: own('icon.svg'), type: 'image/svg+xml' }],
+]);
+
+const read = new Map<string, Promise<Buffer>>();
+
+async function asset(c: Context): Promise<Response> {
+  const name = c.req.param('name') ?? '';
+  const known = FILES.get(name);
+  if (known === undefined) return c.notFound();
+  const text = read.get(name) ?? readFile(known.file);
+  read.set(name, text);
+  return c.body(new Uint8Array(await text), 200, { 'Content-Type': known.type, 'Cache-Control': 'no-cache' });
+}

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { CrawlError } from '../core/domain/errors.ts';
-import { typedHost } from '../core/domain/url/canonical/typed-url.ts';
+import { typedHost } from '../core/domain/url/canonical/host-pattern.ts';
 import type { Steering } from '../crawler/views.ts';
 import { HOST_EXPECTED } from '../query/input/option-values.ts';
 import { type Tell, tellSeeds, tellTouched } from '../remote/questions/tell-batches.ts';

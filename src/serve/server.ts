@@ -10,10 +10,9 @@ import { askToGiveWay, giveWayWhenAsked } from '../remote/viewer/give-way.ts';
 import { isForeseen } from '../render/exit.ts';
 import { createApp } from './app.ts';
 import type { GuardOptions, SteeringGuardOptions } from './guard.ts';
-import { watchRuns } from './run-watch.ts';
+import { createWorkersSource, watchRuns } from './run-watch.ts';
 import { createSnapshots, type DbFigures } from './snapshot.ts';
 import { isLocked, openStateAccess, type StateAccessOptions } from './state-access.ts';
-import { createWorkersSource } from './workers-sight.ts';
 
 export interface ListenOptions extends GuardOptions {
   readonly port: number;

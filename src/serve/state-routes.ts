@@ -1,16 +1,15 @@
 import type { Context, Hono } from 'hono';
 import { CHANGE_KINDS } from '../core/domain/crawl/change/page-change.ts';
 import { CRAWL_STATES } from '../core/domain/crawl/states/datum.ts';
-import { typedHost, typedUrlPrefix } from '../core/domain/url/canonical/typed-url.ts';
+import { typedHost, typedUrlPrefix } from '../core/domain/url/canonical/host-pattern.ts';
 import type { ChangesQuery, ChangeView, Crawler } from '../crawler/index.ts';
 import { HOST_EXPECTED, URL_PREFIX_EXPECTED } from '../query/input/option-values.ts';
 import type { CrawlReader } from '../query/questions.ts';
 import { type Tell, tellTouched } from '../remote/questions/tell-batches.ts';
 import { isForeseen } from '../render/exit.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
-import { differencePage } from './pages/difference.ts';
+import { blocksPage, differencePage, nearPage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage } from './pages/lists.ts';
-import { blocksPage, nearPage } from './pages/page-content.ts';
 import { urlPage } from './pages/url.ts';
 import { listPage, ROWS } from './paging.ts';
 import { isLocked, type StateAccess } from './state-access.ts';

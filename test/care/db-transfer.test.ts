@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dumpLines, importLines, readDump } from '../../src/care/transfer/db-transfer.ts';
+import { dumpLines, importLines, mergeDatum, readDump } from '../../src/care/transfer/db-transfer.ts';
 import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { NO_TRAFFIC } from '../../src/core/domain/crawl/states/host-traffic.ts';
-import { mergeDatum } from '../../src/core/domain/crawl/states/merge-datum.ts';
 import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
 import { NO_HOST_FACTS } from '../../src/core/ports/crawl-db.ts';
 import { changeOf, listOf, visitedDatum } from '../contracts/crawl-db-exam.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readAnyDump } from '../../src/care/transfer/any-dump.ts';
 import { importLines } from '../../src/care/transfer/db-transfer.ts';
-import type { SkippedLine } from '../../src/care/transfer/nutch-dump.ts';
+import { readAnyDump, type SkippedLine } from '../../src/care/transfer/nutch-dump.ts';
 import type { CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
 import { listOf, stream } from '../published/hadoop-streaming.ts';

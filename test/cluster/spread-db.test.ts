@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dumpTexts, importLines, readDump } from '../../src/care/transfer/db-transfer.ts';
-import { importPartitioned } from '../../src/care/transfer/partition-lines.ts';
+import { importPartitioned } from '../../src/care/transfer/import-spread.ts';
 import { asOneCrawlDb } from '../../src/cluster/partitions/as-one-crawl-db.ts';
 import { SpreadCrawlDb } from '../../src/cluster/partitions/spread-db.ts';
 import { cursorText, parseCursor } from '../../src/core/domain/crawl/change/change-feed.ts';
@@ -10,7 +10,7 @@ import { type CrawlDatum, type CrawlState, newDatum } from '../../src/core/domai
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import { type PartitionBy, partitionAmong } from '../../src/core/domain/url/hash/partition.ts';
 import { type CrawlDb, type CrawlDbBatch, NO_HOST_FACTS } from '../../src/core/ports/crawl-db.ts';
-import type { FingerprintTables } from '../../src/core/ports/fingerprint-tables.ts';
+import type { FingerprintTables } from '../../src/core/ports/near.ts';
 import { nextChanges } from '../../src/delivery/changes/change-reader.ts';
 import { changeViews, feedView } from '../../src/delivery/changes/changes.ts';
 import { domainOf } from '../../src/operations/system/domain-of.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
-import type { FingerprintTables } from '../../src/core/ports/fingerprint-tables.ts';
+import type { FingerprintTables } from '../../src/core/ports/near.ts';
 import { listOf, visitedDatum } from './crawl-db-exam.ts';
 
 export interface NearStore {

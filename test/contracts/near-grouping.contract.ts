@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isAlikeInLength, PREFERENCES } from '../../src/core/domain/crawl/states/duplicate.ts';
-import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/core/ports/near-grouping.ts';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
+import type { GroupedPage, NearGrouping, NearGroupingOptions, Repeat } from '../../src/core/ports/near.ts';
+import { hammingDistance } from '../../src/page/near/fingerprint-tables.ts';
 import { createTextSketcher } from '../../src/page/near/page-dimensions.ts';
 import { createMemoryNearGrouping } from '../memory/near-grouping.ts';
 

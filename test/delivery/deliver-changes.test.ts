@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Delivery, WebhookCursor } from '../../src/core/ports/webhook.ts';
+import type { Delivery, WebhookCursor } from '../../src/core/ports/change-feed.ts';
 import { deliverChanges } from '../../src/delivery/changes/deliver-changes.ts';
 
 const taken: Delivery = { isTaken: true, status: 200 };

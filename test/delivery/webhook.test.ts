@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWebhook } from '../../src/delivery/webhook/webhook.ts';
+import { createWebhook } from '../../src/delivery/changes/webhook-delivery.ts';
 import { type HookReceiver, startHookReceiver } from '../site/hook-receiver.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Exchange, ExchangeRequest } from '../../src/core/ports/fetch-protocol.ts';
-import { networkFault } from '../../src/http/exchange/network-fault.ts';
+import { networkFault } from '../../src/http/exchange/incoming-response.ts';
 import { awaitDescriptor } from '../../src/http/exchange/protocol-options.ts';
 
 const request: ExchangeRequest = {

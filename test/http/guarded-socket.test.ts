@@ -1,6 +1,6 @@
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { networkFault } from '../../src/http/exchange/network-fault.ts';
+import { networkFault } from '../../src/http/exchange/incoming-response.ts';
 import { createAddressGuard } from '../../src/http/guard/address-guard.ts';
 import { createSocketMaker, type SocketTarget } from '../../src/http/guard/guarded-socket.ts';
 import { type RawServer, startRawServer } from '../site/raw-server.ts';

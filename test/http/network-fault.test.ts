@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CrawlError } from '../../src/core/domain/errors.ts';
-import { networkFault } from '../../src/http/exchange/network-fault.ts';
+import { networkFault } from '../../src/http/exchange/incoming-response.ts';
 
 const withCode = (code: string, more: object = {}): Error =>
   Object.assign(new Error(`text of ${code}`), { code, ...more });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkRobots } from '../../src/http/robots/check-robots.ts';
+import { checkRobots } from '../../src/http/robots/robots.ts';
 import { decodeRobots } from '../../src/http/robots/robots-fetch.ts';
 import { parseRobots } from '../../src/http/robots/robots-reader.ts';
 

@@ -1,14 +1,8 @@
 import type { CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { type RepeatScope, signedText } from '../../src/core/domain/crawl/states/duplicate.ts';
 import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
-import type {
-  FingerprintTables,
-  NearAnswer,
-  NearFound,
-  NearQuestion,
-} from '../../src/core/ports/fingerprint-tables.ts';
-import { MAX_EXACT_DISTANCE } from '../../src/page/near/fingerprint-tables.ts';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
+import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../src/core/ports/near.ts';
+import { hammingDistance, MAX_EXACT_DISTANCE } from '../../src/page/near/fingerprint-tables.ts';
 
 export interface MemoryFingerprintTablesOptions {
   readonly db: CrawlDb;

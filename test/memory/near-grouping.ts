@@ -1,12 +1,6 @@
 import { nearGroups } from '../../src/core/domain/crawl/near/group-rows.ts';
 import { isAlikeInLength, isCopyOf } from '../../src/core/domain/crawl/states/duplicate.ts';
-import type {
-  GroupedPage,
-  NearGrouping,
-  NearGroupingOptions,
-  NearGroups,
-  Repeat,
-} from '../../src/core/ports/near-grouping.ts';
+import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../src/core/ports/near.ts';
 import { parseFingerprint } from '../../src/page/near/fingerprint-tables.ts';
 
 /** The reference: all pages in memory, compared one after the other. */

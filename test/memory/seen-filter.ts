@@ -1,6 +1,5 @@
 import type { BloomLeaf, BloomPlan } from '../../src/core/domain/url/bloom/bloom-leaf.ts';
-import { bloomStats } from '../../src/core/domain/url/bloom/bloom-stats.ts';
-import { BloomTree, put } from '../../src/core/domain/url/bloom/bloom-tree.ts';
+import { BloomTree, bloomStats, put } from '../../src/core/domain/url/bloom/bloom-tree.ts';
 import { DIGEST_NAME, DIGEST_WORDS, DigestList } from '../../src/core/domain/url/hash/url-digest.ts';
 import type { SeenFilter } from '../../src/core/ports/seen-filter.ts';
 

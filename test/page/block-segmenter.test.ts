@@ -1,6 +1,6 @@
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import type { PageNode } from '../../src/page/page-node.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
 import { segmentPage, TAG_CLASSES, tagClassOf } from '../../src/page/published/block-segmenter.ts';
 
 const segments = (html: string) => segmentPage(parseDocument(html) as unknown as PageNode);

@@ -1,14 +1,12 @@
 import { parseDocument } from 'htmlparser2';
 import { expect, it } from 'vitest';
 import { ContextReader } from '../../src/page/content/block-context.ts';
-import { chosenBlocks } from '../../src/page/content/choice.ts';
-import { DECLARED_MANUAL, EVIDENT_MANUAL, NO_MANUAL } from '../../src/page/content/manuals.ts';
+import { chosenBlocks, DECLARED_MANUAL, EVIDENT_MANUAL, NO_MANUAL } from '../../src/page/content/choice.ts';
 import { type Outline, OutlineReader } from '../../src/page/content/outline.ts';
 import { pageShape } from '../../src/page/content/page-shape.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
 import { proseOf, titledBlocks } from '../../src/page/prose/prose.ts';
-import { flatten } from '../../src/page/tape/flatten.ts';
-import { Tape } from '../../src/page/tape/tape.ts';
+import { flatten, Tape } from '../../src/page/tape/tape.ts';
 
 function outlineOf(html: string): Outline {
   const tape = new Tape();

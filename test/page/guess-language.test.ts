@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { guessLanguage } from '../../src/page/text/guess-language.ts';
+import { guessLanguage } from '../../src/page/text/language.ts';
 
 it.each([
   [

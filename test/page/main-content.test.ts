@@ -9,9 +9,8 @@ import { type Outline, OutlineReader } from '../../src/page/content/outline.ts';
 import { pageBlocks } from '../../src/page/content/page-blocks.ts';
 import { pageShape } from '../../src/page/content/page-shape.ts';
 import { contentTrees, logitsOf, readTrees } from '../../src/page/content/trees/content-model.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
-import { flatten } from '../../src/page/tape/flatten.ts';
-import { Tape } from '../../src/page/tape/tape.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
+import { flatten, Tape } from '../../src/page/tape/tape.ts';
 
 const tapeOf = (html: string): Tape => {
   const tape = new Tape();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { murmur3, murmur3Bytes } from '../../src/page/near/murmur3.ts';
+import { murmur3, murmur3Bytes } from '../../src/page/near/hashes.ts';
 
 /** Published test vectors of MurmurHash3_x86_32. */
 const BYTES: [bytes: number[], seed: number, hash: number][] = [

@@ -6,7 +6,7 @@ import { Lru } from '../../src/core/domain/lru.ts';
 import { HotUrls, WeightedUrls } from '../../src/core/domain/url/cache/weighted-urls.ts';
 import { SkipNotes } from '../../src/core/steps/counters/outcome-counts.ts';
 import { memoized } from '../../src/page/memoized.ts';
-import { ownText } from '../../src/page/own-text.ts';
+import { ownText } from '../../src/page/text/cut-text.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockTable } from '../../src/page/block-table.ts';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
+import { hammingDistance } from '../../src/page/near/fingerprint-tables.ts';
 import { DIMENSION_WEIGHTS } from '../../src/page/near/page-dimensions.ts';
 import { createPageSigner } from '../../src/page/near/page-signer.ts';
 import { createSimhash } from '../../src/page/near/simhash.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publishedTypes, wordOverlap } from '../../src/page/published/published-blocks.ts';
+import { publishedTypes, wordOverlap } from '../../src/page/published/block-segmenter.ts';
 import { createWordCutter, createWordScanner } from '../../src/page/text/word-scan.ts';
 
 const words = (text: string): string[] => text.split(' ');

@@ -1,6 +1,6 @@
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
-import type { PageNode } from '../../src/page/page-node.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
 import { readableText } from '../../src/page/published/readable-text.ts';
 
 const SENTENCE = 'The council met on Monday, heard the report, and decided to repair the old bridge before winter. ';

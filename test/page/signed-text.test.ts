@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockTable } from '../../src/page/block-table.ts';
 import { certainBlocks, signedText as signedUtf8 } from '../../src/page/content/signed-text.ts';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
+import { hammingDistance } from '../../src/page/near/fingerprint-tables.ts';
 import { pageDimensions } from '../../src/page/near/page-dimensions.ts';
 import { createSimhash } from '../../src/page/near/simhash.ts';
 import type { PageBlock } from '../../src/page/page-block.ts';

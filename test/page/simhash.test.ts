@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hammingDistance } from '../../src/page/near/hamming.ts';
-import { rabinFingerprint } from '../../src/page/near/rabin.ts';
+import { hammingDistance } from '../../src/page/near/fingerprint-tables.ts';
+import { rabinFingerprint } from '../../src/page/near/hashes.ts';
 import {
   createShingler,
   resemblance,

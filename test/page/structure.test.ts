@@ -2,14 +2,19 @@ import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { ContextReader } from '../../src/page/content/block-context.ts';
-import { DECLARED_MANUAL, EVIDENT_MANUAL, manualKind, NO_MANUAL } from '../../src/page/content/manuals.ts';
+import {
+  DECLARED_MANUAL,
+  EVIDENT_MANUAL,
+  elementSpans,
+  manualKind,
+  NO_MANUAL,
+  sectionsOf,
+} from '../../src/page/content/choice.ts';
 import { type Outline, OutlineReader } from '../../src/page/content/outline.ts';
 import { pageShape } from '../../src/page/content/page-shape.ts';
-import { elementSpans, sectionsOf } from '../../src/page/content/sections.ts';
 import { dataTables, keepStructure } from '../../src/page/content/structure.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
-import { flatten } from '../../src/page/tape/flatten.ts';
-import { Tape } from '../../src/page/tape/tape.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
+import { flatten, Tape } from '../../src/page/tape/tape.ts';
 
 function outlineOf(html: string): Outline {
   const tape = new Tape();

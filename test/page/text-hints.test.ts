@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BlockText } from '../../src/page/content/block-text.ts';
+import { BlockText } from '../../src/page/content/outline-columns.ts';
 import { ACTION, CREDIT, IMPRINT, PRICE, TAIL, textHints } from '../../src/page/text/text-hints.ts';
 
 function hintsOf(text: string): number {

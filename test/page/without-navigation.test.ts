@@ -1,9 +1,8 @@
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { createContents } from '../../src/page/content/extent.ts';
-import type { PageNode } from '../../src/page/page-node.ts';
-import { flatten } from '../../src/page/tape/flatten.ts';
-import { Tape } from '../../src/page/tape/tape.ts';
+import type { PageNode } from '../../src/page/page-block.ts';
+import { flatten, Tape } from '../../src/page/tape/tape.ts';
 
 const contents = createContents();
 

@@ -4,7 +4,7 @@ import type { CrawlDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../../src/core/ports/crawl-db.ts';
 import type { BatchLines } from '../../src/published/dedup/batch-pairs.ts';
 import { type DedupRequest, dedupOperations } from '../../src/published/dedup/dedup-operations.ts';
-import { signatureLines } from '../../src/published/map-reduce/signature-lines.ts';
+import { signatureLines } from '../../src/published/map-reduce/batch-operations.ts';
 import { visitedDatum } from '../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';
 import { temporaryFolders } from '../store/files/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { streamingStep } from '../../src/published/map-reduce/streaming-step.ts';
+import { streamingStep } from '../../src/published/map-reduce/jobs.ts';
 
 export interface Cluster {
   /** Pieces of the input, each read by a mapper of its own. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FAMILIES_PRINT_KEY } from '../../src/core/steps/update/link-families.ts';
+import { FAMILIES_PRINT_KEY } from '../../src/core/steps/update/link-treatment.ts';
 import { keepFamilies, noiseFamilies, undoFamilies } from '../../src/published/map-reduce/keep-families.ts';
 import { linkClusters } from '../../src/published/map-reduce/link-clusters.ts';
 import { createMemoryCrawlDb } from '../memory/crawl-db.ts';

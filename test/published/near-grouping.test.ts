@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { GroupedPage, NearGroupingOptions } from '../../src/core/ports/near-grouping.ts';
+import type { GroupedPage, NearGroupingOptions } from '../../src/core/ports/near.ts';
 import { createFileNearGrouping } from '../../src/published/near-grouping/near-grouping.ts';
 import { groupedPage, groupsOf, nearGroupingContract } from '../contracts/near-grouping.contract.ts';
 import { createMemoryNearGrouping } from '../memory/near-grouping.ts';

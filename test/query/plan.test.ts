@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { SettlePolicy } from '../../src/core/domain/crawl/revisit/next-visit.ts';
-import { createFixedSchedule } from '../../src/core/domain/crawl/schedules/fixed.ts';
+import { createFixedSchedule } from '../../src/core/domain/crawl/schedules/nutch-schedules.ts';
 import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../src/core/ports/crawl-db.ts';

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CrawlProgress, RoundSummary } from '../../src/crawler/index.ts';
-import { announceRun, runPath } from '../../src/remote/run-status/announce.ts';
-import { askRun, followRun } from '../../src/remote/run-status/follow.ts';
+import { announceRun, askRun, followRun, runPath } from '../../src/remote/run-status/announce.ts';
 import type { RunStatus } from '../../src/remote/run-status/run-status.ts';
 import { topLines } from '../../src/remote/run-status/run-text.ts';
 

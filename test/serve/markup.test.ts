@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { barTable } from '../../src/serve/charts/bar-chart.ts';
+import { barTable } from '../../src/serve/charts/bars.ts';
 import { lineChart } from '../../src/serve/charts/line-chart.ts';
-import { urlLink } from '../../src/serve/html-table.ts';
-import { linesOf, markup } from '../../src/serve/markup.ts';
+import { linesOf, markup, urlLink } from '../../src/serve/markup.ts';
 
 describe('markup', () => {
   it.each([

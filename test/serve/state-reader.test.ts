@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Crawler, DbStats } from '../../src/crawler/index.ts';
 import { createSnapshots } from '../../src/serve/snapshot.ts';
-import { createStateReader } from '../../src/serve/state-reader.ts';
+import { createStateReader } from '../../src/serve/state-access.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { axisLevels, axisTop } from '../../src/serve/charts/scale.ts';
+import { axisLevels, axisTop } from '../../src/serve/charts/column-chart.ts';
 import {
   axisLabels,
   bucketsOf,

@@ -1,5 +1,23 @@
-import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
-import type { SegmentStore } from '../../core/ports/segment-store.ts';
+// care/reparse/: stored pages parsed anew, and what differs brought to the records that are there.
+
+import { CrawlError } from '../../core/domain/errors.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
+import { decodeParsed } from '../../core/plugin-host/parsing/encode-parsed.ts';
+import type { PageToParse } from '../../core/ports/page-parser.ts';
+import type {
+  FetchItem,
+  ParsedRecord,
+  ParsedReplacement,
+  Segment,
+  SegmentStore,
+} from '../../core/ports/segment-store.ts';
+import {
+  hasStoredPage,
+  metadataOf,
+  type ParseDeps,
+  type StoredRecord,
+  storedPageToParse,
+} from '../../core/steps/fetch/parse.ts';
 import {
   applyReparsed,
   type ReparseDeps,
@@ -8,16 +26,122 @@ import {
 } from '../../core/steps/update/reparse-chunk.ts';
 import { isSame, outputDifferences } from '../../core/steps/update/reparse-differences.ts';
 import type { StoredPage } from '../../operations/state/stored-pages.ts';
-import type { NewOutput, PageAgain } from './parse-ahead.ts';
 import type { ReparseTally } from './reparse-summary.ts';
-import { SegmentOutput } from './segment-output.ts';
 
-export interface BatchDeps extends ReparseDeps {
+/** A stored page with its new parse output. */
+interface PageAgain {
+  readonly page: StoredPage;
+  readonly reading: NewOutput | UnreadablePage;
+}
+
+interface NewOutput {
+  readonly fresh: ParsedRecord;
+  /** Metadata that the parse filters were given. */
+  readonly given: FetchItem['metadata'];
+  /** As a segment stores it. */
+  readonly encoded: Uint8Array;
+}
+
+/** The stored response cannot be read. */
+export interface UnreadablePage {
+  readonly fault: CrawlError;
+}
+
+/** Pages that wait for the parser or are in it, at most. */
+const WINDOW = 32;
+
+interface Metadata {
+  readonly segment: string;
+  readonly byIndex: ReadonlyMap<number, FetchItem['metadata']>;
+}
+
+type Begun = Promise<PageAgain | { readonly error: unknown }>;
+
+/** Parses pages in their order, several at a time. Pages without a stored response are passed over. */
+export async function* parseAhead(deps: ParseDeps, pages: AsyncIterable<StoredPage>): AsyncGenerator<PageAgain> {
+  const queue: Begun[] = [];
+  // As at the first parse: what a filter is given decides what it finds.
+  let metadata: Metadata = { segment: '', byIndex: new Map() };
+  for await (const page of pages) {
+    const { segment, fetched } = page;
+    const { id } = segment.info;
+    if (!hasStoredPage(fetched)) continue;
+    if (metadata.segment !== id) metadata = { segment: id, byIndex: await metadataOf(segment) };
+    const request = await readStored(deps, segment, fetched, metadata.byIndex.get(fetched.index) ?? {});
+    queue.push(parsing(deps, page, request));
+    if (queue.length >= WINDOW) yield await taken(queue);
+  }
+  while (queue.length > 0) yield await taken(queue);
+}
+
+async function taken(queue: Begun[]): Promise<PageAgain> {
+  const result = await (queue.shift() as Begun);
+  if ('error' in result) throw result.error;
+  return result;
+}
+
+/** A stored page as the parser takes it, or why it cannot be read. */
+export async function readStored(
+  deps: Pick<ParseDeps, 'undoContentCoding'>,
+  segment: Segment,
+  record: StoredRecord,
+  metadata: FetchItem['metadata'],
+): Promise<PageToParse | UnreadablePage> {
+  try {
+    return await storedPageToParse(deps, segment, record, metadata);
+  } catch (error) {
+    if (error instanceof CrawlError && error.code === 'segment-corrupt') return { fault: error };
+    throw error;
+  }
+}
+
+/** Never rejects: the reader of the queue may have left it. */
+async function parsing({ parser }: ParseDeps, page: StoredPage, request: PageToParse | UnreadablePage): Begun {
+  if ('fault' in request) return { page, reading: request };
+  try {
+    const { encoded } = await parser.parse(request);
+    return { page, reading: { fresh: decodeParsed(encoded), given: request.metadata, encoded } };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** New parse output of one segment, which is opened to write when the first record comes. */
+class SegmentOutput {
+  readonly id: string;
+  readonly #segments: SegmentStore;
+  #open: { readonly segment: Segment; readonly replacement: ParsedReplacement } | null = null;
+
+  constructor(segments: SegmentStore, id: string) {
+    this.#segments = segments;
+    this.id = id;
+  }
+
+  async add(index: number, encoded: Uint8Array): Promise<void> {
+    if (this.#open === null) {
+      const segment = await this.#segments.open(this.id, 'write');
+      this.#open = { segment, replacement: segment.replaceParsed() };
+    }
+    await this.#open.replacement.add(index, encoded);
+  }
+
+  /** Puts the records in place. The records of the crawl db must be on disk: what they lack is found by this output. */
+  async commit(): Promise<void> {
+    await this.#open?.replacement.commit();
+  }
+
+  async close(): Promise<void> {
+    await this.#open?.segment.close();
+    this.#open = null;
+  }
+}
+
+interface BatchDeps extends ReparseDeps {
   readonly segments: SegmentStore;
   readonly tally: ReparseTally;
 }
 
-export interface BatchOptions extends ReparseOptions {
+interface BatchOptions extends ReparseOptions {
   /** Pages of a batch, at most. */
   readonly chunk: number;
   /** Whether new parse output is left out of the segments. */

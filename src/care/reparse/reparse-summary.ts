@@ -1,5 +1,5 @@
 import type { ParseOutcome } from '../../core/domain/crawl/states/outcome.ts';
-import { addFailure, type FailureKind, sumOfFailures } from '../../core/steps/counters/failures.ts';
+import { addFailure, type FailureKind, sumOfFailures } from '../../core/steps/counters/round-counts.ts';
 import type { AppliedReparse } from '../../core/steps/update/reparse-chunk.ts';
 import type { PageDifference } from '../../core/steps/update/reparse-differences.ts';
 

@@ -4,13 +4,13 @@ import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { broughtBack, type ClockShift, datumBroughtBack } from '../../core/domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut, HostFacts } from '../../core/ports/crawl-db.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
-import { openOwnDb } from '../../operations/state/open-own-db.ts';
+import { openOwnDb } from '../../operations/state/open-store.ts';
 import { requireOwnState } from '../../operations/state/state-folder.ts';
 import { CLOCK_SLACK_MS, newestStamp } from '../../operations/state/times-ahead.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { retimeFeed } from '../../store/leveldb/db-care.ts';
-import type { StateCareOptions } from './care-summaries.ts';
 import { careDir } from './state-care.ts';
+import type { StateCareOptions } from './verify-part.ts';
 
 export interface ClockRepairSummary {
   /** How far the newest time was ahead of the clock, ms; 0: nothing was. */

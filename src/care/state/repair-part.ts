@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { CrawlDb, Report, SegmentRow } from '../../core/ports/crawl-db.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
-import { recover } from '../../operations/state/recover.ts';
+import { recover } from '../../operations/state/open-store.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import type { LostPage } from '../../store/files/care/salvage-segment.ts';
 import { repairSegments } from '../../store/files/care/segment-care.ts';
 import type { RepairedDb } from '../../store/leveldb/db-care.ts';
-import type { RepairSummary, StateCareOptions } from './care-summaries.ts';
+import type { RepairSummary, StateCareOptions } from './verify-part.ts';
 
 const WINDOW = 1_000;
 

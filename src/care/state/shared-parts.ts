@@ -3,7 +3,7 @@ import type { PartitionHold } from '../../cluster/partitions/partition-stores.ts
 import { requireSpread, sharedPartitions } from '../../cluster/partitions/shared-partitions.ts';
 import { openStoreOf } from '../../cluster/workers/open-shared-db.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
-import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
+import { nearPlan } from '../../operations/loop/step-settings.ts';
 import { readClusterMark } from '../../operations/state/cluster-mark.ts';
 import { configuredFilter } from '../../operations/state/seen-urls.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
@@ -14,8 +14,8 @@ import { repairRows } from '../../store/rows/care/repair-rows.ts';
 import { checkFormat, hasFormat, migrate } from '../../store/rows/format.ts';
 import { openCrawlDbOn } from '../../store/rows/open-crawl-db.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
-import type { StateCareOptions } from './care-summaries.ts';
 import type { CaredPart, RepairableDb } from './repair-part.ts';
+import type { StateCareOptions } from './verify-part.ts';
 
 /** The partitions of a shared crawl, each of which is held from its first repair until `use` ends. */
 export async function withSharedParts<Value>(

@@ -5,9 +5,16 @@ import { onSnapshot } from '../../operations/state/state-copy.ts';
 import { requireCrawl, requireOwnState } from '../../operations/state/state-folder.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { repairDb } from '../../store/leveldb/db-care.ts';
-import type { RepairSummary, StateCareOptions, VerifySummary } from './care-summaries.ts';
 import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
-import { Findings, type VerifiedPart, verifyPart, withDb } from './verify-part.ts';
+import {
+  Findings,
+  type RepairSummary,
+  type StateCareOptions,
+  type VerifiedPart,
+  type VerifySummary,
+  verifyPart,
+  withDb,
+} from './verify-part.ts';
 
 /**
  * Checks crawl db and segments against their invariants, one part of the crawl after the other. Nothing is opened to

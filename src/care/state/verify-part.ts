@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyObjectSegments } from '../../cluster/object-segments/verify-objects.ts';
+import type { Config } from '../../core/config/schema.ts';
 import type { Finding, FindingKind } from '../../core/domain/findings.ts';
 import { digestUrls } from '../../core/domain/url/hash/url-digest.ts';
+import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb, Report, RowCounts } from '../../core/ports/crawl-db.ts';
+import type { Log } from '../../core/ports/log.ts';
 import type { SeenFilter } from '../../core/ports/seen-filter.ts';
 import type { SegmentInfo } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
-import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
+import { nearPlan } from '../../operations/loop/step-settings.ts';
 import { wholeOf } from '../../operations/state/cluster-mark.ts';
-import { openOwnDb } from '../../operations/state/open-own-db.ts';
+import { openOwnDb } from '../../operations/state/open-store.ts';
 import { checkOwner, segmentsPlace } from '../../operations/state/segments-mark.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { isMarkless, verifySegments } from '../../store/files/care/segment-care.ts';
 import { verifyDb } from '../../store/leveldb/db-care.ts';
-import type { StateCareOptions } from './care-summaries.ts';
 
 /**
  * A crawl db and its segments: those of a state directory, or of a partition, and the folder that holds the rows as
@@ -143,4 +145,42 @@ export class Findings {
   get isEmpty(): boolean {
     return this.shown.length === 0;
   }
+}
+
+export interface StateCareOptions {
+  readonly config: Config;
+  /** State directory; it must exist. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Also check every stored response against its digest. */
+  readonly deep?: boolean;
+  readonly onWork?: OnWork;
+}
+
+export interface VerifySummary {
+  readonly sound: boolean;
+  /** `null` when the crawl db cannot be read. */
+  readonly rows: RowCounts | null;
+  readonly segments: number;
+  readonly byKind: Readonly<Partial<Record<FindingKind, number>>>;
+  /** The first of each kind. */
+  readonly findings: readonly Finding[];
+}
+
+export interface RepairSummary {
+  readonly found: Readonly<Partial<Record<FindingKind, number>>>;
+  /** Records in the crawl db; `null` when there is no crawl db. */
+  readonly records: number | null;
+  readonly quarantinedRows: number;
+  readonly leasesEnded: number;
+  /** Whether LevelDB had to rebuild its own files. */
+  readonly rebuilt: boolean;
+  readonly segments: readonly { readonly id: string; readonly pagesLost: number | null }[];
+  /** Pages whose stored response was lost, and that are due, to be fetched whole. */
+  readonly pagesDue: number;
+  /** Folder with copies of all that was taken out; exists only when something was. */
+  readonly quarantine: string;
+  /** Result of a verification afterwards. */
+  readonly left: VerifySummary;
 }

@@ -1,6 +1,9 @@
+// care/transfer/: crawl dbs as lines of JSON, merged and cut into shares.
+
 import type { ChangeRow } from '../../core/domain/crawl/change/change-feed.ts';
 import { dueFacts } from '../../core/domain/crawl/revisit/next-visit.ts';
-import { mergeDatum } from '../../core/domain/crawl/states/merge-datum.ts';
+import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
+import { revived } from '../../core/domain/crawl/states/settle.ts';
 import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
@@ -16,8 +19,15 @@ import {
 } from '../../core/ports/crawl-db.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { counted } from '../../core/steps/work-meter.ts';
-import { DUMP_VERSION, type DumpCounts, type DumpLine, parseDumpLine } from './dump-lines.ts';
-import { type ForwardingLine, isForwarding, restoring } from './forwarding-lines.ts';
+import {
+  DUMP_VERSION,
+  type DumpCounts,
+  type DumpLine,
+  type ForwardingLine,
+  isForwarding,
+  parseDumpLine,
+  restoring,
+} from './dump-lines.ts';
 
 /** The whole crawl db line by line. Each kind of line is a snapshot of its own, so no other process may write. */
 export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
@@ -283,4 +293,29 @@ export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<Du
 function isCanonical(url: string): boolean {
   const canonical = canonicalUrl(url);
   return 'url' in canonical && canonical.url === url;
+}
+
+/**
+ * Merges the records of one URL from two crawls. The later visited one wins; depth and referrer come from the shorter
+ * path. The operator's settings (seed, fixed interval, metadata) are merged, the later visited record winning.
+ */
+export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
+  if (mine.url !== theirs.url)
+    throw new TypeError(`records of one URL were expected, got ${mine.url} and ${theirs.url}`);
+  const [later, earlier] = (theirs.lastFetchAt ?? -1) > (mine.lastFetchAt ?? -1) ? [theirs, mine] : [mine, theirs];
+  const nearer = theirs.depth < mine.depth ? theirs : mine;
+  const merged: CrawlDatum = {
+    ...later,
+    discoveredAt: Math.min(mine.discoveredAt, theirs.discoveredAt),
+    depth: nearer.depth,
+    referrer: nearer.referrer,
+    seed: mine.seed || theirs.seed,
+    score: Math.max(mine.score, theirs.score),
+    fixedIntervalMs: later.fixedIntervalMs ?? earlier.fixedIntervalMs,
+    metadata: { ...earlier.metadata, ...later.metadata },
+  };
+  // A seed of one crawl may be an orphan in the other.
+  return merged.seed && merged.state === 'orphan'
+    ? revived(merged, later.lastFetchAt ?? later.discoveredAt, 'seed')
+    : merged;
 }

@@ -9,7 +9,7 @@ import { counted } from '../../core/steps/work-meter.ts';
 import { READ_KEY } from '../../operations/loop/sitemaps.ts';
 import { ImportSink } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
-import { LinkedElsewhere } from './partition-lines.ts';
+import { LinkedElsewhere } from './import-spread.ts';
 
 export interface DividedHalf {
   readonly records: number;

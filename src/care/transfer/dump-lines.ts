@@ -1,20 +1,27 @@
 import { z } from 'zod';
-import { MAX_RESTLESS } from '../../core/domain/crawl/change/block-memory.ts';
-import { MAX_CHURN } from '../../core/domain/crawl/change/change-belief.ts';
+import { MAX_CHARS, MAX_RESTLESS } from '../../core/domain/crawl/change/block-memory.ts';
+import { type ChangeBelief, MAX_CHURN } from '../../core/domain/crawl/change/change-belief.ts';
 import type { ChangeRow } from '../../core/domain/crawl/change/change-feed.ts';
-import { MAX_CHARS } from '../../core/domain/crawl/change/like-siblings.ts';
 import { CHANGE_KINDS } from '../../core/domain/crawl/change/page-change.ts';
+import type {
+  ForwardedLink,
+  InboxItem,
+  InboxRow,
+  OutboxRow,
+} from '../../core/domain/crawl/discovery/forwarded-link.ts';
+import { GROUPS } from '../../core/domain/crawl/hazard/expectation.ts';
+import { type HostClock, MAX_EPOCHS } from '../../core/domain/crawl/hazard/host-clock.ts';
+import { MAX_INPUTS, type RenderedCopy, type RenderTrials } from '../../core/domain/crawl/rendering/render-trials.ts';
 import { CRAWL_STATES, type CrawlDatum, DUE_CAUSES, VISIT_OUTCOMES } from '../../core/domain/crawl/states/datum.ts';
 import { LAST_LATENCY_STEP } from '../../core/domain/crawl/states/host-traffic.ts';
 import { TRUNCATIONS } from '../../core/domain/crawl/states/truncation.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
+import { PARTITIONS } from '../../core/domain/url/hash/partition.ts';
 import type { HostFacts, SegmentRow, StoredLinks } from '../../core/ports/crawl-db.ts';
+import type { ForwardingBatch, ForwardingMarks } from '../../core/ports/partitions/forwarding.ts';
 import { MAX_SIBLINGS } from '../../page/diff/block-prints.ts';
 import { isSketch } from '../../page/near/page-dimensions.ts';
-import { changeBelief, hostClock } from './belief-lines.ts';
-import { type ForwardingLine, forwardingSchemas } from './forwarding-lines.ts';
-import { renderedCopy, renderTrials } from './rendering-lines.ts';
 
 /**
  * Version of the lines below. A change that earlier versions cannot read raises it, and {@link parseDumpLine} then
@@ -96,6 +103,25 @@ const blocks = z.strictObject({
   isCalm: z.literal(true).exactOptional(),
 });
 
+const number = z.number();
+
+/** What the visits of a page have shown of its changes, as a dump holds it. */
+const changeBelief = z.strictObject({
+  changes: number,
+  watchedMs: number,
+  newUrls: number,
+  noise: number,
+  mostMs: number.nullable(),
+}) satisfies z.ZodType<ChangeBelief>;
+
+/** What a rendered copy was made from, as a dump holds it. */
+const renderedCopy = z.strictObject({
+  digest: z.string(),
+  inputs: z
+    .array(z.strictObject({ url: z.string(), etag: text, lastModified: text, digest: z.string() }))
+    .max(MAX_INPUTS),
+}) satisfies z.ZodType<RenderedCopy>;
+
 const record = z.strictObject({
   url: z.string(),
   state: z.enum(CRAWL_STATES),
@@ -142,6 +168,40 @@ const record = z.strictObject({
 }) satisfies z.ZodType<CrawlDatum>;
 
 const count = z.number().int().nonnegative();
+
+const amount = z.number().nonnegative();
+
+const level = z.strictObject({ changes: amount, watchedMs: amount, observedMs: amount, at: time.nullable() });
+
+const group = z
+  .number()
+  .int()
+  .min(0)
+  .max(GROUPS - 1);
+
+/** How the pages of a host were seen to change, as a dump holds it. */
+const hostClock = z.strictObject({
+  level,
+  groups: z.array(z.strictObject({ number: group, level, pages: z.number().int().nonnegative(), lookedAt: time })),
+  epochs: z
+    .array(
+      z.strictObject({
+        from: time,
+        to: time,
+        found: z.array(z.strictObject({ group, observed: amount, expected: amount, visits: amount })),
+      }),
+    )
+    .max(MAX_EPOCHS),
+}) satisfies z.ZodType<HostClock>;
+
+/** What rendering has shown of a host, as a dump holds it. */
+const renderTrials = z.strictObject({
+  pattern: z.string(),
+  renders: count,
+  gains: count,
+  misses: count,
+  at: z.number().finite(),
+}) satisfies z.ZodType<RenderTrials>;
 
 const facts = z.strictObject({
   audits: z.number(),
@@ -214,6 +274,41 @@ const change = z.strictObject({
   contentType: z.string().exactOptional(),
 }) satisfies z.ZodType<ChangeRow>;
 
+const forwarded = z.strictObject({
+  url: z.string(),
+  from: z.string(),
+  depth: count,
+  at: z.number().finite(),
+  score: z.number(),
+  plainScore: z.number(),
+  noise: z.string().nullable(),
+  redirects: count,
+  layers: count.nullable(),
+}) satisfies z.ZodType<ForwardedLink>;
+
+const sender = z.string().regex(/^[\w-]+$/);
+
+const item = z.union([
+  z.strictObject({ links: z.array(forwarded) }),
+  z.strictObject({ seeds: z.array(z.string()) }),
+  z.strictObject({ seedHosts: z.array(z.string()) }),
+  z.strictObject({ order: z.strictObject({ command: z.string(), args: z.array(z.unknown()) }) }),
+]) satisfies z.ZodType<InboxItem>;
+
+const forwardingSchemas = [
+  z.strictObject({
+    outbox: z.strictObject({ to: count.max(PARTITIONS - 1), number: count.positive(), links: z.array(forwarded) }),
+  }),
+  z.strictObject({ inbox: z.strictObject({ from: sender, number: count, item }) }),
+  z.strictObject({ waiting: forwarded }),
+  z.strictObject({
+    forwarding: z.strictObject({
+      lastSent: count,
+      received: z.array(z.strictObject({ from: sender, through: count })),
+    }),
+  }),
+] as const;
+
 const line = z.union([
   z.strictObject({ record }),
   z.strictObject({ links: z.strictObject({ url: z.string(), targets: z.array(z.string()) }) }),
@@ -268,4 +363,28 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   if (read.success) return value as DumpLine;
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Lines of links from and to other partitions. */
+export type ForwardingLine =
+  | { readonly outbox: OutboxRow }
+  | { readonly inbox: InboxRow }
+  /** A link of another partition that waits for the share of its family. */
+  | { readonly waiting: ForwardedLink }
+  | { readonly forwarding: ForwardingMarks };
+
+export const isForwarding = (line: object): line is ForwardingLine =>
+  'outbox' in line || 'inbox' in line || 'waiting' in line || 'forwarding' in line;
+
+/** The part of a batch that writes the lines as they were. */
+export function restoring(lines: readonly ForwardingLine[]): ForwardingBatch {
+  const marks = lines.flatMap((line) => ('forwarding' in line ? [line.forwarding] : []))[0];
+  return {
+    wait: lines.flatMap((line) => ('waiting' in line ? [line.waiting] : [])),
+    restore: {
+      outbox: lines.flatMap((line) => ('outbox' in line ? [line.outbox] : [])),
+      inbox: lines.flatMap((line) => ('inbox' in line ? [line.inbox] : [])),
+      ...(marks !== undefined && { marks }),
+    },
+  };
 }

@@ -6,15 +6,15 @@ import {
   newDatum,
 } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { parseJavaDate } from '../../core/domain/java-date.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
+import { readDump } from './db-transfer.ts';
 import type { DumpLine } from './dump-lines.ts';
 
 /** First line of `readdb -dump -format csv`, and of each of its parts. */
 const CSV_HEAD = /^Url,Status code,Status name,/;
 
 /** Whether a first line is of `nutch readdb CRAWLDB -dump OUT -format json` or `csv` (Apache Nutch 1.x). */
-export const isNutchDump = (line: string): boolean => CSV_HEAD.test(line) || /^\{"url":/.test(line);
+const isNutchDump = (line: string): boolean => CSV_HEAD.test(line) || /^\{"url":/.test(line);
 
 /** A line with a URL that cannot be crawled here. */
 export interface SkippedLine {
@@ -23,7 +23,7 @@ export interface SkippedLine {
   readonly reason: string;
 }
 
-export interface NutchDumpOptions {
+interface NutchDumpOptions {
   /** Ms since the epoch. */
   readonly now: number;
   readonly onSkipped: (skipped: SkippedLine) => void;
@@ -33,7 +33,7 @@ export interface NutchDumpOptions {
  * The records of a Nutch crawl db, from its dump as JSON or CSV. Rejects with `usage-invalid`, naming the line and what
  * was expected; URLs that cannot be crawled are skipped.
  */
-export async function* readNutchDump(
+async function* readNutchDump(
   lines: AsyncIterable<string>,
   { now, onSkipped }: NutchDumpOptions,
 ): AsyncGenerator<DumpLine> {
@@ -174,4 +174,64 @@ function metadataOf({ metadata, signature }: Row) {
     target: 'url' in moved ? moved.url : null,
     metadata: own,
   };
+}
+
+/** Lines of an export of incrawl, or of a dump of Nutch, as the first line tells. */
+export async function* readAnyDump(lines: AsyncIterable<string>, options: NutchDumpOptions): AsyncGenerator<DumpLine> {
+  const source = lines[Symbol.asyncIterator]();
+  const first = await source.next();
+  async function* all(): AsyncGenerator<string> {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => source };
+  }
+  try {
+    yield* !first.done && isNutchDump(first.value) ? readNutchDump(all(), options) : readDump(all());
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** Hours ahead of UTC, for names of one offset alone. CST is Chicago and Shanghai, PST Los Angeles and Manila. */
+const ZONES: ReadonlyMap<string, number> = new Map([
+  ['UTC', 0],
+  ['GMT', 0],
+  ['Z', 0],
+  ['WEST', 1],
+  ['CET', 1],
+  ['CEST', 2],
+  ['EET', 2],
+  ['EEST', 3],
+  ['MSK', 3],
+  ['JST', 9],
+  ['KST', 9],
+  ['EST', -5],
+  ['EDT', -4],
+  ['CDT', -5],
+  ['MST', -7],
+  ['MDT', -6],
+  ['PDT', -7],
+]);
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const DATE = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d{2}) (\d{2}):(\d{2}):(\d{2}) (\S+) (\d{4,})$/;
+const OFFSET = /^GMT([+-])(\d{1,2}):(\d{2})$/;
+
+/**
+ * A time as `java.util.Date.toString` writes it (`Sun Jan 03 12:59:33 UTC 2027`), ms since the epoch; `null` for any
+ * other text, and for a zone whose name has several offsets.
+ */
+export function parseJavaDate(text: string): number | null {
+  const [whole, name = '', day, hour, minute, second, zone = '', year] = DATE.exec(text) ?? [];
+  const [month, offset] = [MONTHS.indexOf(name), offsetMinutes(zone)];
+  if (whole === undefined || month < 0 || offset === null) return null;
+  const at = Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second));
+  return at - offset * 60_000;
+}
+
+function offsetMinutes(zone: string): number | null {
+  const [whole, sign, hours, minutes] = OFFSET.exec(zone) ?? [];
+  if (whole !== undefined) return (sign === '-' ? -1 : 1) * (60 * Number(hours) + Number(minutes));
+  const ahead = ZONES.get(zone);
+  return ahead === undefined ? null : 60 * ahead;
 }

@@ -23,7 +23,7 @@ import { bitsOf, MOST_BITS, MOST_PARTITIONS } from '../../core/domain/url/hash/p
 import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
-import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
+import { nearPlan } from '../../operations/loop/step-settings.ts';
 import { newCrawlDbId } from '../../operations/state/cluster-mark.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
 import { systemClock } from '../../operations/system/clock.ts';

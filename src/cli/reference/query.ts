@@ -1,7 +1,6 @@
-import { CHANGE_FIELDS } from '../../core/domain/query/change-fields.ts';
 import { LITERAL_EXAMPLES } from '../../core/domain/query/expression.ts';
 import { CONTENT_FIELDS, type FieldType, METADATA_PREFIX, QUERY_FIELDS } from '../../core/domain/query/fields.ts';
-import { HOST_FIELDS } from '../../core/domain/query/host-fields.ts';
+import { CHANGE_FIELDS, HOST_FIELDS } from '../../core/domain/query/hosts-and-changes.ts';
 import type { ReferencePage } from './page.ts';
 
 const OPERATORS: readonly (readonly [string, string])[] = [

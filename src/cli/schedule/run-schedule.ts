@@ -7,7 +7,7 @@ import type { Health, HealthFile, RunReport } from '../../remote/schedule/health
 import { SET_BACK_MS } from '../../remote/schedule/sleep-until.ts';
 import { EXIT, exitCodeOf, exitCodeOfCrawl } from '../../render/exit.ts';
 import type { Log } from '../../render/log.ts';
-import { failedStep } from '../../render/text/failures-text.ts';
+import { failedStep } from '../../render/text/seeds-text.ts';
 
 /** The start times of runs. Pure. */
 export interface Timetable {

@@ -4,7 +4,7 @@ import { type CrawlDbCounters, SITEMAP_LINKS_KEY, type Spread, type StateCounts 
 import { LEVEL_KEY, mergedLevel, shareOfLevel } from '../../core/steps/facts/expected-changes.ts';
 import { WRITTEN_KEY } from '../../core/steps/facts/touched-urls.ts';
 import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
-import { FAMILIES_PRINT_KEY } from '../../core/steps/update/link-families.ts';
+import { FAMILIES_PRINT_KEY } from '../../core/steps/update/link-treatment.ts';
 import { READ_KEY } from '../../operations/loop/sitemaps.ts';
 import { SEEN_STATS_KEY } from '../../operations/state/seen-urls.ts';
 

@@ -1,10 +1,10 @@
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
-import type { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
+import type { DepthCache } from '../../core/domain/url/cache/weighted-urls.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { hostTurnFacts, openHostTurns } from '../../core/steps/facts/host-rest.ts';
-import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { takeOverRests } from '../../operations/loop/host-rests.ts';
+import { nearPlan } from '../../operations/loop/step-settings.ts';
 import { storeOn } from '../../operations/state/open-store.ts';
 import { type CacheOf, configuredFilter } from '../../operations/state/seen-urls.ts';
 import { openCrawlDbOn } from '../../store/rows/open-crawl-db.ts';

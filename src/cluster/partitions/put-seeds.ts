@@ -3,7 +3,7 @@ import { parseSeedLine } from '../../core/domain/crawl/discovery/seed.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
-import { requireContact } from '../../operations/loop/contact-requirement.ts';
+import { requireContact } from '../../operations/loop/step-settings.ts';
 import type { PartitionStores } from './partition-stores.ts';
 import { senderKnowing } from './pass-on.ts';
 

@@ -20,7 +20,7 @@ import type {
   Spread,
   StoredLinks,
 } from '../../core/ports/crawl-db.ts';
-import type { FingerprintTables } from '../../core/ports/fingerprint-tables.ts';
+import type { FingerprintTables } from '../../core/ports/near.ts';
 import type { Forwarding } from '../../core/ports/partitions/forwarding.ts';
 import { mergeSorted } from '../../store/files/sorting/external-sort.ts';
 import { joinedByDomain, joinedFamilies } from './joined-families.ts';

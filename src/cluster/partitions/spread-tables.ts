@@ -1,6 +1,6 @@
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { PartitionBy } from '../../core/domain/url/hash/partition.ts';
-import type { FingerprintTables, NearAnswer } from '../../core/ports/fingerprint-tables.ts';
+import type { FingerprintTables, NearAnswer } from '../../core/ports/near.ts';
 
 /**
  * The tables of signatures of all partitions as one. Where the pages of the scope are in one partition, as those of a

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { LoadPackage } from '../../core/packages/load-package.ts';
+import type { LoadPackage } from '../../core/packages/find-package.ts';
 import { openPool, type PgOptions, type PgPool, type PgPoolClient, type PgQuery, type PgResult } from './pg.ts';
 import { isAway, isSpent, isStarting, postgresError } from './postgres-errors.ts';
 

@@ -1,4 +1,4 @@
-import { type LoadPackage, loadPackage } from '../../core/packages/load-package.ts';
+import { type LoadPackage, loadPackage } from '../../core/packages/find-package.ts';
 
 /** The part of node-postgres in use, declared here since the package is optional: incrawl is built without it. */
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LoadPackage } from '../../core/packages/load-package.ts';
+import type { LoadPackage } from '../../core/packages/find-package.ts';
 import type { ServerStore } from '../ports/shared-store.ts';
 import { byteaArray } from './bytea-array.ts';
 import { Database } from './database.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LoadPackage } from '../../core/packages/load-package.ts';
+import type { LoadPackage } from '../../core/packages/find-package.ts';
 import { type TakenTurn, TURN_ATTEMPTS, TURN_PAUSES_MS, type TurnResult, type Turns } from '../ports/turns.ts';
 import type { WorkerReport } from '../ports/workers.ts';
 import type { Database } from './database.ts';

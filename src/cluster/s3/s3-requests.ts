@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request as send } from 'undici';
-import { retryAfterMs, retryPauseMs } from '../../core/domain/delivery/retry-pause.ts';
+import { retryAfterMs, retryPauseMs } from '../../core/domain/delivery/delivery-terms.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { type Clock, elapsedOf } from '../../core/ports/clock.ts';
 import type { FilePart, ObjectContent } from '../../core/ports/objects/object-store.ts';

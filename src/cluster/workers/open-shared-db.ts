@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Log } from '../../core/ports/log.ts';
-import { nearPlan } from '../../operations/dedup/dedup-settings.ts';
+import { nearPlan } from '../../operations/loop/step-settings.ts';
 import {
   type ClusterMark,
   isOfAnotherFolder,

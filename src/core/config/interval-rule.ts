@@ -1,5 +1,5 @@
 import type { IntervalRule } from '../domain/crawl/revisit/next-visit.ts';
-import { typedDomain, typedHost } from '../domain/url/canonical/typed-url.ts';
+import { typedDomain, typedHost } from '../domain/url/canonical/host-pattern.ts';
 import { DURATION_EXAMPLES, parseDuration } from './units.ts';
 
 /** An entry of `schedule.bounds`, such as `news.example.org 10m..1d`. Throws an `Error` that says what was expected. */

@@ -1,4 +1,4 @@
-import { ownText } from '../../page/own-text.ts';
+import { ownText } from '../../page/text/cut-text.ts';
 import {
   type InjectMode,
   NO_SETTINGS,

@@ -1,9 +1,14 @@
 import { type Rejections, sumOfRejections } from '../domain/crawl/discovery/link-rules.ts';
 import { loginsMet } from '../domain/crawl/states/outcome.ts';
 import type { TouchSummary } from './bring-forward.ts';
-import { type FailureKind, sumOfFailures } from './counters/failures.ts';
-import { type LayerSummary, sumOfLayers } from './counters/layers.ts';
-import { type RoundHosts, sumOfHosts } from './counters/round-hosts.ts';
+import {
+  type FailureKind,
+  type LayerSummary,
+  type RoundHosts,
+  sumOfFailures,
+  sumOfHosts,
+  sumOfLayers,
+} from './counters/round-counts.ts';
 import type {
   FetchSummary,
   NextDue,

@@ -1,9 +1,7 @@
 /** Summaries of the steps, as they appear under `--json` (a fixed contract). */
 
 import type { Rejections } from '../domain/crawl/discovery/link-rules.ts';
-import type { FailureKind } from './counters/failures.ts';
-import type { LayerSummary } from './counters/layers.ts';
-import type { RoundHosts } from './counters/round-hosts.ts';
+import type { FailureKind, LayerSummary, RoundHosts } from './counters/round-counts.ts';
 
 /** Counters of the reasons for which generate skips a due URL. */
 export interface GenerateRejections {

@@ -8,9 +8,9 @@ import {
 } from '../../core/domain/crawl/change/change-feed.ts';
 import type { ChangeKind, PageChange } from '../../core/domain/crawl/change/page-change.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { CHANGE_FIELDS } from '../../core/domain/query/change-fields.ts';
+import { matcherOf } from '../../core/domain/query/expression.ts';
 import type { QueryEnvironment } from '../../core/domain/query/fields.ts';
-import { matcherOf } from '../../core/domain/query/match.ts';
+import { CHANGE_FIELDS } from '../../core/domain/query/hosts-and-changes.ts';
 import { parseExpressionOver } from '../../core/domain/query/parse.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';

@@ -6,8 +6,8 @@ import {
   numberOf,
   vectorOf,
 } from '../../core/domain/crawl/change/change-feed.ts';
-import { retryPauseMs } from '../../core/domain/delivery/retry-pause.ts';
-import type { Webhook, WebhookCursor } from '../../core/ports/webhook.ts';
+import { retryPauseMs } from '../../core/domain/delivery/delivery-terms.ts';
+import type { Webhook, WebhookCursor } from '../../core/ports/change-feed.ts';
 
 export interface DeliveryDeps {
   readonly webhook: Webhook;

@@ -1,14 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packageVersion } from '../../core/config/package-version.ts';
 import { cursorText, type FeedCursor, isBehind, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
+import {
+  type Hmac,
+  retryAfterMs,
+  type WebhookSender,
+  webhookHeaders,
+} from '../../core/domain/delivery/delivery-terms.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
+import type { Delivery, Webhook, WebhookCursor, WebhookCursors } from '../../core/ports/change-feed.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { WebhookCursor, WebhookCursors } from '../../core/ports/webhook.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { fileError, replaceFile } from '../../store/files/durable-file.ts';
-import { createWebhook } from '../webhook/webhook.ts';
 import {
   type ChangeReaderOptions,
   type ChangeWindow,
@@ -230,3 +235,55 @@ const isCursor = (value: unknown): value is FeedCursor =>
 
 /** A random, unique name for this crawl. */
 const newSource = (): string => randomBytes(6).toString('hex');
+
+interface WebhookOptions extends WebhookSender {
+  readonly url: string;
+  /** For one attempt, ms. */
+  readonly timeoutMs: number;
+}
+
+const hmac: Hmac = (key, text) => createHmac('sha256', key).update(text).digest('base64');
+
+/**
+ * Sends messages by POST, signed where there is a secret. Redirects are not followed: a body that was meant for one
+ * address goes to no other.
+ */
+export function createWebhook({ url, timeoutMs, ...sender }: WebhookOptions): Webhook {
+  return {
+    async deliver(message, signal) {
+      const headers = webhookHeaders(message, sender, hmac);
+      // `AbortSignal.any` holds its sources weakly: a limit without another reference is lost with the next garbage
+      // collection.
+      const limit = AbortSignal.timeout(timeoutMs);
+      try {
+        const answer = await fetch(url, {
+          method: 'POST',
+          headers,
+          body: message.body,
+          redirect: 'manual',
+          signal: AbortSignal.any([signal, limit]),
+        });
+        // Only the status is used, and the body may be endless.
+        await answer.body?.cancel();
+        return outcomeOf(answer, message.at);
+      } catch (error) {
+        const reason = limit.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(error);
+        return { isTaken: false, status: null, reason, retryAfterMs: null, isFinal: false };
+      }
+    },
+  };
+}
+
+function outcomeOf(answer: Response, now: number): Delivery {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { isTaken: true, status };
+  const reason = status >= 300 && status < 400 ? `status ${status}: redirects are not followed` : `status ${status}`;
+  const askedMs = retryAfterMs(answer.headers.get('retry-after'), now);
+  return { isTaken: false, status, reason, retryAfterMs: askedMs, isFinal: status === 410 };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? error.cause.message : '';
+  return cause === '' ? error.message : `${error.message}: ${cause}`;
+}

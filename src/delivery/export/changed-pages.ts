@@ -3,7 +3,7 @@
 import { type FeedCursor, isChangedSince, numberOf } from '../../core/domain/crawl/change/change-feed.ts';
 import { leadsTo } from '../../core/domain/crawl/change/page-change.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
-import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
 import type { RemovedPage } from '../../core/plugin-host/api/exporter-api.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 

@@ -8,7 +8,7 @@ import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
 import { feedView } from '../changes/changes.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
-import { createContentReader } from './page-content.ts';
+import { createContentReader } from './export-target.ts';
 
 const PREFIX = 'exporter-';
 

@@ -1,8 +1,8 @@
 import { cursorText, type FeedPart, vectorOf } from '../../core/domain/crawl/change/change-feed.ts';
 import type { CrawlDatum, CrawlState } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
+import { impliedBy, matcherOf } from '../../core/domain/query/expression.ts';
 import type { QueryField } from '../../core/domain/query/fields.ts';
-import { impliedBy, matcherOf } from '../../core/domain/query/match.ts';
 import { parsePageExpression } from '../../core/domain/query/parse.ts';
 import { isoTimeOrNull } from '../../core/domain/time.ts';
 import type { CrawlIdentity, ExportDocument, Exporter, ExportSink } from '../../core/plugin-host/api/exporter-api.ts';
@@ -17,8 +17,7 @@ import { type StoredPage, storedPages } from '../../operations/state/stored-page
 import { domainOf } from '../../operations/system/domain-of.ts';
 import { endOf, type FeedView } from '../changes/changes.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
-import { hasContent, openTarget } from './export-target.ts';
-import type { ContentReader } from './page-content.ts';
+import { type ContentReader, hasContent, openTarget } from './export-target.ts';
 
 /** Which pages are exported; conditions narrow each other down. */
 interface SelectionQuery {

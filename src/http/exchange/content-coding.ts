@@ -1,3 +1,5 @@
+// http/exchange/: one request and its response, by got.
+
 import zlib from 'node:zlib';
 import { CrawlError } from '../../core/domain/errors.ts';
 

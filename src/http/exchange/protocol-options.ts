@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../core/ports/fetch-protocol.ts';
+import type { TlsFiles } from '../guard/guarded-socket.ts';
 import { forwardingFields, type ProxyServer } from '../guard/proxied-socket.ts';
-import type { TlsFiles } from '../guard/tls-files.ts';
 import { ACCEPTED_CODINGS } from './content-coding.ts';
 
 /** Pauses before another attempt, ms: the first, and the longest. */
@@ -111,4 +111,18 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     proxy: options.proxy,
     forwarding: options.proxy === undefined ? null : forwardingFields(options.proxy),
   };
+}
+
+/** A URL without credentials and fragment, neither of which is sent. Throws `CrawlError('url-invalid')`. */
+export function bareUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new CrawlError('url-invalid', `"${text}" is not an absolute URL`);
+  }
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  if (url.href.includes('#')) url.hash = '';
+  return url;
 }

@@ -4,8 +4,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { type AddressGuard, createAddressGuard } from './address-guard.ts';
-import type { SocketMaker, SocketTarget } from './guarded-socket.ts';
-import type { TlsFiles } from './tls-files.ts';
+import type { SocketMaker, SocketTarget, TlsFiles } from './guarded-socket.ts';
 
 export interface ConnectionPoolOptions {
   /** Exceptions of the address guard: host names, `host:port`, IP addresses, CIDR ranges. */

@@ -1,7 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { type AddressGuard, BLOCKED } from './address-guard.ts';
-import type { TlsFiles } from './tls-files.ts';
-import { type Alpn, createTlsSessions, HTTP1 } from './tls-sessions.ts';
 
 export interface SocketTarget {
   readonly isSecure: boolean;
@@ -86,4 +85,61 @@ export function createSocketMaker(
 function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: number): Error {
   const text = `${phase} of ${hostname}:${port} not done after ${timeoutMs} ms`;
   return Object.assign(new Error(text), { code: 'ETIMEDOUT', event: phase });
+}
+
+/** TLS sessions kept for resumption, which saves most of a handshake; `https.Agent` keeps as many. */
+const MAX_SESSIONS = 100;
+
+interface TlsSessions {
+  /** Begins the handshake with a host over a connection to it. */
+  connect(socket: Socket, target: { readonly hostname: string; readonly port: number }): Socket;
+}
+
+/** Versions of HTTP that are offered, by their names in TLS (RFC 7301). */
+export type Alpn = readonly ('h2' | 'http/1.1')[];
+
+export const HTTP1: Alpn = ['http/1.1'];
+
+export function createTlsSessions({ ca, ...own }: TlsFiles, alpn: Alpn = HTTP1): TlsSessions {
+  const sessions = new Map<string, Buffer>();
+  const keep = (key: string, session: Buffer): void => {
+    sessions.delete(key);
+    sessions.set(key, session);
+    for (const oldest of sessions.keys()) {
+      if (sessions.size <= MAX_SESSIONS) break;
+      sessions.delete(oldest);
+    }
+  };
+  return {
+    connect(socket, { hostname, port }) {
+      const key = `${hostname}:${port}`;
+      const session = sessions.get(key);
+      const tls = connectTls({
+        socket,
+        ...own,
+        ...(ca !== undefined && { ca: [...ca] }),
+        host: hostname,
+        ALPNProtocols: [...alpn],
+        // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.
+        servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
+        ...(session === undefined ? {} : { session }),
+      });
+      tls.on('session', (fresh: Buffer) => keep(key, fresh));
+      const forget = (): void => {
+        sessions.delete(key);
+      };
+      tls.once('error', forget);
+      tls.once('secureConnect', () => tls.off('error', forget));
+      return tls;
+    },
+  };
+}
+
+/** Certificates as `node:tls` takes them, in PEM. */
+export interface TlsFiles {
+  /** The authorities that are trusted, all of them; absent: those of the system. */
+  readonly ca?: readonly string[];
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
 }

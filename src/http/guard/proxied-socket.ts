@@ -5,9 +5,14 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { isOutOfFiles } from '../../core/domain/system-limit.ts';
 import { isUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { AddressGuard } from './address-guard.ts';
-import type { SocketMaker, SocketTarget } from './guarded-socket.ts';
-import type { TlsFiles } from './tls-files.ts';
-import { type Alpn, createTlsSessions, HTTP1 } from './tls-sessions.ts';
+import {
+  type Alpn,
+  createTlsSessions,
+  HTTP1,
+  type SocketMaker,
+  type SocketTarget,
+  type TlsFiles,
+} from './guarded-socket.ts';
 
 /** A proxy that the operator named. Its own address is not judged by the guard. */
 export interface ProxyServer {

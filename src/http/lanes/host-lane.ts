@@ -1,9 +1,10 @@
 // http/lanes/: the queue of each host: one request at a time, with a delay in between.
 
 import PQueue from 'p-queue';
-import { type HostTurn, nextStartAt, quietUntil } from '../../core/domain/crawl/revisit/next-visit.ts';
-import type { Rest } from './resting-hosts.ts';
-import type { SteadyTime } from './steady-time.ts';
+import { type HostTurn, nextStartAt, quietUntil, TurnTooLate } from '../../core/domain/crawl/revisit/next-visit.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { LaneTurn } from '../../core/ports/host-lanes.ts';
+import type { AbortWatch } from '../exchange/incoming-response.ts';
 
 /** An active host: made with its first task, dropped with its last. */
 export class HostLane implements HostTurn {
@@ -79,5 +80,234 @@ export class HostLane implements HostTurn {
   /** Sleeping tasks look at the lane again: its delay has changed, or one of them is cancelled. */
   wake(): void {
     for (const alarm of this.#alarms) alarm.abort();
+  }
+}
+
+export interface LaneTaskDeps {
+  /** Bounds the tasks that run over all hosts. */
+  readonly slots: PQueue;
+  readonly aborts: AbortWatch;
+  /** Called once, when the task is done with its lane. */
+  readonly onLeave: (lane: HostLane) => void;
+}
+
+/** As of `HostLanes.run`. */
+interface LaneTaskLimits {
+  readonly signal: AbortSignal | undefined;
+  readonly latest: (() => number) | undefined;
+}
+
+/**
+ * One task on its way through a lane:
+ *
+ * - `waiting`: for the lane, then for a global slot. It begins so, and returns to it with each `next()`.
+ * - `running`: in a turn; holds a connection of the host and a global slot.
+ * - `cancelled`: its signal was aborted, its turn comes too late, or the clock failed, while it waited. A task that had
+ *   begun still has to end.
+ * - `done`: it has settled.
+ */
+type State = 'waiting' | 'running' | 'cancelled' | 'done';
+
+export class LaneTask<T> implements LaneTurn {
+  readonly #lane: HostLane;
+  readonly #deps: LaneTaskDeps;
+  readonly #task: (turn: LaneTurn) => Promise<T>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #latest: (() => number) | undefined;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (reason: unknown) => void;
+  #state: State = 'waiting';
+  /** Whether the turn asks anything of the host. */
+  #hasAsked = true;
+  /** After `next()`: settles its promise. Before: `null`, and the turn begins the task. */
+  #awaited: { readonly resume: () => void; readonly refuse: (reason: unknown) => void } | null = null;
+  /** Gives the global slot back. */
+  #freeSlot = (): void => {};
+  #unwatch: (() => void) | undefined;
+
+  constructor(
+    lane: HostLane,
+    deps: LaneTaskDeps,
+    task: (turn: LaneTurn) => Promise<T>,
+    { signal, latest }: LaneTaskLimits,
+    resolve: (value: T) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#lane = lane;
+    this.#deps = deps;
+    this.#task = task;
+    this.#signal = signal;
+    this.#latest = latest;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  enter(): void {
+    this.#wait();
+    this.#lane.queue.add(this.#takeTurns).catch((error: unknown) => {
+      // Only a clock that fails to sleep comes here.
+      if (this.#isWaiting()) this.#cancel(error);
+    });
+  }
+
+  spare(): void {
+    this.#hasAsked = false;
+  }
+
+  next(): Promise<void> {
+    return new Promise((resume, refuse) => {
+      if (this.#signal?.aborted) return refuse(this.#signal.reason);
+      this.#awaited = { resume, refuse };
+      this.#wait();
+      this.#endTurn();
+    });
+  }
+
+  #wait(): void {
+    this.#state = 'waiting';
+    this.#lane.waiting++;
+    if (this.#signal !== undefined) this.#unwatch = this.#deps.aborts.watch(this.#signal, this.#cancel);
+  }
+
+  /** Holds the task's place in the lane, not a global slot, while it waits. */
+  readonly #takeTurns = async (): Promise<void> => {
+    while (this.#state === 'waiting') {
+      if (this.#lane.isOpen) await this.#deps.slots.add(this.#takeTurn);
+      else if (this.#isTooLate()) this.#cancel(new TurnTooLate(this.#lane.host, this.#lane.opensAt));
+      else await this.#lane.sleep();
+    }
+  };
+
+  #isTooLate(): boolean {
+    return this.#latest !== undefined && this.#lane.opensAt > this.#latest();
+  }
+
+  readonly #isWaiting = (): boolean => this.#state === 'waiting';
+
+  /** With a global slot, which it holds until the promise resolves. */
+  readonly #takeTurn = (): Promise<void> => {
+    // While the task waited for the slot the lane may have closed (a pause, a longer delay): wait again without it.
+    if (this.#state !== 'waiting' || !this.#lane.isOpen) return Promise.resolve();
+    this.#state = 'running';
+    this.#unwatch?.();
+    this.#lane.waiting--;
+    this.#lane.running++;
+    this.#hasAsked = true;
+    return new Promise((free) => {
+      this.#freeSlot = free;
+      if (this.#awaited === null) this.#begin();
+      else this.#awaited.resume();
+    });
+  };
+
+  #begin(): void {
+    const result = (async () => this.#task(this))();
+    result.then(
+      (value) => {
+        this.#end();
+        this.#resolve(value);
+        this.#deps.onLeave(this.#lane);
+      },
+      (error: unknown) => {
+        this.#end();
+        this.#reject(error);
+        this.#deps.onLeave(this.#lane);
+      },
+    );
+  }
+
+  #end(): void {
+    if (this.#state !== 'running') return;
+    this.#state = 'done';
+    this.#endTurn();
+  }
+
+  #endTurn(): void {
+    this.#lane.endTurn(this.#hasAsked);
+    this.#freeSlot();
+  }
+
+  readonly #cancel = (reason: unknown): void => {
+    this.#state = 'cancelled';
+    this.#unwatch?.();
+    this.#lane.waiting--;
+    this.#lane.wake();
+    if (this.#awaited !== null) this.#awaited.refuse(reason);
+    else {
+      this.#deps.onLeave(this.#lane);
+      this.#reject(reason);
+    }
+  };
+}
+
+/** What has to be known of a host between two of its tasks. */
+interface Rest extends Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUntil'> {
+  delayMs: number;
+}
+
+/** Rests are looked through for those that are over whenever this many have come. */
+const SWEEP_EVERY = 1000;
+
+/** Hosts without tasks that must not be contacted yet, by name. A rest that is over is forgotten in time. */
+export class RestingHosts {
+  readonly #rests = new Map<string, Rest>();
+  #sweepAt = SWEEP_EVERY;
+
+  get(host: string): Rest | undefined {
+    return this.#rests.get(host);
+  }
+
+  /** The rest of a host that has a task again. */
+  take(host: string): Rest | undefined {
+    const rest = this.#rests.get(host);
+    if (rest !== undefined) this.#rests.delete(host);
+    return rest;
+  }
+
+  /** Nothing is kept of a host whose time has come. */
+  put(host: string, turn: Rest, now: number): void {
+    if (quietUntil(turn) <= now) return;
+    const { lastEndAt, delayMs, pausedUntil } = turn;
+    this.#rests.set(host, { lastEndAt, delayMs, pausedUntil });
+    if (this.#rests.size < this.#sweepAt) return;
+    for (const [each, rest] of this.#rests) if (quietUntil(rest) <= now) this.#rests.delete(each);
+    this.#sweepAt = this.#rests.size + SWEEP_EVERY;
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, Rest]> {
+    return this.#rests[Symbol.iterator]();
+  }
+}
+
+/**
+ * Time that is not moved when a clock is set: otherwise hosts would be waited for until a clock that was set back has
+ * caught up, or be asked without a pause when it is set forward. A clock without `elapsed` goes on from where it was
+ * when it is set back.
+ */
+export class SteadyTime {
+  readonly #clock: Clock;
+  #behindMs = 0;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Never less than before. */
+  now(): number {
+    if (this.#clock.elapsed !== undefined) return this.#clock.elapsed();
+    const clockNow = this.#clock.now();
+    if (clockNow + this.#behindMs < this.#latest) this.#behindMs = this.#latest - clockNow;
+    this.#latest = clockNow + this.#behindMs;
+    return this.#latest;
+  }
+
+  /** By how much the clock is behind this time, ms. */
+  behindMs(): number {
+    return this.now() - this.#clock.now();
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal);
   }
 }

@@ -4,10 +4,7 @@ import { Lru } from '../../core/domain/lru.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { HostLanes, LaneTurn, LengthenedDelay } from '../../core/ports/host-lanes.ts';
 import { createAbortWatch } from '../exchange/incoming-response.ts';
-import { HostLane } from './host-lane.ts';
-import { LaneTask, type LaneTaskDeps } from './lane-task.ts';
-import { RestingHosts } from './resting-hosts.ts';
-import { SteadyTime } from './steady-time.ts';
+import { HostLane, LaneTask, type LaneTaskDeps, RestingHosts, SteadyTime } from './host-lane.ts';
 
 export interface HostLanesOptions {
   readonly clock: Clock;

@@ -1,3 +1,5 @@
+// http/robots/: robots.txt (RFC 9309): fetched, parsed, cached and asked.
+
 import { parseRetryAfter } from '../../core/domain/crawl/headers/header-fields.ts';
 import { CrawlError, isUnreached } from '../../core/domain/errors.ts';
 import { isUrl } from '../../core/domain/url/canonical/canonical-url.ts';

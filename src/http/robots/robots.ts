@@ -1,10 +1,10 @@
 import { Lru } from '../../core/domain/lru.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/domain/time.ts';
+import { isUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { FetchProtocol } from '../../core/ports/fetch-protocol.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { RobotsStore, RobotsVerdict, SharedRobots, StoredRobots } from '../../core/ports/robots.ts';
-import { absolute } from './check-robots.ts';
 import { fetchRobots, type NextTurn, type RobotsAccess } from './robots-fetch.ts';
 import { parseRobots, type RobotsDecision } from './robots-reader.ts';
 
@@ -238,4 +238,31 @@ function originOf(url: string): string {
   const origin = end === -1 ? url : url.slice(0, end);
   const query = origin.search(/[?#]/);
   return query === -1 ? origin : origin.slice(0, query);
+}
+
+export interface RobotsCheck {
+  readonly allowed: boolean;
+  /** Seconds. */
+  readonly crawlDelay: number | null;
+  readonly sitemaps: readonly string[];
+  readonly rule: RobotsDecision['rule'];
+}
+
+/** The verdict of a robots.txt on a URL or path for `agent` (a product token, or a User-Agent that begins with one). */
+export function checkRobots({ robots, agent, url }: { robots: string; agent: string; url: string }): RobotsCheck {
+  const parsed = parseRobots(robots, agent);
+  const base = 'http://origin.invalid';
+  const { pathname, search, origin } = isUrl(url, base) ? new URL(url, base) : new URL(base);
+  const { allowed, rule } = parsed.decide(pathname + search);
+  return { allowed, crawlDelay: parsed.crawlDelay, sitemaps: absolute(parsed.sitemaps, origin), rule };
+}
+
+/** Sitemaps must be absolute URLs; relative ones are resolved like links, invalid ones are left out. */
+function absolute(sitemaps: readonly string[], origin: string): string[] {
+  return sitemaps.flatMap((sitemap) => {
+    if (/^https?:\/\//i.test(sitemap)) return isUrl(sitemap) ? [sitemap] : [];
+    return isUrl(sitemap, origin) && /^https?:/.test(new URL(sitemap, origin).protocol)
+      ? [new URL(sitemap, origin).href]
+      : [];
+  });
 }

@@ -1,9 +1,18 @@
+// operations/loop/: the crawl loop and its steps, bound to a configured crawl.
+
+import { dayBoundsByHost, layersByHost } from '../../core/config/hosts/host-bounds.ts';
 import { wasFetched } from '../../core/domain/crawl/discovery/seed.ts';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
+import { partitionOf } from '../../core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { Segment } from '../../core/ports/segment-store.ts';
 import { reasonFor } from '../../core/steps/bring-forward.ts';
-import { addFailure, type FailureKind } from '../../core/steps/counters/failures.ts';
+import { NO_SKIP_SINK } from '../../core/steps/counters/outcome-counts.ts';
+import { addFailure, type FailureKind } from '../../core/steps/counters/round-counts.ts';
 import { crawl, type LoopSteps } from '../../core/steps/crawl.ts';
+import { restsOf } from '../../core/steps/facts/host-rest.ts';
+import type { FetchOptions } from '../../core/steps/fetch/fetch.ts';
+import { type FollowRedirects, followRedirects } from '../../core/steps/fetch/follow-redirects.ts';
 import type { GenerateOptions } from '../../core/steps/generate/generate.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
 import type { CrawlSummary, RoundSummary } from '../../core/steps/round-summary.ts';
@@ -17,15 +26,14 @@ import type { CrawlDeps } from '../deps.ts';
 import { roundKeeper } from '../reports/round-log.ts';
 import type { RunSteering } from '../steer/steering.ts';
 import { cpuMs } from '../system/clock.ts';
-import { requireContact } from './contact-requirement.ts';
-import { withCrawlDb } from './following.ts';
+import { domainOf } from '../system/domain-of.ts';
 import { awaitTurn, isAnyDue, roundPause } from './host-rests.ts';
-import { admitWaitingLinks, readmitWhenWider } from './readmitting.ts';
+import { admitWaitingLinks, linkDeps, readmitWhenWider } from './readmitting.ts';
 import { revisitOperations } from './revisit-operations.ts';
-import { runFetchAndParse } from './segment-steps.ts';
+import { runFetchAndParse, unappliedSegments } from './segment-steps.ts';
 import { discoverSitemaps } from './sitemaps.ts';
 import { generateRound, injectSeeds } from './step-operations.ts';
-import { unappliedSegments } from './unfinished.ts';
+import { requireContact } from './step-settings.ts';
 import { updateSteps } from './update-round.ts';
 
 /** Seeds of a run that were never fetched before it, and what became of them. */
@@ -206,4 +214,41 @@ function budgeted(
       return fetch;
     },
   };
+}
+
+type FollowDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
+
+/** What a fetch has of the crawl db, where the process holds it: redirects, and what hosts have asked for since. */
+export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<Pick<FetchOptions, 'follow' | 'rests'>> {
+  const { db } = deps.store();
+  const rests = await restsOf(db, Object.keys(segment.info.hosts), deps.runtime.clock.now());
+  return { rests, follow: (await redirectFollower(deps, segment)) ?? undefined };
+}
+
+/**
+ * Follows the redirects of a segment within its round, as configured. It writes the crawl db: steps that do not have it
+ * leave targets to the next round. What is refused is noted by updatedb, which judges the same redirects.
+ */
+async function redirectFollower(deps: FollowDeps, segment: Segment): Promise<FollowRedirects | null> {
+  const { config, runtime, plugins, web } = deps;
+  if (!config.fetch.followRedirects) return null;
+  const { clock, random } = runtime;
+  const follow = {
+    db: deps.store().db,
+    clock,
+    random,
+    links: linkDeps(deps, NO_SKIP_SINK),
+    domainOf,
+    partition: (host: string) => partitionOf(config.partition.by === 'domain' ? domainOf(host) : host),
+    mayRequest: (host: string) => config.agent.contact !== '' || web.isOwnHost(host),
+  };
+  return followRedirects(follow, segment, {
+    maxRedirects: config.fetch.maxRedirects,
+    additions: config.updatedb.additions,
+    beyondVariants: config.outlinks.beyondVariants,
+    layersOf: layersByHost(config),
+    dayBoundOf: dayBoundsByHost(config),
+    initialIntervalMs: plugins.policy.schedule.initialIntervalMs,
+    auditShare: config.fetch.auditShare,
+  });
 }

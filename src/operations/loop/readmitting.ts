@@ -14,11 +14,11 @@ import { NO_SKIP_SINK, type SkipSink } from '../../core/steps/counters/outcome-c
 import type { ReadmitSummary } from '../../core/steps/summaries.ts';
 import type { LinkDeps, LinkOptions } from '../../core/steps/update/found-links.ts';
 import { admitWaitingDaily } from '../../core/steps/update/like-urls/waiting-links.ts';
-import { FAMILIES_PRINT_KEY } from '../../core/steps/update/link-families.ts';
+import { FAMILIES_PRINT_KEY } from '../../core/steps/update/link-treatment.ts';
 import { followShorterWays } from '../../core/steps/update/links/follow-shorter-ways.ts';
 import { type LinkingPage, readmitLinks } from '../../core/steps/update/readmit-links.ts';
 import { counted } from '../../core/steps/work-meter.ts';
-import { murmur3 } from '../../page/near/murmur3.ts';
+import { murmur3 } from '../../page/near/hashes.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { storedPages } from '../state/stored-pages.ts';
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Segment } from '../../core/ports/segment-store.ts';
+import { CrawlError } from '../../core/domain/errors.ts';
+import type { CrawlDb, SegmentState } from '../../core/ports/crawl-db.ts';
+import type { Segment, SegmentInfo, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { FetchOptions } from '../../core/steps/fetch/fetch.ts';
 import {
   type FetchAndParseDeps,
@@ -10,7 +12,7 @@ import {
 import { type ParseDeps, parseSegment } from '../../core/steps/fetch/parse.ts';
 import type { CrawlProgress, FetchSummary, ParseSummary } from '../../core/steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { requireContact } from './contact-requirement.ts';
+import { requireContact } from './step-settings.ts';
 
 type OpenDeps = Pick<CrawlDeps, 'config' | 'web' | 'segments'>;
 type FetchDeps = OpenDeps & Pick<CrawlDeps, 'runtime'>;
@@ -129,4 +131,45 @@ function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, option
     rendering: web.rendering ?? undefined,
     ...options,
   };
+}
+
+/** States in which each step expects a segment. */
+const EXPECTED: Readonly<Record<'fetch' | 'parse' | 'updatedb', readonly SegmentState[]>> = {
+  fetch: ['generated'],
+  parse: ['generated', 'fetched'],
+  updatedb: ['fetched', 'parsed'],
+};
+
+const MADE_BY: Readonly<Record<'fetch' | 'parse' | 'updatedb', string>> = {
+  fetch: 'run generate first',
+  parse: 'fetch one first',
+  updatedb: 'fetch and parse one first',
+};
+
+/**
+ * The segment named, or the newest in a state that the step expects. Rejects with `segment-missing`; the message lists
+ * the segments that exist.
+ */
+export async function segmentFor(
+  store: SegmentStore,
+  step: 'fetch' | 'parse' | 'updatedb',
+  id: string | undefined,
+): Promise<SegmentInfo> {
+  const all = await store.list();
+  const found =
+    id === undefined
+      ? all.findLast((segment) => EXPECTED[step].includes(segment.state))
+      : all.find((segment) => segment.id === id);
+  if (found !== undefined) return found;
+  const known =
+    all.length === 0 ? 'no segment exists' : `there are ${all.map((each) => `${each.id} (${each.state})`).join(', ')}`;
+  throw new CrawlError(
+    'segment-missing',
+    id === undefined ? `no segment to ${step}: ${known}; ${MADE_BY[step]}` : `no segment ${id}: ${known}`,
+  );
+}
+
+/** Ids of the segments that are not applied to the crawl db yet, oldest first. */
+export async function unappliedSegments(db: Pick<CrawlDb, 'segments'>): Promise<string[]> {
+  return (await db.segments()).filter(({ state }) => state === 'generated').map(({ id }) => id);
 }

@@ -15,9 +15,9 @@ import { type HostSitemaps, readSitemaps, type SitemapOptions } from '../../core
 import type { ReadmitSummary } from '../../core/steps/summaries.ts';
 import type { Way } from '../../core/steps/update/links/shorter-ways.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
-import { requireContact } from './contact-requirement.ts';
 import { type ReadmitDeps, readmitByName } from './readmitting.ts';
 import { PATIENCE_MS } from './segment-steps.ts';
+import { requireContact } from './step-settings.ts';
 
 type SitemapDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 

@@ -24,9 +24,8 @@ import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 import { domainOf } from '../system/domain-of.ts';
 import { readmitWhenWider } from './readmitting.ts';
-import { scheduleSettings } from './schedule-settings.ts';
-import { runFetch, runFetchAndParse, runParse } from './segment-steps.ts';
-import { segmentFor } from './unfinished.ts';
+import { runFetch, runFetchAndParse, runParse, segmentFor } from './segment-steps.ts';
+import { scheduleSettings } from './step-settings.ts';
 import { type UpdateStepOptions, updateRound } from './update-round.ts';
 
 interface ListStepOptions {

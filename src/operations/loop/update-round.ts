@@ -6,16 +6,15 @@ import { SkipNotes } from '../../core/steps/counters/outcome-counts.ts';
 import { applySegment, type UpdateSteps } from '../../core/steps/crawl.ts';
 import { trimFeed } from '../../core/steps/facts/change-feed.ts';
 import type { UpdateSummary } from '../../core/steps/summaries.ts';
-import type { LoginOf } from '../../core/steps/update/answers-in-place.ts';
+import type { LoginOf } from '../../core/steps/update/known-visits.ts';
 import { sweepOrphans } from '../../core/steps/update/orphans.ts';
 import { type UpdateRunOptions, updateFromSegment } from '../../core/steps/update/updatedb.ts';
 import { openFileLinkedUrls } from '../../store/files/sorting/linked-urls.ts';
-import { repeatDeps, repeatOptions } from '../dedup/dedup-settings.ts';
 import type { CrawlDeps } from '../deps.ts';
 import { reportSkips } from '../reports/skip-report.ts';
 import { linkDeps, linkOptions } from './readmitting.ts';
-import { runParse, withSegment } from './segment-steps.ts';
-import { segmentFor } from './unfinished.ts';
+import { runParse, segmentFor, withSegment } from './segment-steps.ts';
+import { repeatDeps, repeatOptions } from './step-settings.ts';
 
 export interface UpdateStepOptions {
   /** Default: the newest segment that is fetched and not applied. */

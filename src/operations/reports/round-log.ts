@@ -1,13 +1,13 @@
 // operations/reports/: reports of rounds and of skipped URLs, as files.
 
 import { join } from 'node:path';
+import { type Addends, addTo, zeroSums } from '../../core/domain/counting.ts';
 import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
-import { type Addends, addTo, zeroSums } from '../../core/domain/running-sums.ts';
 import { HOUR_MS, isoTime } from '../../core/domain/time.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb, StateCounts } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
-import { type RoundHosts, sumOfHosts } from '../../core/steps/counters/round-hosts.ts';
+import { type RoundHosts, sumOfHosts } from '../../core/steps/counters/round-counts.ts';
 import { statsOf } from '../../core/steps/records/stats.ts';
 import { type RoundCounts, type RoundSummary, roundCounts } from '../../core/steps/round-summary.ts';
 import { appendLine, keptLog, lastLines } from '../../store/files/line-log.ts';

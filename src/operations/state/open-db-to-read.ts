@@ -8,7 +8,7 @@ import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import { type AskedDb, ofOnePart } from '../deps.ts';
 import { readClusterMark } from './cluster-mark.ts';
-import { openOwnDb } from './open-own-db.ts';
+import { openOwnDb } from './open-store.ts';
 import type { TemporaryState } from './state-copy.ts';
 import { requireCrawlDb } from './state-folder.ts';
 

@@ -1,19 +1,23 @@
+import { join } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
 import { admissionGates, sharingGate } from '../../core/plugin-host/url-chain.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { CrawlDb } from '../../core/ports/crawl-db.ts';
+import type { Log } from '../../core/ports/log.ts';
 import { NO_SEEN_STATS } from '../../core/ports/seen-filter.ts';
+import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { SEED_HOSTS_KEY } from '../../core/steps/inject.ts';
 import { UrlAdmission } from '../../core/steps/update/admission.ts';
-import { LinkFamilies } from '../../core/steps/update/link-families.ts';
+import { LinkFamilies, QueryVariants } from '../../core/steps/update/link-treatment.ts';
 import { InlinkLevels } from '../../core/steps/update/links/inlink-levels.ts';
 import { LinkForwarding, type LinkForwardingDeps } from '../../core/steps/update/links/link-forwarding.ts';
-import { QueryVariants } from '../../core/steps/update/query-variants.ts';
+import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
+import { nearPlan } from '../loop/step-settings.ts';
 import { domainOf } from '../system/domain-of.ts';
 import { readClusterMark } from './cluster-mark.ts';
-import { openOwnDb } from './open-own-db.ts';
-import { recover } from './recover.ts';
-import { type CacheOf, openSeenUrls, rememberSeen } from './seen-urls.ts';
+import { type CacheOf, configuredFilter, openSeenUrls, rememberSeen } from './seen-urls.ts';
 
 export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
 
@@ -93,4 +97,65 @@ export async function storeOn(
 /** Whether the crawl db of a state directory is in a shared store, by configuration or by its mark. */
 export function isInStore({ cluster }: Pick<Config, 'cluster'>, dir: string): boolean {
   return cluster.store !== '' || readClusterMark(dir) !== null;
+}
+
+interface OwnDbOptions {
+  readonly config: Config;
+  /** The folder that holds `db`: a state directory, or a copy of one. */
+  readonly dir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Opens the crawl db in a directory, with filter and tables of signatures as configured. */
+export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Promise<RowsCrawlDb> {
+  const filter = await configuredFilter(config);
+  const near = nearPlan(config);
+  return openLevelCrawlDb({
+    dir: join(dir, 'db'),
+    log,
+    clock,
+    cacheBytes: config.db.cacheBytes,
+    ...(filter === undefined ? {} : { seenFilter: filter }),
+    ...(near === null ? {} : { near }),
+  });
+}
+
+/**
+ * Recovers from a crash of generate, before anything else is done. A fetch list without a row in the crawl db was never
+ * leased, so it is removed. A row whose segment is no longer on disk (the folder was deleted) returns its leased URLs.
+ * A finished segment without its `segment.json` is damaged: it is left as it is.
+ */
+export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
+  const rows = await db.segments();
+  const known = new Set(rows.map((row) => row.id));
+  const applied = new Set(rows.filter(({ state }) => state === 'updated').map(({ id }) => id));
+  const damaged: string[] = [];
+  for (const id of await segments.listIncomplete()) {
+    if (applied.has(id)) {
+      log.warn('a segment with stored pages has no segment.json; "incrawl state repair" moves it to quarantine', {
+        segment: id,
+      });
+      damaged.push(id);
+      continue;
+    }
+    log.info('removing an unfinished segment', { segment: id });
+    await segments.remove(id);
+  }
+  const onDisk = await segments.list();
+  for (const segment of onDisk) {
+    if (known.has(segment.id) || segment.state !== 'generated') continue;
+    log.info('removing a fetch list whose URLs were never leased', { segment: segment.id });
+    await segments.remove(segment.id);
+  }
+  const present = new Set([...onDisk.map((segment) => segment.id), ...damaged]);
+  for (const row of rows) {
+    if (present.has(row.id)) continue;
+    const urls: string[] = [];
+    for await (const lease of db.scanLeases(row.id)) urls.push(lease.url);
+    if (row.state !== 'updated') {
+      log.warn('a segment is missing from disk; its URLs are due again', { segment: row.id, urls: urls.length });
+    }
+    await db.write({ release: { segment: row.id, urls }, removeSegments: [row.id] }, { durable: true });
+  }
 }

@@ -1,9 +1,8 @@
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { type Expression, needsContent } from '../../core/domain/query/expression.ts';
+import { type Expression, type Matches, matcherOf, needsContent } from '../../core/domain/query/expression.ts';
 import type { PageContent, QueryEnvironment } from '../../core/domain/query/fields.ts';
-import { type Matches, matcherOf } from '../../core/domain/query/match.ts';
-import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { storedPages } from './stored-pages.ts';

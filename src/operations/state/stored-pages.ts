@@ -1,5 +1,5 @@
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
-import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { FetchedRecord, ParsedRecord, Segment, SegmentStore } from '../../core/ports/segment-store.ts';
 import { BitSet } from '../../store/files/segments/bit-set.ts';

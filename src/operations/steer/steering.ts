@@ -3,7 +3,7 @@
 import { parseSeedLine } from '../../core/domain/crawl/discovery/seed.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
-import { typedHost } from '../../core/domain/url/canonical/typed-url.ts';
+import { typedHost } from '../../core/domain/url/canonical/host-pattern.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { type Clock, elapsedOf } from '../../core/ports/clock.ts';
 import type { HostLanes, LengthenedDelay } from '../../core/ports/host-lanes.ts';
@@ -12,9 +12,9 @@ import type { SteeredLoop } from '../../core/steps/crawl.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
 import type { InjectSummary } from '../../core/steps/summaries.ts';
 import type { CrawlDeps } from '../deps.ts';
-import { requireContact } from '../loop/contact-requirement.ts';
 import type { RevisitOperations } from '../loop/revisit-operations.ts';
 import type { StepOperations } from '../loop/step-operations.ts';
+import { requireContact } from '../loop/step-settings.ts';
 
 /** How the crawl that runs is steered. */
 export interface Steering {

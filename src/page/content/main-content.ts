@@ -1,13 +1,11 @@
+import { asciiSlice, utf8Slice } from '../tape/interned-texts.ts';
 import { tagNumber } from '../tape/name-table.ts';
-import { asciiSlice, utf8Slice } from '../tape/slices.ts';
 import type { Tape } from '../tape/tape.ts';
 import { TAIL } from '../text/text-hints.ts';
-import { type BlockContext, ContextReader, FEATURES } from './block-context.ts';
+import { type BlockContext, ContextReader, dropNotices, FEATURES, hiddenElements } from './block-context.ts';
 import { announcesTail, blockFeatures } from './block-features.ts';
-import { chosenBlocks } from './choice.ts';
+import { chosenBlocks, manualKind } from './choice.ts';
 import { ADVERT, ASIDE, COMMENT, HIDDEN, OVERLAY, RELATED, SURROUND } from './element-signs.ts';
-import { manualKind } from './manuals.ts';
-import { dropNotices, hiddenElements } from './noscript.ts';
 import { type Outline, OutlineReader } from './outline.ts';
 import { type PageShape, pageShape } from './page-shape.ts';
 import { type Headline, keepStructure } from './structure.ts';

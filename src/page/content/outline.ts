@@ -1,10 +1,16 @@
+import { asciiSlice, utf8Slice } from '../tape/interned-texts.ts';
 import { ATTRIBUTE, KNOWN_TAGS, TagTable, tagNumber } from '../tape/name-table.ts';
-import { asciiSlice, utf8Slice } from '../tape/slices.ts';
 import { CLOSE, type Tape, TEXT } from '../tape/tape.ts';
-import { BlockText } from './block-text.ts';
-import { createSignReader, HIDDEN, NOSCRIPT, SILENT, type SignReader } from './element-signs.ts';
-import { addUp, BlockColumns, countAlike, ElementColumns, extend, isTooLong } from './outline-columns.ts';
-import { createKindReader, type PageKinds } from './page-kinds.ts';
+import {
+  createKindReader,
+  createSignReader,
+  HIDDEN,
+  NOSCRIPT,
+  type PageKinds,
+  SILENT,
+  type SignReader,
+} from './element-signs.ts';
+import { addUp, BlockColumns, BlockText, countAlike, ElementColumns, extend, isTooLong } from './outline-columns.ts';
 
 /**
  * A shortcode of WordPress (Shortcode API) that no plugin replaced, in UTF-8 read as Latin-1: `[gallery ids="1,2"]`,

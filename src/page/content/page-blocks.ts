@@ -1,7 +1,7 @@
 import { BlockTable, MAIN_BLOCK, NOISE_BLOCK } from '../block-table.ts';
 import { TAG_NAMES } from '../tape/name-table.ts';
+import { hiddenElements } from './block-context.ts';
 import type { MainContent } from './main-content.ts';
-import { hiddenElements } from './noscript.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';
 

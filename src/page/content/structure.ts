@@ -1,12 +1,19 @@
 import { TagTable, tagNumber } from '../tape/name-table.ts';
 import { TAIL } from '../text/text-hints.ts';
 import type { BlockContext } from './block-context.ts';
-import { isArticle } from './choice.ts';
+import {
+  contentRegion,
+  type ElementSpans,
+  elementSpans,
+  isArticle,
+  NO_MANUAL,
+  plainWidth,
+  type Section,
+  sectionsOf,
+} from './choice.ts';
 import { AROUND, RELATED } from './element-signs.ts';
-import { NO_MANUAL } from './manuals.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
-import { contentRegion, type ElementSpans, elementSpans, plainWidth, type Section, sectionsOf } from './sections.ts';
 
 const TR = tagNumber('tr');
 const CELLS = TagTable.of(['td', 'th']);
@@ -81,7 +88,7 @@ export interface Headline {
  *
  * Surroundings by name, role or class are never added.
  *
- * @param manual see manuals.ts
+ * @param manual see manualKind
  * @returns the page's own heading, where that is not among the chosen blocks
  */
 export function keepStructure(

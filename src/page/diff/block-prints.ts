@@ -4,8 +4,8 @@ import type { BlockTable } from '../block-table.ts';
 import { certainBlocks, isProseSigned } from '../content/signed-text.ts';
 import { addProseOf, isSteadyLine } from '../prose/prose.ts';
 import { Utf8Text } from '../text/utf8.ts';
+import { joinedPrint, rangePrintOf } from './page-places.ts';
 import { ELSEWHERE } from './place-diff.ts';
-import { joinedPrint, rangePrintOf } from './text-print.ts';
 
 /** Fingerprint of one place of a page at a visit. */
 export interface BlockPrint {

@@ -1,7 +1,13 @@
 import { BlockTable } from '../block-table.ts';
-import { murmur3 } from '../near/murmur3.ts';
-import { type PlacedText, type PlacePrint, placedTexts, placePrints, type ReadPage } from './page-places.ts';
-import { PRINT_BITS } from './text-print.ts';
+import { murmur3 } from '../near/hashes.ts';
+import {
+  type PlacedText,
+  type PlacePrint,
+  PRINT_BITS,
+  placedTexts,
+  placePrints,
+  type ReadPage,
+} from './page-places.ts';
 import { spacingDiff, type WordDiff, type WordEdit, wordDiff } from './word-diff.ts';
 
 /** Most places that are remembered one by one. 1,917 labelled pages have 27 (median), 55 (95 %), 98 (most). */

@@ -1,6 +1,6 @@
 // page/markdown/: main content as Markdown.
 
-import { isElement, type PageNode } from '../page-node.ts';
+import { isElement, type PageNode } from '../page-block.ts';
 
 /** Elements that make a table one of layout: it is then written as its parts. */
 const NOT_IN_CELLS = new Set('table ul ol pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));

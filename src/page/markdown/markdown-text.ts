@@ -1,4 +1,4 @@
-import type { PageNode } from '../page-node.ts';
+import type { PageNode } from '../page-block.ts';
 import { isOfData, MarkdownTable } from './markdown-table.ts';
 
 /**

@@ -1,12 +1,10 @@
-import { createContents, type Extent } from '../content/extent.ts';
+import { createContents, type Extent, isShellOf } from '../content/extent.ts';
 import type { MainContent } from '../content/main-content.ts';
 import { OutlineReader } from '../content/outline.ts';
 import { shownBlocks } from '../content/page-blocks.ts';
-import { isShellOf } from '../content/text-source.ts';
 import { articleBodyText } from '../metadata/page-metadata.ts';
-import { isElement, type PageNode } from '../page-node.ts';
-import { flatten } from '../tape/flatten.ts';
-import { Tape } from '../tape/tape.ts';
+import { isElement, type PageNode } from '../page-block.ts';
+import { flatten, Tape } from '../tape/tape.ts';
 import { type LinkResolver, MarkdownText } from './markdown-text.ts';
 
 /** Main content shorter than this, characters, is distrusted: all text of the page is written. */

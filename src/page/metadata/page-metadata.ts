@@ -1,8 +1,7 @@
 import { writtenTime } from '../text/written-time.ts';
 import { pageTitle } from './page-title.ts';
-import { SiteNames } from './site-names.ts';
+import { lettersOf, SiteNames, wordsOf } from './site-names.ts';
 import { cleanText, type Decision, type Statement, type Statements } from './statements.ts';
-import { lettersOf, wordsOf } from './title-words.ts';
 
 const MAX_AUTHORS = 20;
 const MAX_NAME = 100;

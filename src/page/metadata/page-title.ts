@@ -1,7 +1,6 @@
 import { TAIL, textHints } from '../text/text-hints.ts';
-import { type SiteNames, wordsOfAddress } from './site-names.ts';
+import { lettersOf, type SiteNames, wordLikeness, wordShare, wordsOf, wordsOfAddress } from './site-names.ts';
 import type { Decision, Statement } from './statements.ts';
-import { lettersOf, wordLikeness, wordShare, wordsOf } from './title-words.ts';
 
 /** Between the title of a page and the name of its site. Tight dashes and underscores divide beside wide letters. */
 const DIVIDER =

@@ -1,7 +1,7 @@
 import { BlockTable, TOPIC_BLOCK } from '../block-table.ts';
 import { signedText } from '../content/signed-text.ts';
 import type { PageBlock } from '../page-block.ts';
-import { setBits } from './hamming.ts';
+import { setBits } from './fingerprint-tables.ts';
 import { ShingleHashes } from './shingle-hashes.ts';
 import type { TextDimension } from './simhash.ts';
 

@@ -1,6 +1,6 @@
 import { Utf8Text } from '../text/utf8.ts';
 import { createWordFinder, type TextCutter } from '../text/word-scan.ts';
-import { hexOfLanes } from './rabin.ts';
+import { hexOfLanes } from './hashes.ts';
 import { createShingler, type WeightedShingles } from './shingler.ts';
 
 const MIX_HIGH = 0x9e3779b1 | 0;

@@ -1,5 +1,5 @@
 import { lowerCaseOfAsciiWords, type WordSink } from '../text/word-scan.ts';
-import { RABIN_EMPTY_HIGH, RABIN_EMPTY_LOW, RABIN_HIGH, RABIN_LOW } from './rabin.ts';
+import { RABIN_EMPTY_HIGH, RABIN_EMPTY_LOW, RABIN_HIGH, RABIN_LOW } from './hashes.ts';
 
 const FIRST_BYTES = 1 << 15;
 /** Longer arrays are not kept for the next text. */

@@ -1,4 +1,4 @@
-import { isElement, type PageNode } from '../page-node.ts';
+import { isElement, type PageNode } from '../page-block.ts';
 
 /** An element of the page with what is known of its text, its descendants' included. */
 interface Box {

@@ -1,4 +1,4 @@
-import { utf8Slice } from './slices.ts';
+// page/tape/: a page as arrays of numbers over its bytes, which all stages read.
 
 /** A longer copy of some numbers; new ones of the least length where `length` is 0. */
 export function resized(before: Int32Array, length: number, least: number): Int32Array<ArrayBuffer> {
@@ -181,3 +181,19 @@ export class TextMeanings {
     this.generation = table.generation;
   }
 }
+
+/**
+ * Strings of ranges of bytes, by the methods behind `Buffer.toString`: for short ranges that takes twice as long. They
+ * are not documented, but other packages rely on them too (msgpackr, undici).
+ */
+interface Slices {
+  utf8Slice(from: number, to: number): string;
+  latin1Slice(from: number, to: number): string;
+}
+
+export const utf8Slice = (bytes: Buffer, from: number, to: number): string =>
+  (bytes as unknown as Slices).utf8Slice(from, to);
+
+/** Of ASCII. */
+export const asciiSlice = (bytes: Buffer, from: number, to: number): string =>
+  (bytes as unknown as Slices).latin1Slice(from, to);

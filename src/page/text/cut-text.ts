@@ -6,3 +6,12 @@ export function cutText(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
 }
+
+/**
+ * A copy of a text in memory of its own. Engines keep a substring as a view of the whole string, so a long-lived
+ * substring of a page or record keeps all of that alive (a URL of 40 characters some 8 KB of its record). Concatenating
+ * and slicing allocates the text and one character.
+ */
+export function ownText(text: string): string {
+  return ` ${text}`.slice(1);
+}

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
-import type { NearGroupingOptions } from '../../core/ports/near-grouping.ts';
+import type { NearGroupingOptions } from '../../core/ports/near.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import {
   allRecords,

@@ -1,7 +1,7 @@
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import type { JudgedRecords } from '../../core/steps/update/dedup.ts';
 import { linesOfFile } from '../../store/files/sorting/external-sort.ts';
-import { LineFile } from '../near-grouping/line-file.ts';
+import { LineFile } from '../near-grouping/files.ts';
 
 /**
  * Records of a crawl that others write meanwhile: later passes read those of the first one from a file. Visits, which

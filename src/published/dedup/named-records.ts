@@ -4,7 +4,7 @@ import { urlFromKey, urlKey } from '../../core/domain/url/canonical/url-key.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { JudgedRecords } from '../../core/steps/update/dedup.ts';
 import { linesOfFile, sortedLines } from '../../store/files/sorting/external-sort.ts';
-import { LineFile } from '../near-grouping/line-file.ts';
+import { LineFile } from '../near-grouping/files.ts';
 
 export interface NamedRecords extends JudgedRecords {
   /** URLs that the last pass did not find in the crawl db. */

@@ -9,7 +9,7 @@ import {
 } from '../../core/domain/url/families/stored-families.ts';
 import { FAMILY_OPTIONS, pathAndQuery } from '../../core/domain/url/families/url-families.ts';
 import type { CrawlDb, CrawlDbPut } from '../../core/ports/crawl-db.ts';
-import { FAMILIES_PRINT_KEY, released } from '../../core/steps/update/link-families.ts';
+import { FAMILIES_PRINT_KEY, released } from '../../core/steps/update/link-treatment.ts';
 import type { BatchLines } from '../dedup/batch-pairs.ts';
 
 export interface AppliedFamilies {

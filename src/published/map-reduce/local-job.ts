@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { murmur3 } from '../../page/near/murmur3.ts';
+import { murmur3 } from '../../page/near/hashes.ts';
 import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 import { linesOfFile, mergeSorted } from '../../store/files/sorting/external-sort.ts';
+import { reducePart } from './job.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
-import { reducePart } from './reduce-part.ts';
 
 export interface LocalJobOptions {
   /** Folder for temporary files; made when needed. Its files are removed at the end. */

@@ -1,6 +1,8 @@
-import { isAlikeInLength } from '../../core/domain/crawl/states/duplicate.ts';
+import { isAlikeInLength, type SignedText } from '../../core/domain/crawl/states/duplicate.ts';
+import { lastScopeMask } from '../../page/near/bucket-tables.ts';
 import {
   type Fingerprint,
+  FingerprintTables,
   fingerprintDistance,
   MAX_EXACT_DISTANCE,
   parseFingerprint,
@@ -8,7 +10,6 @@ import {
   tableKey,
 } from '../../page/near/fingerprint-tables.ts';
 import type { MapReduceJob } from './job.ts';
-import { signedLines } from './signed-line.ts';
 
 /**
  * Pairs of near-duplicate pages. In: the lines of a signature export; others are ignored. Between:
@@ -94,3 +95,103 @@ function meetsEarlier({ fingerprint, table }: MappedPage, other: MappedPage): bo
   }
   return false;
 }
+
+const FINGERPRINT = /^[0-9a-f]{16}$/;
+const NUMBER = /^\d{1,9}$/;
+
+/** A page of a signature export. */
+interface SignedLine {
+  readonly url: string;
+  /** Under the mask of the scope. */
+  readonly fingerprint: Fingerprint;
+  /** Id of the scope: pages of different scopes are not compared, nor are signatures of different names. */
+  readonly scope: number;
+  /** Length of the text, characters; 0: unknown, which is like 0 alone. */
+  readonly chars: number;
+}
+
+/** `URL<TAB>signature<TAB>characters<TAB>scope<TAB>name of the signature`. */
+export function signedLine(url: string, scope: string, { signature, textChars, signatureName }: SignedText): string {
+  return `${url}\t${signature}\t${textChars}\t${scope}\t${signatureName}`;
+}
+
+/**
+ * A reader of such lines; the last three fields may be missing. It returns `null` for any other line, such as that of a
+ * page without a signature.
+ */
+function signedLines(): (line: string) => SignedLine | null {
+  const maskOf = lastScopeMask();
+  return (line) => {
+    const [url = '', hex = '', chars = '0', scope = '', name = ''] = line.split('\t');
+    if (url === '' || !FINGERPRINT.test(hex) || !NUMBER.test(chars)) return null;
+    const { high, low } = parseFingerprint(hex);
+    const mask = maskOf(`${scope}\n${name}`);
+    const fingerprint = { high: (high ^ mask.high) >>> 0, low: (low ^ mask.low) >>> 0 };
+    return { url, fingerprint, scope: mask.id >>> 0, chars: Number(chars) };
+  };
+}
+
+/**
+ * The published batch protocol (CN101645082A, C1 to C5): a query set Q, a new batch that fits in memory, against a
+ * library F of any size. Every mapper reads Q whole into four tables and looks up its piece of F. In: the lines of a
+ * signature export, Q among them, so that Q is compared with itself too. Between and out: `page of Q<TAB>near
+ * page<TAB>distance`, each pair once. Of the pages of Q with one fingerprint and length, the one with the least URL
+ * stands for all. The mapper judges distances, since four tables give 4|F||Q|/65536 candidates. A piece that is read
+ * twice adds nothing.
+ */
+export const incomingPairs: MapReduceJob = {
+  description: 'pages near those of a new batch',
+  needsQuery: true,
+  async *map(lines, query) {
+    if (query === undefined) throw new TypeError('the mapper needs a query set');
+    const library = await readQuery(query);
+    const read = signedLines();
+    for await (const line of lines) {
+      const page = read(line);
+      if (page !== null) yield* library.near(page);
+    }
+  },
+  async *reduce(lines) {
+    let last: string | null = null;
+    for await (const line of lines) {
+      if (line !== last && line.split('\t').length === FIELDS) yield line;
+      last = line;
+    }
+  },
+};
+
+const FIELDS = 3;
+
+interface QuerySet {
+  /** Lines of the pages of Q that a page is near to. */
+  near(page: SignedLine): Generator<string>;
+}
+
+async function readQuery(lines: AsyncIterable<string>): Promise<QuerySet> {
+  const read = signedLines();
+  /** The page with the least URL of each fingerprint, scope and length. */
+  const leaders = new Map<string, SignedLine>();
+  for await (const line of lines) {
+    const page = read(line);
+    if (page === null) continue;
+    const leader = leaders.get(textOf(page));
+    if (leader === undefined || page.url < leader.url) leaders.set(textOf(page), page);
+  }
+  const pages = [...leaders.values()];
+  const tables = new FingerprintTables();
+  for (const [id, { fingerprint }] of pages.entries()) tables.add(fingerprint, id);
+  return {
+    *near(page) {
+      const isLeader = leaders.get(textOf(page))?.url === page.url;
+      const isAlike = (id: number): boolean =>
+        pages[id]!.scope === page.scope && isAlikeInLength(pages[id]!.chars, page.chars);
+      for (const { id, distance } of tables.near(page.fingerprint, MAX_EXACT_DISTANCE, isAlike)) {
+        const { url } = pages[id]!;
+        // Two leaders meet twice, as each is looked up.
+        if (isLeader ? url < page.url : url !== page.url) yield `${url}\t${page.url}\t${distance}`;
+      }
+    },
+  };
+}
+
+const textOf = ({ fingerprint: { high, low }, scope, chars }: SignedLine): string => `${high} ${low} ${scope} ${chars}`;

@@ -1,5 +1,5 @@
+import { reducePart } from './job.ts';
 import { MAP_REDUCE_JOBS } from './jobs.ts';
-import { reducePart } from './reduce-part.ts';
 
 export interface ReduceTask {
   readonly job: string;

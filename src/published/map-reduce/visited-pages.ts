@@ -3,7 +3,7 @@ import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { isEmptyTemplate, LEAST_VISITED, templateOf } from '../../core/domain/url/families/noise-families.ts';
 import type { Outlink, ParsedRecord, Segment, SegmentStore } from '../../core/ports/segment-store.ts';
 import { domainOf } from '../../operations/system/domain-of.ts';
-import { murmur3 } from '../../page/near/murmur3.ts';
+import { murmur3 } from '../../page/near/hashes.ts';
 import { textOverlap } from '../../page/near/page-dimensions.ts';
 import { WordCover } from '../../page/text/text-sketch.ts';
 

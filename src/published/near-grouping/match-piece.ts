@@ -1,6 +1,6 @@
 import { matchLeaders, type RowBlock, type RowRule } from '../../core/domain/crawl/near/group-rows.ts';
 import type { BucketTables } from '../../page/near/bucket-tables.ts';
-import { readLeaders } from './leader-file.ts';
+import { readLeaders } from './files.ts';
 
 /** Compares a piece of the library with a block of pages. All arrays but the library's are shared between threads. */
 export interface MatchTask {

@@ -11,23 +11,13 @@ import {
   NOTHING_NEAR,
   siteOf,
 } from '../../core/domain/crawl/near/group-rows.ts';
-import type {
-  GroupedPage,
-  NearGrouping,
-  NearGroupingOptions,
-  NearGroups,
-  Repeat,
-} from '../../core/ports/near-grouping.ts';
-import { type BucketTables, enter, layOut, makeTables } from '../../page/near/bucket-tables.ts';
+import type { GroupedPage, NearGrouping, NearGroupingOptions, NearGroups, Repeat } from '../../core/ports/near.ts';
+import { type BucketTables, enter, lastScopeMask, layOut, makeTables } from '../../page/near/bucket-tables.ts';
 import { parseFingerprint } from '../../page/near/fingerprint-tables.ts';
-import { lastScopeMask } from '../../page/near/scope-mask.ts';
 import { linesOfFile, sortedLines } from '../../store/files/sorting/external-sort.ts';
-import { LeaderFile } from './leader-file.ts';
-import { LineFile } from './line-file.ts';
+import { LeaderFile, LineFile } from './files.ts';
 import matchPiece, { type MatchTask } from './match-piece.ts';
-import { OrderedPages } from './ordered-pages.ts';
-import type { PageColumns } from './page-columns.ts';
-import { RepeatList } from './repeat-list.ts';
+import { OrderedPages, type PageColumns } from './ordered-pages.ts';
 
 export interface FileNearGroupingOptions extends NearGroupingOptions {
   /**
@@ -218,4 +208,41 @@ function workerFile(): string {
     ? '../../../dist/src/published/near-grouping/match-piece.js'
     : './match-piece.js';
   return fileURLToPath(new URL(compiled, import.meta.url));
+}
+
+/** Repeating pages and their leaders, by page number, in eight bytes each. */
+class RepeatList {
+  size = 0;
+  #entries = new BigUint64Array(1_024);
+
+  /** @param number and leader below 2^30 */
+  add(number: number, leader: number, distance: number): void {
+    if (this.size === this.#entries.length) {
+      const larger = new BigUint64Array(2 * this.size);
+      larger.set(this.#entries);
+      this.#entries = larger;
+    }
+    this.#entries[this.size++] = (BigInt(leader) << 32n) | BigInt(4 * number + distance);
+  }
+
+  /** In the order of their leaders. */
+  sort(): void {
+    this.#entries.subarray(0, this.size).sort();
+  }
+
+  leader(at: number): number {
+    return Number(this.#entries[at]! >> 32n);
+  }
+
+  number(at: number): number {
+    return this.#low(at) >>> 2;
+  }
+
+  distance(at: number): number {
+    return this.#low(at) & 3;
+  }
+
+  #low(at: number): number {
+    return Number(this.#entries[at]! & 0xffff_ffffn);
+  }
 }

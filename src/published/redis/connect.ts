@@ -2,7 +2,7 @@
 
 import type { Redis } from 'ioredis';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { type LoadPackage, loadPackage } from '../../core/packages/load-package.ts';
+import { type LoadPackage, loadPackage } from '../../core/packages/find-package.ts';
 
 const FULL = /^(?:OOM|MISCONF) /;
 const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM) /;

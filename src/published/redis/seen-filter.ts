@@ -1,13 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { BloomLeaf, BloomPlan } from '../../core/domain/url/bloom/bloom-leaf.ts';
-import { bloomStats } from '../../core/domain/url/bloom/bloom-stats.ts';
-import { BloomTree, type Replacement } from '../../core/domain/url/bloom/bloom-tree.ts';
+import { BloomTree, bloomStats, type Replacement } from '../../core/domain/url/bloom/bloom-tree.ts';
 import { DIGEST_NAME, DIGEST_WORDS, DigestList } from '../../core/domain/url/hash/url-digest.ts';
 import type { SeenFilterStats, SharedSeenFilter } from '../../core/ports/seen-filter.ts';
 import { connectionFault, type RedisClient, redisError } from './connect.ts';
-import { ADD, PROBE, SWITCH } from './scripts.ts';
-import { readTree, type SharedTree } from './seen-tree.ts';
+import { ADD, PROBE, readTree, type SharedTree, SWITCH } from './seen-tree.ts';
 
 type Argument = string | number | Buffer;
 

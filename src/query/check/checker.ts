@@ -1,3 +1,5 @@
+// query/check/: one part of the chain, asked about one input.
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,26 +8,25 @@ import { changeSignatureOf } from '../../core/domain/crawl/states/duplicate.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTimeOrNull } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
-import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
+import { hostOf, type UrlScope } from '../../core/domain/url/canonical/url-key.ts';
 import type { Page } from '../../core/plugin-host/api/plugin-api.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import type { createInlinePageParser } from '../../core/plugin-host/parsing/page-parser.ts';
-import { loadSitemapParser } from '../../core/plugin-host/parsing/sitemap-parser.ts';
-import { admissionGates, explainUrlChain } from '../../core/plugin-host/url-chain.ts';
+import { loadSitemapParser, type ParseSitemap } from '../../core/plugin-host/parsing/sitemap-parser.ts';
+import { admissionGates, explainUrlChain, type UrlTraceStep } from '../../core/plugin-host/url-chain.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { PageToParse } from '../../core/ports/page-parser.ts';
 import type { Robots, RobotsVerdict } from '../../core/ports/robots.ts';
+import type { Outlink } from '../../core/ports/segment-store.ts';
 import { askRobots, denialBy, verdictInTurn } from '../../core/steps/fetch/robots-turn.ts';
 import { createHostLanes, type HostLanesOptions } from '../../http/lanes/host-lanes.ts';
-import { checkRobots, type RobotsCheck } from '../../http/robots/check-robots.ts';
-import { createRobots } from '../../http/robots/robots.ts';
+import { checkRobots, createRobots, type RobotsCheck } from '../../http/robots/robots.ts';
 import { type PluginView, pluginViews } from '../../operations/plugins/plugin-views.ts';
 import { contentReasons, type Reason } from '../../page/content/trees/content-reasons.ts';
-import { hammingDistance } from '../../page/near/hamming.ts';
-import type { PageNode } from '../../page/page-node.ts';
+import { hammingDistance } from '../../page/near/fingerprint-tables.ts';
+import type { PageBlock, PageNode } from '../../page/page-block.ts';
 import { readableText } from '../../page/published/readable-text.ts';
-import type { ParseCheck, SitemapCheck, UrlCheck, UrlInput } from './check-results.ts';
 
 /** What one signature plugin makes of a page, and of another version of it. */
 interface SignatureView {
@@ -323,4 +324,59 @@ function typeByName(file: string): string | null {
   if (/\.x?html?$/i.test(file)) return 'text/html';
   if (/\.(?:xml|rss|atom)$/i.test(file)) return 'application/xml';
   return /\.(?:txt|md)$/i.test(file) ? 'text/plain' : null;
+}
+
+interface UrlCheck {
+  readonly input: string;
+  readonly url: string | null;
+  readonly reason: string | null;
+  readonly steps: readonly UrlTraceStep[];
+}
+
+interface UrlInput {
+  readonly url: string;
+  readonly base?: string;
+  /** Where the URL is met; default: `default`. */
+  readonly scope?: UrlScope;
+}
+
+export interface ParseCheck {
+  readonly file: string | null;
+  readonly url: string;
+  readonly title: string | null;
+  readonly authors: readonly string[];
+  /** Times in ISO 8601. */
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly description: string | null;
+  readonly keywords: readonly string[];
+  /** Texts of links on the theme of the page. */
+  readonly topics: readonly string[];
+  /** What parse filters add to the record. */
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
+  readonly siteName: string | null;
+  readonly image: string | null;
+  /** Where the parser found each of these, by field. */
+  readonly sources: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly mainText: string;
+  readonly lang: string | null;
+  readonly charset: string | null;
+  readonly signature: string | null;
+  /** By which visits are compared. */
+  readonly changeSignature: string | null;
+  readonly canonical: string | null;
+  /** The version of the canonical page that it is: `amp`, `print` or `mobile`. */
+  readonly variant: string | null;
+  readonly nextPage: string | null;
+  /** Its number in a series of pages, from 1. */
+  readonly pageNumber: number | null;
+  readonly contentType: string;
+  readonly blocks: readonly PageBlock[];
+  readonly outlinks: readonly (Outlink & { readonly noiseReason?: string })[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface SitemapCheck extends ReturnType<ParseSitemap> {
+  readonly file: string;
 }

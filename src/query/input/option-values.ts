@@ -8,7 +8,7 @@ import { type FeedCursor, parseCursor } from '../../core/domain/crawl/change/cha
 import { CHANGE_KINDS, type ChangeKind } from '../../core/domain/crawl/change/page-change.ts';
 import { CRAWL_STATES, type CrawlState } from '../../core/domain/crawl/states/datum.ts';
 import { SKIP_REASON_NAMES, type SkipReason } from '../../core/domain/crawl/states/skip-reasons.ts';
-import { typedDomain, typedHost, typedUrlPrefix } from '../../core/domain/url/canonical/typed-url.ts';
+import { typedDomain, typedHost, typedUrlPrefix } from '../../core/domain/url/canonical/host-pattern.ts';
 
 // Parsers of the values of options. Each throws an `InvalidArgumentError` that says what was expected.
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { isoTimeOrNull } from '../../core/domain/time.ts';
-import { UrlSet } from '../../core/domain/url/hash/url-set.ts';
+import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import { normalizedLink } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';

@@ -4,7 +4,7 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../core/ports/segment-store.ts';
-import { shownResponse } from '../../core/steps/render/shown-response.ts';
+import { shownResponse } from '../../core/steps/render/visit-rendered.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import type { ReadPage } from '../../page/diff/page-places.ts';
 import { type PlaceDiff, placeDiff } from '../../page/diff/place-diff.ts';

@@ -16,7 +16,7 @@ import { figuresOf, type ShareVerdict } from '../../core/domain/url/families/fam
 import type { VisitedTemplate } from '../../core/domain/url/families/stored-families.ts';
 import type { HostRow, Lease } from '../../core/ports/crawl-db.ts';
 import type { RobotsVerdict } from '../../core/ports/robots.ts';
-import type { FamilyTreatment } from '../../core/steps/update/link-families.ts';
+import type { FamilyTreatment } from '../../core/steps/update/link-treatment.ts';
 import type { PageVariant } from '../../page/links/page-series.ts';
 import { textOverlap } from '../../page/near/page-dimensions.ts';
 

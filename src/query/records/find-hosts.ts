@@ -1,9 +1,9 @@
 import { closestName } from '../../core/domain/closest-name.ts';
 import type { CrawlState } from '../../core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
+import { matcherOf } from '../../core/domain/query/expression.ts';
 import type { QueryEnvironment } from '../../core/domain/query/fields.ts';
-import { HOST_FIELDS } from '../../core/domain/query/host-fields.ts';
-import { matcherOf } from '../../core/domain/query/match.ts';
+import { HOST_FIELDS } from '../../core/domain/query/hosts-and-changes.ts';
 import { parseExpressionOver } from '../../core/domain/query/parse.ts';
 import { topLevelDomain } from '../../core/domain/url/canonical/url-key.ts';
 import type { CrawlDb, HostRow, StateCounts } from '../../core/ports/crawl-db.ts';

@@ -2,9 +2,8 @@ import type { CrawlDatum, CrawlState } from '../../core/domain/crawl/states/datu
 import { type RepeatScope, signedText } from '../../core/domain/crawl/states/duplicate.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { CrawlDb, ScanQuery } from '../../core/ports/crawl-db.ts';
-import type { FingerprintTables } from '../../core/ports/fingerprint-tables.ts';
-import { MAX_EXACT_DISTANCE, parseFingerprint } from '../../page/near/fingerprint-tables.ts';
-import { hammingDistance } from '../../page/near/hamming.ts';
+import type { FingerprintTables } from '../../core/ports/near.ts';
+import { hammingDistance, MAX_EXACT_DISTANCE, parseFingerprint } from '../../page/near/fingerprint-tables.ts';
 import { textOverlap } from '../../page/near/page-dimensions.ts';
 
 export interface NearPage {

@@ -2,7 +2,7 @@ import type { Config } from '../../core/config/schema.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import { type NewSettings, openNewSettings, SETTINGS_KEY } from '../../core/steps/generate/settings-in-force.ts';
 import type { AskedDb, QuestionPlugins } from '../../operations/deps.ts';
-import { scheduleSettings } from '../../operations/loop/schedule-settings.ts';
+import { scheduleSettings } from '../../operations/loop/step-settings.ts';
 
 interface NewSettingsDeps {
   readonly clock: Pick<Clock, 'now'>;

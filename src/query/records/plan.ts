@@ -16,11 +16,9 @@ import type { OnWork } from '../../core/ports/work-progress.ts';
 import { openExpectations } from '../../core/steps/facts/expected-changes.ts';
 import { openWatchedHosts } from '../../core/steps/facts/host-observations.ts';
 import { aheadOf, openRuns } from '../../core/steps/facts/touched-urls.ts';
-import { isBroughtForward } from '../../core/steps/generate/hazard-due.ts';
-import { KnownExpectations } from '../../core/steps/generate/known-expectations.ts';
+import { isBroughtForward, KnownExpectations } from '../../core/steps/generate/hazard-due.ts';
 import { boundsReader, type NewSettings } from '../../core/steps/generate/settings-in-force.ts';
-import { dueBySettings } from '../../core/steps/records/due-by-settings.ts';
-import { entriesOf } from '../../core/steps/records/spread-stats.ts';
+import { dueBySettings, entriesOf } from '../../core/steps/records/stats.ts';
 import { READING_DUE, workMeter } from '../../core/steps/work-meter.ts';
 
 /** A known page to come: its next visit, ms since the epoch, and the time between the further ones, ms. */

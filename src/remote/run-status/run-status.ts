@@ -1,5 +1,5 @@
+import { type Addends, addTo, zeroSums } from '../../core/domain/counting.ts';
 import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
-import { type Addends, addTo, zeroSums } from '../../core/domain/running-sums.ts';
 import type { CrawlProgress, RoundSummary } from '../../crawler/index.ts';
 import type { RoundCounts, Steering } from '../../crawler/views.ts';
 import { counted } from '../../render/quantities.ts';

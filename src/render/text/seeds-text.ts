@@ -1,5 +1,5 @@
 import { SKIP_REASONS, type SkipReason } from '../../core/domain/crawl/states/skip-reasons.ts';
-import type { InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/views.ts';
+import type { FailureKind, InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/views.ts';
 import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
@@ -20,7 +20,7 @@ export function readmittedText({ pages, newUrls, isCutShort }: ReadmitSummary): 
   return `${filtered}, ${counted(newUrls, 'new URL')}${end}`;
 }
 
-/** Longest message of one seed, characters. */
+/** Longest message of one URL or seed, characters. */
 const LONGEST_MESSAGE = 300;
 
 /** Bad lines shown to people; `--json` has all. */
@@ -80,3 +80,24 @@ export function injectText(summary: InjectSummary): string {
   const result = `${counted(summary.urls, 'URL')}: ${done.length === 0 ? 'nothing to do' : done.join(', ')}`;
   return `${result}${kept.join('')}${refused}`;
 }
+
+/**
+ * `not fetched: 12 connect-failed, such as http://example.org/ (connect ECONNREFUSED)`, and `not parsed: ..`, most
+ * frequent reason first; empty without failures.
+ */
+export function failureLines(failures: readonly FailureKind[]): string[] {
+  return failures.map(({ code, status, visits, url, message }) => {
+    const said = status === null ? code : `${code} ${status}`;
+    const detail = message === '' ? '' : ` (${safeText(message.slice(0, LONGEST_MESSAGE))})`;
+    return `${failedStep(code)}: ${count(visits)} ${safeText(said)}, such as ${safeText(url)}${detail}`;
+  });
+}
+
+/** The same as one text. */
+export const failureText = (failures: readonly FailureKind[]): string =>
+  failureLines(failures)
+    .map((line) => `${line}\n`)
+    .join('');
+
+/** The step that failed, by the code of the failure. */
+export const failedStep = (code: string): string => (code.startsWith('parse-') ? 'not parsed' : 'not fetched');

@@ -1,7 +1,6 @@
 import { brief } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
-import { CHART_HEIGHT, CHART_WIDTH } from './column-chart.ts';
-import { axisLevels, axisTop } from './scale.ts';
+import { axisLevels, axisTop, CHART_HEIGHT, CHART_WIDTH } from './column-chart.ts';
 
 /** Curves over time, for the static chart and for the script that redraws it. Times in seconds since the epoch. */
 export interface LineData {

@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../markup.ts';
-import { round } from './scale.ts';
+import { round } from './column-chart.ts';
 
 const WIDTH = 120;
 const HEIGHT = 22;

@@ -1,6 +1,5 @@
 import { type Markup, markup } from '../markup.ts';
-import { CHART_HEIGHT, CHART_WIDTH, HALF_LETTER } from './column-chart.ts';
-import { round } from './scale.ts';
+import { CHART_HEIGHT, CHART_WIDTH, HALF_LETTER, round } from './column-chart.ts';
 
 export interface TrendPoint {
   /** Ms since the epoch. */

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../core/domain/time.ts';
 import type { RecordView } from '../../crawler/index.ts';
 import { counted, span } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
-import { axisTop, round } from './scale.ts';
+import { axisTop, round } from './column-chart.ts';
 import { clockText, dayText } from './time-buckets.ts';
 
 /** The marks of the timeline differ in shape and colour. */

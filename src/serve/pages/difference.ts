@@ -1,10 +1,12 @@
+// serve/pages/: pages of the live view.
+
 import type { PageDiff } from '../../crawler/index.ts';
-import type { PageVersion } from '../../crawler/views.ts';
+import type { NearPage, PageVersion, ParseCheck } from '../../crawler/views.ts';
 import { shortTime } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
+import type { Column } from '../../render/table.ts';
 import { SAME_TEXT } from '../../render/text/diff-text.ts';
-import { facts, urlLink } from '../html-table.ts';
-import { linesOf, type Markup, markup, type Shown } from '../markup.ts';
+import { facts, htmlTable, linesOf, type Markup, markup, type Shown, urlLink } from '../markup.ts';
 
 /** Equal text longer than this is cut in the middle, characters. */
 const MAX_EQUAL = 400;
@@ -60,4 +62,58 @@ function versionForm(url: string, versions: readonly PageVersion[], from: string
     return markup`<label for="${name}">${label}</label><select id="${name}" name="${name}">${options}</select>`;
   };
   return markup`<form class="query" action="/diff" method="get"><input type="hidden" name="u" value="${url}">${select('from', 'From', from)}${select('to', 'to', to)}<button>Compare</button></form>`;
+}
+
+/** The blocks of a stored page, with the classes and colours of `check parse --html`. */
+export function blocksPage(check: ParseCheck, storedAt: string): Markup {
+  const main = check.blocks.filter(({ type }) => type === 'main').length;
+  const blocks = check.blocks.map(
+    ({ type, path, text, links, anchorChars }) =>
+      markup`<section class="block ${type}"><h2>${type} · ${path} · ${text.length} characters${links === 0 ? '' : `, ${links} links with ${anchorChars} characters`}</h2><p dir="auto">${linesOf(text)}</p></section>`,
+  );
+  return markup`<p>${urlLink(check.url)}</p>
+${facts([
+  ['title', stated(check, 'title', check.title)],
+  ['authors', stated(check, 'authors', check.authors.join(', ') || null)],
+  ['published', stated(check, 'publishedAt', check.publishedAt === null ? null : shortTime(check.publishedAt))],
+  ['modified', stated(check, 'modifiedAt', check.modifiedAt === null ? null : shortTime(check.modifiedAt))],
+  ['description', stated(check, 'description', check.description)],
+  ['site', stated(check, 'siteName', check.siteName)],
+  ['image', stated(check, 'image', check.image)],
+  ['stored', storedAt],
+  ['type', check.contentType],
+  ['charset', check.charset],
+  ['language', stated(check, 'lang', check.lang)],
+  ['signature', check.signature],
+  ['change signature', check.changeSignature === check.signature ? null : check.changeSignature],
+  [
+    'main content',
+    `${main} of ${check.blocks.length} blocks, ${check.mainText.length} of ${check.text.length} characters`,
+  ],
+  ['error', check.error === null ? null : `${check.error.code}: ${check.error.message}`],
+])}
+${blocks}`;
+}
+
+/** A value of the page, and where it was found. */
+const stated = ({ sources }: ParseCheck, field: string, value: string | null): Shown =>
+  value === null
+    ? null
+    : markup`<bdi>${value}</bdi>${sources[field] === undefined ? null : markup` <small class="pale">${sources[field]}</small>`}`;
+
+const NEAR_COLUMNS: readonly Column<NearPage>[] = [
+  { title: 'distance', align: 'right', cell: (page) => `${page.distance} bits` },
+  { title: 'url', cell: (page) => page.url },
+  { title: 'state', cell: (page) => page.state },
+  { title: 'title', cell: (page) => page.title ?? '' },
+];
+
+export function nearPage(url: string, near: readonly NearPage[] | null): Markup {
+  return markup`<p>${urlLink(url)}</p>${
+    near === null
+      ? markup`<p class="nothing">This page is unknown, or has no signature for likeness.</p>`
+      : htmlTable('Pages whose signatures differ by at most 3 bits', NEAR_COLUMNS, near, {
+          url: (page) => urlLink(page.url),
+        })
+  }`;
 }

@@ -11,9 +11,8 @@ import type {
 } from '../../crawler/index.ts';
 import { CHANGE_COLUMNS, DUE_COLUMNS, HOST_COLUMNS, RECORD_COLUMNS } from '../../render/columns.ts';
 import { count } from '../../render/quantities.ts';
-import { barTable } from '../charts/bar-chart.ts';
-import { htmlTable, short, urlLink } from '../html-table.ts';
-import { type Markup, markup } from '../markup.ts';
+import { barTable } from '../charts/bars.ts';
+import { htmlTable, type Markup, markup, short, urlLink } from '../markup.ts';
 import { type ListPage, ROWS } from '../paging.ts';
 
 const url = (row: { readonly url: string }): Markup => urlLink(row.url);

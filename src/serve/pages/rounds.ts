@@ -1,14 +1,14 @@
+import { unchangedVisits } from '../../core/domain/crawl/change/change-belief.ts';
 import type { RoundEntry } from '../../crawler/views.ts';
-import { reportLine } from '../../remote/schedule/status-text.ts';
+import { reportLine } from '../../remote/schedule/health.ts';
 import { shortTime } from '../../render/columns.ts';
 import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
-import { facts, htmlTable } from '../html-table.ts';
-import { type Markup, markup } from '../markup.ts';
+import { legendOf } from '../charts/column-chart.ts';
+import { type LineData, lineChart, strokeOf } from '../charts/line-chart.ts';
+import { facts, htmlTable, type Markup, markup, nothing, panel } from '../markup.ts';
 import { ROWS } from '../paging.ts';
-import { dueCurves, freshnessCurves, outcomeCurves, throughputCurves, urlCurves } from '../round-curves.ts';
 import type { Activity } from '../run-watch.ts';
-import { linePanel } from './line-panel.ts';
 
 const right = 'right';
 
@@ -58,4 +58,61 @@ function scheduleSection(schedule: NonNullable<Activity['schedule']>): Markup {
     ],
     ['last run', schedule.lastRun === null ? null : reportLine(schedule.lastRun)],
   ])}</section>`;
+}
+
+/** Outcomes of the rounds over time. */
+function outcomeCurves(rounds: readonly RoundEntry[]): LineData {
+  return curves(rounds, [
+    ['new', 'new', (round) => round.new],
+    ['changed', 'changed', (round) => round.modified],
+    ['unchanged', 'same', unchangedVisits],
+    ['failed', 'failed', (round) => round.failed],
+  ]);
+}
+
+function throughputCurves(rounds: readonly RoundEntry[]): LineData {
+  return curves(rounds, [['requests a second', 'new', (round) => (1_000 * round.requests) / Math.max(1, round.ms)]]);
+}
+
+/** Estimated share of stored copies that lack no major change, percent. */
+function freshnessCurves(rounds: readonly RoundEntry[]): LineData {
+  const sampled = rounds.filter(({ sample }) => sample.fresh !== null);
+  return curves(sampled, [['fresh copies, %', 'new', ({ sample }) => (sample.fresh ?? 0) * 100]]);
+}
+
+function dueCurves(rounds: readonly RoundEntry[]): LineData {
+  return curves(rounds, [
+    ['due', 'new', ({ sample }) => sample.due],
+    ['for more than a day', 'failed', ({ sample }) => sample.overdue],
+  ]);
+}
+
+function urlCurves(rounds: readonly RoundEntry[]): LineData {
+  return curves(rounds, [['known URLs', 'new', (round) => round.urls]]);
+}
+
+function curves(
+  rounds: readonly RoundEntry[],
+  series: readonly (readonly [label: string, kind: string, value: (round: RoundEntry) => number | null])[],
+): LineData {
+  return {
+    x: rounds.map(({ at }) => Date.parse(at) / 1_000),
+    series: series.map(([label, kind, value]) => ({ label, kind, values: rounds.map(value) })),
+  };
+}
+
+/** By the NAME in `/data/NAME.json`. */
+export const ROUND_CURVES: ReadonlyMap<string, (rounds: readonly RoundEntry[]) => LineData> = new Map([
+  ['outcomes', outcomeCurves],
+  ['throughput', throughputCurves],
+  ['freshness', freshnessCurves],
+  ['due', dueCurves],
+  ['urls', urlCurves],
+]);
+
+/** Curves with a legend; one point is drawn as a dot. `source`: the address of the same figures as JSON. */
+function linePanel(title: string, source: string, data: LineData): Markup {
+  if (data.x.length === 0) return panel(title, '', 'third', nothing('No round yet.'));
+  const legend = legendOf(data.series.map(({ label, kind }, i) => ({ label, swatch: strokeOf(kind, i), value: null })));
+  return panel(title, markup`<a href="${source}">JSON</a>`, 'third', markup`${lineChart(title, data)}${legend}`);
 }

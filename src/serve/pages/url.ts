@@ -5,8 +5,7 @@ import { bytes, count, counted, span } from '../../render/quantities.ts';
 import type { Column } from '../../render/table.ts';
 import { termText } from '../../render/text/explanation-text.ts';
 import { visitTimeline } from '../charts/visit-timeline.ts';
-import { facts, htmlTable, urlLink } from '../html-table.ts';
-import { type Markup, markup, type Shown } from '../markup.ts';
+import { facts, htmlTable, type Markup, markup, type Shown, urlLink } from '../markup.ts';
 import { screenshot } from './difference.ts';
 
 /** All about one URL: why it is or is not fetched, its visits, how the next one was computed. */

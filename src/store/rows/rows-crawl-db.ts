@@ -21,7 +21,7 @@ import type {
   Spread,
   StoredLinks,
 } from '../../core/ports/crawl-db.ts';
-import type { FingerprintTables } from '../../core/ports/fingerprint-tables.ts';
+import type { FingerprintTables } from '../../core/ports/near.ts';
 import type { Forwarding } from '../../core/ports/partitions/forwarding.ts';
 import type { SeenFilter } from '../../core/ports/seen-filter.ts';
 import { readFamilies, readShares, scanFamilies } from './codecs/family-rows.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
-import type { LoadPackage } from '../../core/packages/load-package.ts';
+import type { LoadPackage } from '../../core/packages/find-package.ts';
 
 /** Commands of Chromium and its like, in the order in which they are looked for. */
 const NAMES = [

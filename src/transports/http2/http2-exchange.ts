@@ -2,8 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Stream, constants, type IncomingHttpStatusHeader } from 'node:http2';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest, ResponseHead } from '../../core/ports/fetch-protocol.ts';
-import { headersOf, IncomingResponse } from '../../http/exchange/incoming-response.ts';
-import { networkFault } from '../../http/exchange/network-fault.ts';
+import { headersOf, IncomingResponse, networkFault } from '../../http/exchange/incoming-response.ts';
 import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { Http2Connection, Http2Connections } from './http2-connections.ts';
 

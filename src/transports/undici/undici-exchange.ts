@@ -2,8 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest } from '../../core/ports/fetch-protocol.ts';
-import { headersOf, IncomingResponse } from '../../http/exchange/incoming-response.ts';
-import { networkFault } from '../../http/exchange/network-fault.ts';
+import { headersOf, IncomingResponse, networkFault } from '../../http/exchange/incoming-response.ts';
 import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { UndiciConnection, UndiciConnections } from './undici-connections.ts';
 

@@ -1,18 +1,16 @@
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest, FetchProtocol } from '../../core/ports/fetch-protocol.ts';
-import { bareUrl } from '../../http/exchange/bare-url.ts';
 import {
   awaitDescriptor,
+  bareUrl,
   type HttpProtocolOptions,
   type HttpProtocolSettings,
   protocolSettings,
 } from '../../http/exchange/protocol-options.ts';
 import { type AddressGuard, createAddressGuard } from '../../http/guard/address-guard.ts';
-import { createSocketMaker, type SocketMaker } from '../../http/guard/guarded-socket.ts';
-import { type Alpn, HTTP1 } from '../../http/guard/tls-sessions.ts';
+import { type Alpn, createSocketMaker, HTTP1, type SocketMaker } from '../../http/guard/guarded-socket.ts';
 import type { Http2Connections } from '../http2/http2-connections.ts';
-import { loadUndici } from './undici.ts';
-import { UndiciConnections } from './undici-connections.ts';
+import { loadUndici, UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linesOf, listedUrls } from '../../../src/cli/input/seed-sources.ts';
-import { csvRow } from '../../../src/core/domain/export/csv-row.ts';
+import { csvRow } from '../../../src/core/domain/export/written-files.ts';
 
 async function listed(text: string): Promise<string[]> {
   const urls: string[] = [];

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvRow } from '../../../src/core/domain/export/csv-row.ts';
+import { csvRow } from '../../../src/core/domain/export/written-files.ts';
 import type { TransferSummary } from '../../../src/crawler/views.ts';
 import type { RunStatus } from '../../../src/remote/run-status/run-status.ts';
 import { topLines } from '../../../src/remote/run-status/run-text.ts';

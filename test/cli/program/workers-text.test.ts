@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PartitionRow, WorkerReport, WorkerRow } from '../../../src/cluster/ports/workers.ts';
 import { livingOf, workersView } from '../../../src/cluster/workers/workers-view.ts';
-import { workersLines } from '../../../src/render/live/workers-text.ts';
 import { PLAIN_STYLE } from '../../../src/render/table.ts';
+import { workersLines } from '../../../src/render/workers-columns.ts';
 import { createMetrics } from '../../../src/serve/metrics.ts';
 import { layout } from '../../../src/serve/pages/layout.ts';
-import { workersPage } from '../../../src/serve/pages/workers.ts';
-import { createWorkersSource } from '../../../src/serve/workers-sight.ts';
+import { workersPage } from '../../../src/serve/pages/run.ts';
+import { createWorkersSource } from '../../../src/serve/run-watch.ts';
 
 const AT = Date.parse('2026-03-04T07:30:00Z');
 

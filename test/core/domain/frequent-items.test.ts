@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFrequent } from '../../../src/core/domain/frequent-items.ts';
+import { createFrequent } from '../../../src/core/domain/counting.ts';
 
 const exactly = (items: readonly string[]): Map<string, number> => {
   const counts = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseJavaDate } from '../../../src/core/domain/java-date.ts';
+import { parseJavaDate } from '../../../src/care/transfer/nutch-dump.ts';
 
 describe('times of Java', () => {
   it.each([

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fits, OPTIONAL_PACKAGES } from '../../../src/core/domain/optional-packages.ts';
-import { findPackage, installFolder, packagesFolder, pinnedVersion } from '../../../src/core/packages/find-package.ts';
-import { loadPackage } from '../../../src/core/packages/load-package.ts';
+import {
+  findPackage,
+  installFolder,
+  loadPackage,
+  packagesFolder,
+  pinnedVersion,
+} from '../../../src/core/packages/find-package.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'incrawl-packages-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

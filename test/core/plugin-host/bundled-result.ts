@@ -3,8 +3,7 @@ import mainContent from '../../../plugins/parsefilter-main-content/plugin.ts';
 import noiseLinks from '../../../plugins/parsefilter-noise-links/plugin.ts';
 import type { Page, ParseFilter, ParseResult, Parser } from '../../../src/core/plugin-host/api/plugin-api.ts';
 import { testHost } from '../../../src/core/plugin-host/api/plugin-testing.ts';
-import { LivePage } from '../../../src/core/plugin-host/parsing/live-page.ts';
-import { PageMemory } from '../../../src/core/plugin-host/parsing/page-memory.ts';
+import { LivePage, PageMemory } from '../../../src/core/plugin-host/parsing/live-page.ts';
 
 export const parser = (await parseHtml.setup(testHost, parseHtml.options!.parse({}))) as Parser;
 export const filters = [

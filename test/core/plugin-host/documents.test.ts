@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DocumentReader } from '../../../src/core/plugin-host/api/document-reader.ts';
-import { DocumentWriter } from '../../../src/core/plugin-host/api/document-writer.ts';
+import { DocumentReader, DocumentWriter } from '../../../src/core/plugin-host/api/documents.ts';
 import { samplePage, testHost } from '../../../src/core/plugin-host/api/plugin-testing.ts';
 import type { PluginList } from '../../../src/core/plugin-host/loading/plugin-list.ts';
 import { createPageConverter } from '../../../src/core/plugin-host/markdown/convert-page.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PageBatches, type RunBatch } from '../../../src/core/plugin-host/parsing/page-batches.ts';
+import { PageBatches, type RunBatch } from '../../../src/core/plugin-host/parsing/parser-threads.ts';
 import type { PageToParse, ParsedPage } from '../../../src/core/ports/page-parser.ts';
 
 const page = (index: number, bytes = 10): PageToParse => ({

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { hostFor } from '../../../src/core/plugin-host/loading/host-for.ts';
+import { hostFor } from '../../../src/core/plugin-host/loading/checked-extension.ts';
 import { pluginPrint } from '../../../src/core/plugin-host/loading/load-plugins.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-print-'));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../../src/core/plugin-host/api/plugin-api.ts';
-import { PageMemory } from '../../../src/core/plugin-host/parsing/page-memory.ts';
+import { PageMemory } from '../../../src/core/plugin-host/parsing/live-page.ts';
 import { OutlineReader } from '../../../src/page/content/outline.ts';
 import { filters, livePage, parser, resultOf } from './bundled-result.ts';
 

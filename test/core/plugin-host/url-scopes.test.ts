@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { UrlExemption, UrlFilter, UrlNormalizer } from '../../../src/core/plugin-host/api/plugin-api.ts';
 import { testPlugin } from '../../../src/core/plugin-host/api/plugin-testing.ts';
+import { scopedNormalizers } from '../../../src/core/plugin-host/loading/checked-extension.ts';
 import { parsePluginList } from '../../../src/core/plugin-host/loading/plugin-list.ts';
-import { scopedNormalizers } from '../../../src/core/plugin-host/loading/scoped-normalizers.ts';
 import {
   applyUrlChain,
   explainUrlChain,

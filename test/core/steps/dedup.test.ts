@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
-import type { NearGroupingOptions } from '../../../src/core/ports/near-grouping.ts';
+import type { NearGroupingOptions } from '../../../src/core/ports/near.ts';
 import { type DedupOptions, dedup, undoDedup } from '../../../src/core/steps/update/dedup.ts';
 import { fingerprintDistance, parseFingerprint } from '../../../src/page/near/fingerprint-tables.ts';
 import { nearPairs } from '../../../src/published/map-reduce/near-pairs.ts';

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FetchOutcome } from '../../../src/core/domain/crawl/states/outcome.ts';
-import { addFailure, type FailureKind, failureOf, sumOfFailures } from '../../../src/core/steps/counters/failures.ts';
+import {
+  addFailure,
+  type FailureKind,
+  failureOf,
+  sumOfFailures,
+} from '../../../src/core/steps/counters/round-counts.ts';
 
 const BASE = { at: 0, requests: 1, bodyBytes: 0, receivedBytes: 0, ms: 1 };
 const failed = (code: string, status: number | null, message = 'm'): FetchOutcome => ({

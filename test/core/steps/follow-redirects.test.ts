@@ -11,8 +11,7 @@ import { NO_SKIP_SINK } from '../../../src/core/steps/counters/outcome-counts.ts
 import { type FollowOptions, followRedirects } from '../../../src/core/steps/fetch/follow-redirects.ts';
 import { UrlAdmission } from '../../../src/core/steps/update/admission.ts';
 import type { UpdateOptions } from '../../../src/core/steps/update/apply-chunk.ts';
-import { LinkFamilies } from '../../../src/core/steps/update/link-families.ts';
-import { QueryVariants } from '../../../src/core/steps/update/query-variants.ts';
+import { LinkFamilies, QueryVariants } from '../../../src/core/steps/update/link-treatment.ts';
 import { updateFromSegment } from '../../../src/core/steps/update/updatedb.ts';
 import { fetchItem } from '../../contracts/segment-records.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';

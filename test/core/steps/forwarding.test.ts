@@ -6,17 +6,16 @@ import {
   senderOf,
 } from '../../../src/core/domain/crawl/discovery/forwarded-link.ts';
 import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
-import { DepthCache } from '../../../src/core/domain/url/cache/depth-cache.ts';
+import { DepthCache } from '../../../src/core/domain/url/cache/weighted-urls.ts';
 import { partitionAmong } from '../../../src/core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import { NO_SKIP_SINK } from '../../../src/core/steps/counters/outcome-counts.ts';
 import { UrlAdmission } from '../../../src/core/steps/update/admission.ts';
 import type { Found, LinkDeps } from '../../../src/core/steps/update/found-links.ts';
-import { LinkFamilies } from '../../../src/core/steps/update/link-families.ts';
+import { LinkFamilies, QueryVariants } from '../../../src/core/steps/update/link-treatment.ts';
 import { additions } from '../../../src/core/steps/update/links/additions.ts';
 import { applyForwarded } from '../../../src/core/steps/update/links/apply-forwarded.ts';
 import { LinkForwarding } from '../../../src/core/steps/update/links/link-forwarding.ts';
-import { QueryVariants } from '../../../src/core/steps/update/query-variants.ts';
 import { listOf } from '../../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
 import { createMemorySeenUrls } from '../../memory/seen-urls.ts';

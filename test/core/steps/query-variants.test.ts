@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
-import { QueryVariants } from '../../../src/core/steps/update/query-variants.ts';
+import { QueryVariants } from '../../../src/core/steps/update/link-treatment.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
 
 const urlsOf = (path: string, from: number, count: number): string[] =>

@@ -11,7 +11,7 @@ import {
   type RepeatOptions,
   type VisitedPage,
 } from '../../../src/core/steps/update/repeats.ts';
-import { hammingDistance } from '../../../src/page/near/hamming.ts';
+import { hammingDistance } from '../../../src/page/near/fingerprint-tables.ts';
 import { createTextSketcher } from '../../../src/page/near/page-dimensions.ts';
 import { A, FOUR_OFF, HOST_PLAN, NEAR, signed } from '../../contracts/fingerprint-tables.contract.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';

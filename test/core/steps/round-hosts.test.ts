@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchOutcome } from '../../../src/core/domain/crawl/states/outcome.ts';
-import { HostTally, sumOfHosts } from '../../../src/core/steps/counters/round-hosts.ts';
+import { HostTally, sumOfHosts } from '../../../src/core/steps/counters/round-counts.ts';
 
 const BASE = { at: 0, requests: 1, bodyBytes: 0, receivedBytes: 0, ms: 1 };
 const gone: FetchOutcome = { ...BASE, kind: 'gone', status: 404 };

@@ -4,7 +4,7 @@ import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry } from '../../../src/core/ports/crawl-db.ts';
 import type { Candidate } from '../../../src/core/steps/generate/fetch-list.ts';
-import { type RankSelection, selectByRank } from '../../../src/core/steps/generate/select-by-rank.ts';
+import { type RankSelection, selectByRank } from '../../../src/core/steps/generate/select-due.ts';
 import { visitedDatum } from '../../contracts/crawl-db-exam.ts';
 import { createMemoryCrawlDb } from '../../memory/crawl-db.ts';
 import { openAt, temporaryDir } from '../../store/leveldb/temporary-db.ts';

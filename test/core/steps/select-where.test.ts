@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
-import { matcherOf } from '../../../src/core/domain/query/match.ts';
+import { matcherOf } from '../../../src/core/domain/query/expression.ts';
 import { parseExpression } from '../../../src/core/domain/query/parse.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import { NO_SKIP_SINK, SkipNotes } from '../../../src/core/steps/counters/outcome-counts.ts';

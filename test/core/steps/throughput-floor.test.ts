@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { untilTooSlow } from '../../../src/core/steps/fetch/throughput-floor.ts';
+import { untilTooSlow } from '../../../src/core/steps/fetch/host-hold.ts';
 
 /** A clock that jumps to the end of each sleep; in each ten seconds so many pages are requested. */
 function fetching(pagesPerCheck: readonly number[]) {

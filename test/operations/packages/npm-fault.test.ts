@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { npmFault } from '../../../src/operations/packages/install-package.ts';
+import { npmFault } from '../../../src/operations/packages/packages.ts';
 
 const LOG = 'npm error A complete log of this run can be found in: /root/.npm/_logs/debug-0.log\n';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJsonLd } from '../../../src/page/metadata/json-ld.ts';
-import { declaredLanguage } from '../../../src/page/metadata/page-language.ts';
 import { authorNames, type PageMetadata, pageMetadata } from '../../../src/page/metadata/page-metadata.ts';
 import { cleanText, type StatedField, Statements } from '../../../src/page/metadata/statements.ts';
+import { declaredLanguage } from '../../../src/page/text/language.ts';
 import { writtenTime } from '../../../src/page/text/written-time.ts';
 
 type Said = readonly [field: StatedField, source: string, value: string];

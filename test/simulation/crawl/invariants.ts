@@ -3,7 +3,7 @@ import type { CrawlDatum } from '../../../src/core/domain/crawl/states/datum.ts'
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
 import { digestUrls } from '../../../src/core/domain/url/hash/url-digest.ts';
 import type { HostRow, Lease } from '../../../src/core/ports/crawl-db.ts';
-import { nearPlan } from '../../../src/operations/dedup/dedup-settings.ts';
+import { nearPlan } from '../../../src/operations/loop/step-settings.ts';
 import { verifyRows } from '../../../src/store/rows/care/verify-rows.ts';
 import { checkFeed } from './feed-invariants.ts';
 import type { AppliedSegment, Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { MAX_CHARS } from '../../../src/core/domain/crawl/change/block-memory.ts';
 import { MAX_CHURN } from '../../../src/core/domain/crawl/change/change-belief.ts';
-import { MAX_CHARS } from '../../../src/core/domain/crawl/change/like-siblings.ts';
 import {
   CRAWL_STATES,
   type CrawlDatum,

@@ -7,7 +7,7 @@ import { type Options, optionsSchema } from '../../../plugins/urlnormalizer-basi
 import { parseHttpDate } from '../../../src/core/domain/crawl/headers/header-fields.ts';
 import { sniffEncoding } from '../../../src/core/plugin-host/parsing/decode.ts';
 import { isAddressBlocked } from '../../../src/http/guard/address-guard.ts';
-import { checkRobots } from '../../../src/http/robots/check-robots.ts';
+import { checkRobots } from '../../../src/http/robots/robots.ts';
 import { decodeRobots } from '../../../src/http/robots/robots-fetch.ts';
 
 const folder = process.env.INCRAWL_CASES ?? '';

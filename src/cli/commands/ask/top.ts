@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { livingOf } from '../../../cluster/workers/workers-view.ts';
 import type { WorkersWatch } from '../../../crawler/views.ts';
-import { runPath } from '../../../remote/run-status/announce.ts';
-import { askRun, followRun } from '../../../remote/run-status/follow.ts';
+import { askRun, followRun, runPath } from '../../../remote/run-status/announce.ts';
 import type { RunStatus } from '../../../remote/run-status/run-status.ts';
 import { topLines } from '../../../remote/run-status/run-text.ts';
+import { statusText } from '../../../remote/schedule/health.ts';
 import { askStatus, statusPath } from '../../../remote/schedule/status-socket.ts';
-import { statusText } from '../../../remote/schedule/status-text.ts';
 import { EXIT } from '../../../render/exit.ts';
-import { workersLines } from '../../../render/live/workers-text.ts';
+import { workersLines } from '../../../render/workers-columns.ts';
 import { withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';

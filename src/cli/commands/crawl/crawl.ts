@@ -13,8 +13,13 @@ import {
   totalsLines,
   waitingLines,
 } from '../../../render/live/round-table.ts';
-import { failureLines } from '../../../render/text/failures-text.ts';
-import { injectText, readmittedText, rejectionLines, seedLines } from '../../../render/text/seeds-text.ts';
+import {
+  failureLines,
+  injectText,
+  readmittedText,
+  rejectionLines,
+  seedLines,
+} from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { announcedCrawl } from '../../program/announced-crawl.ts';

@@ -4,7 +4,7 @@ import { addNetworkOptions } from '../../../query/input/option-values.ts';
 import { EXIT } from '../../../render/exit.ts';
 import { bytes, count } from '../../../render/quantities.ts';
 import { fieldLines } from '../../../render/table.ts';
-import { failureText } from '../../../render/text/failures-text.ts';
+import { failureText } from '../../../render/text/seeds-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import type { Run } from '../../program/program.ts';
 import { resumeCommand, writeSummary } from '../../program/write-answer.ts';

@@ -35,7 +35,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       list,
       async (session) => {
-        const { packageViews } = await import('../../../operations/packages/package-views.ts');
+        const { packageViews } = await import('../../../operations/packages/packages.ts');
         const views = packageViews();
         await writeList(session, views, COLUMNS, {});
         if (session.json) return;
@@ -61,7 +61,7 @@ export function addPackages(program: Command, run: Run): void {
     run(
       install,
       async (session) => {
-        const { installPackage, plannedInstall } = await import('../../../operations/packages/install-package.ts');
+        const { installPackage, plannedInstall } = await import('../../../operations/packages/packages.ts');
         const packages: PackageInstall[] = [];
         for (const id of new Set(names)) {
           const { name, version, folder, outcome } = plannedInstall(id);

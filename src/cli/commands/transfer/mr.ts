@@ -62,7 +62,7 @@ function addReduce(mr: Command, run: Run): void {
 }
 
 async function step(session: Session, half: 'map' | 'reduce', job: Job, query?: string): Promise<number> {
-  const { streamingStep } = await import('../../../published/map-reduce/streaming-step.ts');
+  const { streamingStep } = await import('../../../published/map-reduce/jobs.ts');
   const lines = linesOf(session.surroundings.stdin());
   const side = query === undefined ? {} : { query: linesOfBatchFile(query) };
   for await (const line of streamingStep({ job, half, lines, ...side, dir: tmpdir() })) {

@@ -9,11 +9,10 @@
 export { BlockTable } from '../../../page/block-table.ts';
 export { type Classifier, createClassifier } from '../../../page/content/boilerplate.ts';
 export { HIDING_STYLE } from '../../../page/content/element-signs.ts';
+export { isFromNoscript, isShellOf } from '../../../page/content/extent.ts';
 export { CONTENT_VERSION } from '../../../page/content/main-content.ts';
 export { pageBlocks } from '../../../page/content/page-blocks.ts';
-export { isFromNoscript, isShellOf } from '../../../page/content/text-source.ts';
-export { isHub } from '../../../page/links/hub-pages.ts';
-export { type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../../page/links/link-regions.ts';
+export { isHub, type LinkPlace, linkPlaces, PUBLISHED_CUTS, TODAYS_CUTS } from '../../../page/links/link-regions.ts';
 export {
   type PageSeries,
   type PageVariant,
@@ -25,7 +24,6 @@ export {
 // Text and language of a page: parse-*, parsefilter-*.
 export type { RobotsDirectives } from '../../../page/links/robots-directives.ts';
 export { readJsonLd } from '../../../page/metadata/json-ld.ts';
-export { declaredLanguage } from '../../../page/metadata/page-language.ts';
 // What a page says about itself: parse-*.
 export {
   articleBodyText,
@@ -44,8 +42,8 @@ export {
   type WeightedShingles,
 } from '../../../page/near/shingler.ts';
 export type { SimhashOptions, TextDimension } from '../../../page/near/simhash.ts';
-export type { PageNode } from '../../../page/page-node.ts';
-export { type PublishedContent, publishedContent } from '../../../page/published/published-blocks.ts';
+export type { PageNode } from '../../../page/page-block.ts';
+export { type PublishedContent, publishedContent } from '../../../page/published/block-segmenter.ts';
 export { TextMeanings } from '../../../page/tape/interned-texts.ts';
 export {
   ATTRIBUTE,
@@ -62,6 +60,7 @@ export {
   tagNumber,
 } from '../../../page/tape/name-table.ts';
 export { CLOSE, COMMENT, INSTRUCTION, SECTION, Tape, TEXT, VISIBLE, WIDE } from '../../../page/tape/tape.ts';
+export { declaredLanguage } from '../../../page/text/language.ts';
 export {
   createWordFinder,
   createWordScanner,
@@ -76,13 +75,13 @@ export {
 export { statedTime } from '../../../page/text/written-time.ts';
 // Intervals between visits: schedule-*.
 export { type ChangeBelief, SIMHASH64_LIKELIHOOD_RATIOS } from '../../domain/crawl/change/change-belief.ts';
+export { createFreshnessSchedule, type FreshnessOptions } from '../../domain/crawl/schedules/freshness.ts';
 export {
   ADAPTIVE_DEFAULTS,
   type AdaptiveOptions,
   createAdaptiveSchedule,
-} from '../../domain/crawl/schedules/adaptive.ts';
-export { createFixedSchedule } from '../../domain/crawl/schedules/fixed.ts';
-export { createFreshnessSchedule, type FreshnessOptions } from '../../domain/crawl/schedules/freshness.ts';
+  createFixedSchedule,
+} from '../../domain/crawl/schedules/nutch-schedules.ts';
 export {
   createSimilaritySchedule,
   SIMILARITY_DEFAULTS,
@@ -98,9 +97,9 @@ export {
 } from '../../domain/url/families/noise-links.ts';
 export { FeatureFilter, featureNamed, featureSizing } from '../../domain/url/families/url-families.ts';
 // Optional packages.
-export type { LoadedPackage } from '../../packages/load-package.ts';
+export type { LoadedPackage } from '../../packages/find-package.ts';
 // Optional packages.
-export { type LoadPackage, loadPackage } from '../../packages/load-package.ts';
+export { type LoadPackage, loadPackage } from '../../packages/find-package.ts';
 export {
   type DeliveryAnswer,
   type DeliveryDeps,

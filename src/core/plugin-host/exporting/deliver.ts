@@ -1,12 +1,13 @@
 // core/plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
 
 import { createHmac } from 'node:crypto';
-import { retryAfterMs, retryPauseMs } from '../../domain/delivery/retry-pause.ts';
 import {
+  retryAfterMs,
+  retryPauseMs,
   type SignedMessage,
   webhookHeaders as standardHeaders,
   type WebhookSender,
-} from '../../domain/delivery/standard-webhooks.ts';
+} from '../../domain/delivery/delivery-terms.ts';
 
 /** Headers of a signed message by "Standard Webhooks" (https://www.standardwebhooks.com). */
 export function webhookHeaders(message: SignedMessage, sender: WebhookSender): Record<string, string> {

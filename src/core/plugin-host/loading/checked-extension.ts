@@ -1,12 +1,27 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { closestName } from '../../domain/closest-name.ts';
 import type { FetchSchedule, ScheduleDecision } from '../../domain/crawl/revisit/schedule.ts';
 import { deepFreeze, isPlain } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
+import type { UrlScope } from '../../domain/url/canonical/url-key.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { Log } from '../../ports/log.ts';
 import type { Exporter } from '../api/exporter-api.ts';
-import type { ExtensionByKind, Page, ParseFilter, Parser, PluginKind, Scoring, Signature } from '../api/plugin-api.ts';
+import type {
+  ExtensionByKind,
+  Page,
+  ParseFilter,
+  Parser,
+  PluginHost,
+  PluginKind,
+  Scoring,
+  Signature,
+} from '../api/plugin-api.ts';
 import { atOnce, exchangeFault, resultFault } from './answer-checks.ts';
+import type { PluginList } from './plugin-list.ts';
 import { textOf } from './resolve-plugin.ts';
 
 interface OptionFault {
@@ -207,4 +222,62 @@ function factor(what: string, value: unknown): number {
 function number(what: string, value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new TypeError(`${what} must be a number, not ${String(atOnce('it', value))}`);
+}
+
+export interface HostOptions extends Pick<PluginHost, 'http' | 'agent' | 'intervals' | 'now'> {
+  /** Folder that relative paths in plugin options refer to. */
+  readonly baseDir: string;
+  readonly log: Log;
+}
+
+/** The host of one plugin, and a digest of the files that the plugin has read through it so far. */
+export function hostFor(
+  name: string,
+  options: HostOptions,
+): { readonly host: PluginHost; readonly filesDigest: () => string } {
+  const named = (fields?: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+    plugin: name,
+    ...fields,
+  });
+  const { log, http, agent, intervals, now, baseDir } = options;
+  const files = createHash('sha256');
+  const host: PluginHost = Object.freeze({
+    log: {
+      debug: (message: string, fields?: Readonly<Record<string, unknown>>) => log.debug(message, named(fields)),
+      info: (message: string, fields?: Readonly<Record<string, unknown>>) => log.info(message, named(fields)),
+      warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, named(fields)),
+      error: (message: string, fields?: Readonly<Record<string, unknown>>) => log.error(message, named(fields)),
+    },
+    readTextFile: (path: string) => {
+      const text = readFileSync(resolve(baseDir, path), 'utf8');
+      files.update(`${text.length} `).update(text);
+      return text;
+    },
+    http,
+    now,
+    agent,
+    intervals,
+  });
+  return { host, filesDigest: () => files.copy().digest('hex') };
+}
+
+/** The normalisers of each scope that the list names, in its order. Throws `config-invalid` for an unknown name. */
+export function scopedNormalizers<Normalizer extends { readonly name: string }>(
+  normalizers: readonly Normalizer[],
+  scopes: NonNullable<PluginList['scopes']>,
+): Map<UrlScope, readonly Normalizer[]> {
+  return new Map(
+    (Object.entries(scopes) as [UrlScope, readonly string[]][]).map(([scope, names]) => [
+      scope,
+      names.map((name) => {
+        const found = normalizers.find((each) => each.name === name);
+        if (found !== undefined) return found;
+        const known = normalizers.map((each) => each.name).join(', ') || 'none';
+        throw new CrawlError(
+          'config-invalid',
+          `scopes.${scope}: ${name} is no URL normalizer of the list of plugins; those are: ${known}`,
+        );
+      }),
+    ]),
+  );
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { murmur3 } from '../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../page/near/hashes.ts';
 import { deepFreeze } from '../../domain/deep-freeze.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
@@ -22,11 +22,16 @@ import {
   type UrlNormalizer,
   type UrlScope,
 } from '../api/plugin-api.ts';
-import { checkedExtension, optionsJson, readOptions } from './checked-extension.ts';
-import { type HostOptions, hostFor } from './host-for.ts';
+import {
+  checkedExtension,
+  type HostOptions,
+  hostFor,
+  optionsJson,
+  readOptions,
+  scopedNormalizers,
+} from './checked-extension.ts';
 import type { PluginList, PluginListEntry } from './plugin-list.ts';
 import { importPlugin, resolvePlugin, textOf } from './resolve-plugin.ts';
-import { scopedNormalizers } from './scoped-normalizers.ts';
 
 /** Everything outside a plugin's code that its answers depend on, and where its code is. */
 export interface PluginSource {

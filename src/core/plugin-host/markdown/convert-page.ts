@@ -1,13 +1,11 @@
-import { createContents, type Extent } from '../../../page/content/extent.ts';
-import { isShellOf } from '../../../page/content/text-source.ts';
+import { createContents, type Extent, isShellOf } from '../../../page/content/extent.ts';
 import { createMarkdown } from '../../../page/markdown/markdown.ts';
 import { articleBodyText } from '../../../page/metadata/page-metadata.ts';
-import type { PageNode } from '../../../page/page-node.ts';
+import type { PageNode } from '../../../page/page-block.ts';
 import type { Tape } from '../../../page/tape/tape.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { LoadedPlugins } from '../loading/load-plugins.ts';
-import { LivePage } from '../parsing/live-page.ts';
-import { PageMemory } from '../parsing/page-memory.ts';
+import { LivePage, PageMemory } from '../parsing/live-page.ts';
 
 /** A page, and what is wanted of it. */
 export interface PageToConvert extends PageToParse {

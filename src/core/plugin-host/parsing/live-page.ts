@@ -1,15 +1,13 @@
 import { createRequire } from 'node:module';
 import type { CheerioAPI } from 'cheerio';
 import type { Document, Element } from 'domhandler';
-import type { BlockTable } from '../../../page/block-table.ts';
-import type { PageNode } from '../../../page/page-node.ts';
-import { flatten } from '../../../page/tape/flatten.ts';
-import type { Tape } from '../../../page/tape/tape.ts';
+import { BlockTable } from '../../../page/block-table.ts';
+import type { PageNode } from '../../../page/page-block.ts';
+import { flatten, Tape } from '../../../page/tape/tape.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { Page } from '../api/plugin-api.ts';
 import { decodedAs, encodingOf, sniffEncoding, utf8Of } from './decode.ts';
 import { LiveResult } from './live-result.ts';
-import { PageMemory } from './page-memory.ts';
 import { domOfTape } from './tape-dom.ts';
 
 /** Types that servers send for files which a browser shall save, and those of all ZIP files. */
@@ -287,4 +285,30 @@ function entriesOf(anchors: Page['linkElements'], nodes: readonly PageNode[]): T
       elements.flatMap((element) => entryOf.get(element as unknown as PageNode) ?? []),
     ]),
   );
+}
+
+/** Of tapes one is for the page as it came, the other for its DOM once a plugin has asked for that. */
+const KEPT = 2;
+
+/** What a thread reuses from page to page. Two pages never share a part of it. */
+export class PageMemory {
+  readonly tapes = new Pool(() => new Tape());
+  readonly tables = new Pool(() => new BlockTable());
+}
+
+class Pool<Item> {
+  private readonly free: Item[] = [];
+  private readonly make: () => Item;
+
+  constructor(make: () => Item) {
+    this.make = make;
+  }
+
+  take(): Item {
+    return this.free.pop() ?? this.make();
+  }
+
+  giveBack(item: Item): void {
+    if (this.free.length < KEPT) this.free.push(item);
+  }
 }

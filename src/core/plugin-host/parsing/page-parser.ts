@@ -4,11 +4,10 @@ import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parse
 import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { encodeParsed } from './encode-parsed.ts';
+import { PageMemory } from './live-page.ts';
 import type { ParsingOptions } from './load-parsing.ts';
-import { PageBatches } from './page-batches.ts';
-import { PageMemory } from './page-memory.ts';
 import { failedRecord, type parseLive, throwUnlessOfPage } from './parse-page.ts';
-import { compiledWorker, ParserThread, ParserThreads } from './parser-threads.ts';
+import { compiledWorker, PageBatches, ParserThread, ParserThreads } from './parser-threads.ts';
 
 export interface PageParserOptions {
   readonly parsing: ParsingOptions;

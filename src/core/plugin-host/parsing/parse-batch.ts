@@ -3,8 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
+import { PageMemory } from './live-page.ts';
 import { loadInWorker } from './load-parsing.ts';
-import { PageMemory } from './page-memory.ts';
 import { parsePage } from './parse-page.ts';
 
 const { plugins, signature, limits } = await loadInWorker();

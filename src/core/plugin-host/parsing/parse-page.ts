@@ -5,8 +5,8 @@ import { statedFacts } from '../../../page/metadata/page-metadata.ts';
 import { createTextSketcher } from '../../../page/near/page-dimensions.ts';
 import { topicAnchors } from '../../../page/published/block-segmenter.ts';
 import { cutText } from '../../../page/text/cut-text.ts';
+import type { PageMetadataValues } from '../../domain/crawl/states/compare-answer.ts';
 import type { ParseOutcome } from '../../domain/crawl/states/outcome.ts';
-import type { PageMetadataValues } from '../../domain/crawl/states/parsed-page.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { isUrl, MAX_URL_LENGTH } from '../../domain/url/canonical/canonical-url.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
@@ -15,8 +15,7 @@ import { type Page, type ParseResult, type Signature, type SignaturePair, signat
 import { signatureFault } from '../loading/answer-checks.ts';
 import type { LoadedPlugins } from '../loading/load-plugins.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
-import { LivePage } from './live-page.ts';
-import type { PageMemory } from './page-memory.ts';
+import { LivePage, type PageMemory } from './live-page.ts';
 
 /** The parsed record of a page that could not be parsed. */
 export function failedRecord(page: PageToParse, contentType: string, code: string, message: string): ParsedRecord {

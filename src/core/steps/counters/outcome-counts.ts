@@ -1,10 +1,12 @@
-import { ownText } from '../../../page/own-text.ts';
+// core/steps/counters/: counters of rounds, and notes of what was skipped.
+
+import { ownText } from '../../../page/text/cut-text.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { reasonOfCode, type SkipReason } from '../../domain/crawl/states/skip-reasons.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
 import type { FetchSummary } from '../summaries.ts';
-import { addFailure, type FailureKind, failureOf } from './failures.ts';
+import { addFailure, type FailureKind, failureOf } from './round-counts.ts';
 
 export interface SkipNote {
   readonly url: string;

@@ -13,10 +13,18 @@ import type { RenderOptions } from '../render/rendering.ts';
 import { visitRendered } from '../render/visit-rendered.ts';
 import type { FetchSummary } from '../summaries.ts';
 import type { FollowRedirects } from './follow-redirects.ts';
-import { type FailureLimits, HostFailures, HostHold, type HostWaits, reachByRobots, reachOf } from './host-hold.ts';
-import { MissingSample } from './missing-sample.ts';
+import {
+  endWhenTooSlow,
+  type FailureLimits,
+  HostFailures,
+  HostHold,
+  type HostWaits,
+  MissingSample,
+  reachByRobots,
+  reachOf,
+  type ThroughputFloor,
+} from './host-hold.ts';
 import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
-import { endWhenTooSlow, type ThroughputFloor } from './throughput-floor.ts';
 import { pauseAfter, type VisitCosts, type VisitDeps, type VisitResult } from './visit-result.ts';
 
 type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;

@@ -1,7 +1,7 @@
 import type { DayBoundOf } from '../../domain/crawl/revisit/budget-shares.ts';
 import { dueFacts } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { type Matches, matcherOf } from '../../domain/query/match.ts';
+import { type Matches, matcherOf } from '../../domain/query/expression.ts';
 import { parseExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,8 +9,8 @@ import type { CrawlDb, DueEntry } from '../../ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, RoundBounds, Segment } from '../../ports/segment-store.ts';
 import { chargedFacts } from '../facts/fetch-budget.ts';
 import { factsOf, HostDays, takenFacts } from '../facts/host-observations.ts';
+import { fetchItem } from '../generate/generate-from-list.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/hazard-round.ts';
-import { fetchItem } from '../generate/list-item.ts';
 import {
   type Found,
   isLinkBeyondDepth,
@@ -18,8 +18,8 @@ import {
   type LinkOptions,
   redirectTarget,
 } from '../update/found-links.ts';
+import { listedPage } from '../update/known-visits.ts';
 import { additions } from '../update/links/additions.ts';
-import { listedPage } from '../update/listed-page.ts';
 
 /** Which targets of redirects a round still takes in, by its size, its budget and its caps. */
 class RoundCaps {

@@ -1,8 +1,16 @@
+import {
+  type Absence,
+  afterDeadLink,
+  deadLinksFrom,
+  type MissingLinks,
+  NO_MISSING_LINKS,
+} from '../../domain/crawl/revisit/missing-links.ts';
 import type { FetchOutcome } from '../../domain/crawl/states/outcome.ts';
 import { CrawlError, isUnreached } from '../../domain/errors.ts';
 import { type Clock, elapsedOf } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RobotsVerdict } from '../../ports/robots.ts';
+import type { FetchItem, HostObservation } from '../../ports/segment-store.ts';
 
 export interface FailureLimits {
   /** Failures in a row after which a host gets no more requests in this step. */
@@ -188,5 +196,127 @@ export class HostHold {
     });
     this.#deadline = Number.POSITIVE_INFINITY;
     stop();
+  }
+}
+
+/** Requests to a host, all for nothing, after which no more of its URLs that are like these are asked for. */
+const SAMPLE = 5;
+
+/** Why a URL is left out, and until when at least, ms since the epoch; `null`: until its own next time. */
+interface LeftOut {
+  readonly reason: string;
+  readonly until: number | null;
+}
+
+const REASONS: Readonly<Record<Absence, string>> = {
+  gone: 'others that are gone are still gone',
+  missing: 'others that were missing are still missing',
+  dead: 'other dead links are still dead',
+};
+
+/**
+ * Which URLs that are probably not there are asked for in a round. A site can have hundreds of dead links, and they are
+ * dead together: where none of a few is there by now, the others wait for their next time. Dead links that have been
+ * asked for in vain before wait for that of their host, which comes ever later while none of them is there.
+ */
+export class MissingSample {
+  readonly #before: (host: string) => MissingLinks | null;
+  readonly #pauses: readonly number[];
+  /** Requests in vain, by host and kind; `null`: one of these URLs was there. */
+  readonly #misses = new Map<string, number | null>();
+
+  /**
+   * @param before what is known of a host at the beginning of the round
+   * @param pauses `schedule.missingIntervals`, ms
+   */
+  constructor(before: (host: string) => MissingLinks | null, pauses: readonly number[]) {
+    this.#before = before;
+    this.#pauses = pauses;
+  }
+
+  /** `null`: it is asked for. */
+  leftOut({ host, absence }: FetchItem, now: number): LeftOut | null {
+    if (absence === undefined) return null;
+    const misses = this.#misses.get(keyOf(host, absence)) ?? 0;
+    const known = absence === 'dead' ? (this.#before(host) ?? NO_MISSING_LINKS) : null;
+    const from = known === null || this.#isAnyThere(host, 'dead') ? 0 : deadLinksFrom(known, this.#pauses);
+    if (from > now) return { reason: 'dead links of its host are requested later', until: from };
+    if (misses < SAMPLE) return null;
+    const until = known === null ? null : deadLinksFrom(afterDeadLink(known, false, now), this.#pauses);
+    return { reason: `${misses} ${REASONS[absence]}`, until };
+  }
+
+  /** Counts an answer; what it shows of the host, for the rounds to come. */
+  count({ host, absence }: FetchItem, { kind, at }: FetchOutcome): HostObservation | null {
+    if (absence === undefined || kind === 'failed' || kind === 'denied') return null;
+    const key = keyOf(host, absence);
+    if (kind !== 'gone') this.#misses.set(key, null);
+    else if (!this.#isAnyThere(host, absence)) this.#misses.set(key, (this.#misses.get(key) ?? 0) + 1);
+    return absence === 'dead' ? { deadLink: { at, isThere: kind !== 'gone' } } : null;
+  }
+
+  #isAnyThere(host: string, absence: Absence): boolean {
+    return this.#misses.get(keyOf(host, absence)) === null;
+  }
+}
+
+const keyOf = (host: string, absence: Absence): string => `${absence} ${host}`;
+
+/** When a fetch is too slow to go on, as by `fetcher.throughput.threshold.*` of Nutch. */
+export interface ThroughputFloor {
+  /** Pages a second, over all hosts. */
+  readonly pagesPerSecond: number;
+  /** Checks in a row that may find fewer before the fetch ends. */
+  readonly retries: number;
+  /** Time before the first check counts, ms: a round begins with robots.txt files and slow first answers. */
+  readonly checkAfterMs: number;
+}
+
+/** Time between two checks, ms: long enough that a host with a delay of five seconds counts in each. */
+const CHECK_EVERY_MS = 10_000;
+
+/** What the floor reads, and how it ends a fetch. */
+interface FloorDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Pages requested so far. */
+  readonly pages: () => number;
+  readonly stop: () => void;
+}
+
+/** Ends a fetch that is too slow; resolves then, or when the signal says that it is over. Never rejects. */
+export async function endWhenTooSlow(deps: FloorDeps, floor: ThroughputFloor, over: AbortSignal): Promise<void> {
+  const rate = await untilTooSlow(deps, floor, over);
+  if (rate === null) return;
+  const said = { pagesPerSecond: Number(rate.toFixed(2)), threshold: floor.pagesPerSecond };
+  deps.log.warn('fetching has become too slow (fetch.throughputThreshold): the rest of the list stays due', said);
+  deps.stop();
+}
+
+/**
+ * Resolves with the pages a second of the last check when the fetch has been below the floor for too long, and with
+ * `null` when the signal aborts before.
+ */
+export async function untilTooSlow(
+  { clock, pages }: Pick<FloorDeps, 'clock' | 'pages'>,
+  { pagesPerSecond, retries, checkAfterMs }: ThroughputFloor,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const startedAt = elapsedOf(clock);
+  let below = 0;
+  let last = { at: startedAt, pages: pages() };
+  for (;;) {
+    try {
+      await clock.sleep(CHECK_EVERY_MS, signal);
+    } catch {
+      return null;
+    }
+    if (signal.aborted) return null;
+    const now = { at: elapsedOf(clock), pages: pages() };
+    const rate = (1_000 * (now.pages - last.pages)) / Math.max(1, now.at - last.at);
+    const counts = last.at - startedAt >= checkAfterMs;
+    below = counts && rate < pagesPerSecond ? below + 1 : 0;
+    if (below > retries) return rate;
+    last = now;
   }
 }

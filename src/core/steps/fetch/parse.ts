@@ -3,8 +3,7 @@ import type { FetchSuccess } from '../../domain/crawl/states/outcome.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import type { FetchedRecord, FetchItem, Segment } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { shownResponse } from '../render/shown-response.ts';
-import { SHOWN_TYPE } from '../render/visit-rendered.ts';
+import { SHOWN_TYPE, shownResponse } from '../render/visit-rendered.ts';
 import type { ParseSummary } from '../summaries.ts';
 
 export interface ParseDeps {

@@ -14,8 +14,8 @@ import { type HostTurns, openHostTurns } from '../facts/host-rest.ts';
 import { touchedEntries, touchedLeft } from '../facts/touched-urls.ts';
 import type { GenerateSummary, NextDue, WaitingHosts } from '../summaries.ts';
 import { type Candidate, interleaveHosts, newSegmentId } from './fetch-list.ts';
+import { fetchItem } from './generate-from-list.ts';
 import { type AuditChoice, createAuditChoice, NOTHING_NOTED, openHazard } from './hazard-round.ts';
-import { fetchItem } from './list-item.ts';
 import { isAdmitted, type SelectDeps, type SelectOptions, selectDue } from './select-due.ts';
 
 /**

@@ -8,8 +8,7 @@ import { type FetchBudget, storedPrice, visitPriceFacts } from '../facts/fetch-b
 import { openWatchedHosts, type WatchedHosts, watchedHostFacts } from '../facts/host-observations.ts';
 import { aheadOf, openRuns, type Runs, runFacts, runsAt } from '../facts/touched-urls.ts';
 import type { Candidate } from './fetch-list.ts';
-import { HazardDue, lookedAtClock } from './hazard-due.ts';
-import { KnownExpectations } from './known-expectations.ts';
+import { HazardDue, KnownExpectations, lookedAtClock } from './hazard-due.ts';
 import { boundsReader } from './settings-in-force.ts';
 
 /** Records rewritten per batch. */

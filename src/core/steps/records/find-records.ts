@@ -1,9 +1,10 @@
+// core/steps/records/: records found, counted and put in order.
+
 import { closestName } from '../../domain/closest-name.ts';
 import type { CrawlDatum, CrawlState } from '../../domain/crawl/states/datum.ts';
 import { CrawlError } from '../../domain/errors.ts';
-import type { Expression } from '../../domain/query/expression.ts';
+import { type Expression, type Matches, matcherOf, narrowingOf } from '../../domain/query/expression.ts';
 import { fieldNamed, QUERY_FIELDS, type QueryEnvironment, type QueryField } from '../../domain/query/fields.ts';
-import { type Matches, matcherOf, narrowingOf } from '../../domain/query/match.ts';
 import { parseExpression, parsePageExpression } from '../../domain/query/parse.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, IndexName, ReadMeter, ScanQuery } from '../../ports/crawl-db.ts';

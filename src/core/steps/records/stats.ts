@@ -7,17 +7,15 @@ import {
 } from '../../domain/crawl/change/change-belief.ts';
 import { groupOf, type HostExpectation, meanRateOfGroup } from '../../domain/crawl/hazard/expectation.ts';
 import { hazardBetween } from '../../domain/crawl/hazard/host-clock.ts';
-import { isLive } from '../../domain/crawl/revisit/next-visit.ts';
+import { dueFacts, isLive } from '../../domain/crawl/revisit/next-visit.ts';
 import { hourOf, intervalOfBucket, startOfHour } from '../../domain/crawl/states/host-traffic.ts';
 import { DAY_MS, seconds } from '../../domain/time.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
-import type { CrawlDb, DueEntry, Spread, StateCounts } from '../../ports/crawl-db.ts';
+import type { CrawlDb, DueEntry, ReadMeter, Spread, StateCounts } from '../../ports/crawl-db.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { openExpectedSoFar } from '../facts/expected-changes.ts';
-import type { NewSettings } from '../generate/settings-in-force.ts';
+import { MOST_MOVED, type NewSettings } from '../generate/settings-in-force.ts';
 import { READING_DUE, workMeter } from '../work-meter.ts';
-import { dueBySettings } from './due-by-settings.ts';
-import { dueBy, entriesOf, quantileOf, type SpreadView, spreadView } from './spread-stats.ts';
 
 /** What is estimated of one page. */
 interface PageEstimate {
@@ -274,4 +272,105 @@ export async function changesPerDay(db: CrawlDb, now: number, onWork?: OnWork): 
     rates.set(host, (rates.get(host) ?? 0) + DAY_MS / estimate.periodMs);
   }
   return rates;
+}
+
+/** Entries whose records are read together. */
+const WINDOW = 1_000;
+
+interface DueBySettings {
+  readonly now: number;
+  /** `null`: the next visits are those of the settings of now. */
+  readonly settings: NewSettings | null;
+  readonly only?: 'known';
+  readonly meter?: ReadMeter | undefined;
+}
+
+/**
+ * All due entries as they are once the next `generate` has applied the settings of now, which it does for as many pages
+ * as here; nothing is written. Where there are new settings the entries do not come in the order of their times.
+ */
+export async function* dueBySettings(
+  db: Pick<CrawlDb, 'due'>,
+  { now, settings, only, meter }: DueBySettings,
+): AsyncGenerator<DueEntry> {
+  const query = {
+    until: Number.MAX_SAFE_INTEGER,
+    ...(only !== undefined && { only }),
+    ...(meter !== undefined && { meter }),
+  };
+  let moved = 0;
+  let window: DueEntry[] = [];
+  const judged = async (): Promise<DueEntry[]> => {
+    const entries = window;
+    window = [];
+    const puts = (await settings?.moved(entries.map(({ url }) => url))) ?? [];
+    return entries.map((entry, i) => {
+      const datum = puts[i]?.datum;
+      if (datum === undefined || datum.nextFetchAt === null) return entry;
+      moved++;
+      return { ...dueFacts(datum), dueAt: datum.nextFetchAt };
+    });
+  };
+  for await (const entry of db.due(query)) {
+    if (settings === null || entry.isNew || entry.dueAt <= now || moved >= MOST_MOVED) yield entry;
+    else if (window.push(entry) === WINDOW) yield* await judged();
+  }
+  yield* await judged();
+}
+
+/** Distributions of records, from counters of the crawl db: no row is read. */
+interface SpreadView {
+  /** Links from a seed -> URLs. */
+  readonly byDepth: Readonly<Record<string, number>>;
+  /** MIME type -> URLs, most first; rare types with their family (`image/*`). */
+  readonly byType: Readonly<Record<string, number>>;
+  /** Failed visits in a row -> URLs. */
+  readonly byFailures: Readonly<Record<string, number>>;
+  /** URLs by revisit interval: up to this many seconds and above the limit before; `null`: all longer ones. */
+  readonly intervals: readonly { readonly upTo: number | null; readonly urls: number }[];
+}
+
+const HOUR = 3_600;
+const INTERVAL_LIMITS_S = [HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR, 90 * 24 * HOUR, 365 * 24 * HOUR];
+/** Rounding of counted intervals: one of exactly a limit stays under the limit. */
+const ROUNDING = 1.05;
+
+function spreadView(spread: Spread): SpreadView {
+  const intervals = new Array<number>(INTERVAL_LIMITS_S.length + 1).fill(0);
+  for (const [step, urls] of spread.byInterval) {
+    const bucket = INTERVAL_LIMITS_S.findIndex((limit) => intervalOfBucket(step) <= limit * 1_000 * ROUNDING);
+    intervals[bucket < 0 ? INTERVAL_LIMITS_S.length : bucket]! += urls;
+  }
+  return {
+    byDepth: Object.fromEntries(spread.byDepth),
+    byType: Object.fromEntries([...spread.byType].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))),
+    byFailures: Object.fromEntries(spread.byFailures),
+    intervals: intervals.map((urls, i) => ({ upTo: INTERVAL_LIMITS_S[i] ?? null, urls })),
+  };
+}
+
+export const entriesOf = <Key>(counts: ReadonlyMap<Key, number>): number => {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
+};
+
+/** Entries due at `at`; of the current hour, the share that has passed. */
+function dueBy(counts: ReadonlyMap<number, number>, at: number): number {
+  const now = hourOf(at);
+  const share = (at - startOfHour(now)) / (startOfHour(1) - startOfHour(0));
+  let due = 0;
+  for (const [hour, count] of counts) due += hour < now ? count : hour === now ? Math.round(share * count) : 0;
+  return due;
+}
+
+/** A quantile of values counted by steps, which sort like the values. `null` without values. */
+function quantileOf(counts: ReadonlyMap<number, number>, share: number): number | null {
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  let left = share * (entriesOf(counts) - 1);
+  for (const [step, count] of sorted) {
+    left -= count;
+    if (left < 0) return step;
+  }
+  return sorted.at(-1)?.[0] ?? null;
 }

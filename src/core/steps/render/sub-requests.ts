@@ -6,8 +6,7 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { SubAnswer, SubRequest } from '../../ports/rendering/page-renderer.ts';
 import { restAskedFor, type VisitOptions } from '../fetch/visit-result.ts';
-import type { WithRendering } from './rendering.ts';
-import { type Resource, resourceOf } from './resource-cache.ts';
+import { type Resource, resourceOf, type WithRendering } from './rendering.ts';
 
 const MAX_REDIRECTS = 5;
 /** Pause of a host that throttles and names no time, ms. */

@@ -18,8 +18,7 @@ import type { RenderedDocument } from '../../ports/rendering/page-renderer.ts';
 import type { FetchItem, HostObservation, WireResponse } from '../../ports/segment-store.ts';
 import { type Visit, visit } from '../fetch/visit.ts';
 import type { VisitOptions, VisitResult } from '../fetch/visit-result.ts';
-import type { RenderDeps, RenderOptions, WithRendering } from './rendering.ts';
-import { isHtml } from './resource-cache.ts';
+import { isHtml, type RenderDeps, type RenderOptions, type WithRendering } from './rendering.ts';
 import { SubRequests } from './sub-requests.ts';
 
 /** A visit to a page that may be rendered, and what is known of the bare pages of its host. */
@@ -200,4 +199,15 @@ const isWhole = (result: VisitResult): result is Success =>
 
 function merged(first: HostObservation | null, second: HostObservation | null): HostObservation | null {
   return first === null ? second : second === null ? first : { ...second, ...first };
+}
+
+/** A stored response as its page is parsed and shown: with what a browser made of it, where it was rendered. */
+export function shownResponse(response: WireResponse): WireResponse {
+  if (response.rendered === undefined) return response;
+  const rawHeaders = ['content-type', SHOWN_TYPE];
+  for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {
+    const name = response.rawHeaders[i] as string;
+    if (!/^content-(?:type|encoding|length)$/i.test(name)) rawHeaders.push(name, response.rawHeaders[i + 1] as string);
+  }
+  return { ...response, rawHeaders, body: response.rendered.html };
 }

@@ -9,15 +9,19 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CrawlDb, CrawlDbPut, SegmentRow, StoredLinks } from '../../ports/crawl-db.ts';
 import { PURGED_KEY } from '../../ports/seen-filter.ts';
 import type { SegmentInfo } from '../../ports/segment-store.ts';
-import { addFailure, type FailureKind, loginFailureOf, parseFailureOf } from '../counters/failures.ts';
-import type { Layers } from '../counters/layers.ts';
 import { noteVisit } from '../counters/outcome-counts.ts';
-import type { HostTally } from '../counters/round-hosts.ts';
+import {
+  addFailure,
+  type FailureKind,
+  type HostTally,
+  type Layers,
+  loginFailureOf,
+  parseFailureOf,
+} from '../counters/round-counts.ts';
 import { noted } from '../facts/change-feed.ts';
 import type { Expectations } from '../facts/expected-changes.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
 import { writtenAt } from '../facts/touched-urls.ts';
-import type { LoginOf } from './answers-in-place.ts';
 import { ChangeBook } from './change-book.ts';
 import {
   type Found,
@@ -27,16 +31,14 @@ import {
   outlinkTargets,
   redirectTarget,
 } from './found-links.ts';
-import { type JoinedRecord, type KnownVisit, knownVisits } from './known-visits.ts';
+import { type JoinedRecord, type KnownVisit, knownVisits, type LoginOf } from './known-visits.ts';
 import { withWaiting } from './like-urls/waiting-links.ts';
-import { type Additions, additions, NO_ADDITIONS } from './links/additions.ts';
-import { datesInFeeds } from './links/dates-in-feeds.ts';
+import { type Additions, additions, datesInFeeds, NO_ADDITIONS } from './links/additions.ts';
 import { followShorterWays } from './links/follow-shorter-ways.ts';
 import type { InlinkLevels } from './links/inlink-levels.ts';
 import { forwardingPart } from './links/link-forwarding.ts';
 import { shorterWayFacts } from './links/shorter-ways.ts';
 import { judgeRepeats, type RepeatDeps, type RepeatOptions } from './repeats.ts';
-import { countVisit, emptyTally, isAnswer, isLayerCounter, type Tally } from './update-tally.ts';
 
 /** The page, marked where it has hardly a word of its own: its family may ask how many of its pages do. */
 function withThinness(
@@ -321,3 +323,72 @@ async function write(
   seen.add([...firstRecords, ...added.map(({ url }) => url)]);
   seen.remove(deletes.map(({ url }) => url));
 }
+
+/** Counters of `updatedb` that are plain numbers, in the order of `--json`, and sums that it needs beside them. */
+export const emptyTally = () => ({
+  applied: 0,
+  new: 0,
+  modified: 0,
+  /** Modified pages whose distance is known, and the sum of their distances, bits. */
+  distances: 0,
+  distanceSum: 0,
+  unchanged: 0,
+  gone: 0,
+  redirected: 0,
+  failed: 0,
+  outlinks: 0,
+  newUrls: 0,
+  filteredUrls: 0,
+  purged: 0,
+  duplicates: 0,
+  restored: 0,
+  /** Visits that looked for changes, substantive ones that they saw, and the time since the visits before, ms. */
+  looks: 0,
+  changes: 0,
+  watchedMs: 0,
+});
+
+/** What one chunk adds to the counters; kept apart until the chunk is written. */
+export type Tally = ReturnType<typeof emptyTally>;
+
+type Verdict = Transition['verdict'];
+
+/** The counter of each verdict; `null`: none. */
+const COUNTER_OF = {
+  new: 'new',
+  modified: 'modified',
+  unchanged: 'unchanged',
+  gone: 'gone',
+  redirected: 'redirected',
+  failed: 'failed',
+  denied: 'failed',
+  'parse-failed': 'failed',
+  kept: null,
+} as const satisfies Record<Verdict, keyof Tally | null>;
+
+/** Counts a visit by its verdict. */
+function countVisit(tally: Tally, { verdict, distance, seen }: Transition): void {
+  if (seen !== undefined) {
+    tally.looks++;
+    tally.changes += seen.changes;
+    tally.watchedMs += seen.elapsedMs;
+  }
+  const counter = COUNTER_OF[verdict];
+  if (counter !== null) tally[counter]++;
+  if (verdict === 'modified' && distance !== null) {
+    tally.distances++;
+    tally.distanceSum += distance;
+  }
+}
+
+export function addTally(total: Tally, part: Tally): void {
+  for (const key of Object.keys(part) as (keyof Tally)[]) total[key] += part[key];
+}
+
+/** Whether a layer has a counter of its own for the verdict. */
+const isLayerCounter = (verdict: Verdict): verdict is 'new' | 'modified' | 'unchanged' | 'gone' =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged' || verdict === 'gone';
+
+/** Whether a visit has shown what the page is like now. */
+const isAnswer = ({ verdict }: Transition): boolean =>
+  verdict === 'new' || verdict === 'modified' || verdict === 'unchanged';

@@ -3,7 +3,7 @@ import { groupOf, type HostExpectation } from '../../domain/crawl/hazard/expecta
 import { type HostClock, type HostLooks, type Look, learntClock } from '../../domain/crawl/hazard/host-clock.ts';
 import { isLive, type SettlePolicy, scheduledAnew } from '../../domain/crawl/revisit/next-visit.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import type { SeenChange } from '../../domain/crawl/states/transition.ts';
+import type { SeenChange } from '../../domain/crawl/states/settle-absence.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
 import type { Expectations } from '../facts/expected-changes.ts';
 

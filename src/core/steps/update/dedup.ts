@@ -1,3 +1,4 @@
+import { createFrequent, type Frequent } from '../../domain/counting.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import {
   asDuplicate,
@@ -10,10 +11,9 @@ import {
   type RepeatScope,
 } from '../../domain/crawl/states/duplicate.ts';
 import { isPartial } from '../../domain/crawl/states/truncation.ts';
-import { createFrequent, type Frequent } from '../../domain/frequent-items.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, CrawlDbPut, ReadMeter } from '../../ports/crawl-db.ts';
-import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near-grouping.ts';
+import type { NearGrouping, NearGroupingOptions, Repeat } from '../../ports/near.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
 import { changesOf } from '../facts/change-feed.ts';
 import { workMeter } from '../work-meter.ts';

@@ -8,8 +8,7 @@ import type { FetchedRecord, Outlink, ParsedRecord } from '../../ports/segment-s
 import type { SkipSink } from '../counters/outcome-counts.ts';
 import type { UrlChain } from '../url-chain.ts';
 import type { UrlAdmission } from './admission.ts';
-import type { LinkFamilies } from './link-families.ts';
-import type { BeyondVariants, QueryVariants } from './query-variants.ts';
+import type { BeyondVariants, LinkFamilies, QueryVariants } from './link-treatment.ts';
 
 /** Treatment of links that a parse filter has marked as noise; by how much `demote` lowers a score is the scoring's. */
 export type NoiseMode = 'demote' | 'follow' | 'drop';

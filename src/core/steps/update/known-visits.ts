@@ -1,12 +1,19 @@
 import { wasNeverThere } from '../../domain/crawl/revisit/missing-links.ts';
-import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
+import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
+import { canonicalOf } from '../../domain/crawl/states/duplicate.ts';
+import { asLoginRequired, type ParseOutcome } from '../../domain/crawl/states/outcome.ts';
+import {
+  asSoft404,
+  isLikeMissingPage,
+  isMissingPageUrl,
+  type MissingPage,
+  missingPageOf,
+} from '../../domain/crawl/states/soft-404.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { FetchedRecord, ParsedRecord, Segment, SegmentInfo } from '../../ports/segment-store.ts';
-import { spelledVariant } from './declared-variant.ts';
+import type { FetchedRecord, HostObservation, ParsedRecord, Segment, SegmentInfo } from '../../ports/segment-store.ts';
 import type { LinkDeps } from './found-links.ts';
-import { type ListedPages, listedPage } from './listed-page.ts';
 
 export interface JoinedRecord {
   readonly fetched: FetchedRecord;
@@ -132,3 +139,134 @@ function targetOf({ fetched: { url, outcome } }: KnownVisit): string | null {
   const target = canonicalUrl(outcome.target, url);
   return 'error' in target || target.url === url ? null : target.url;
 }
+
+/** What the record of a listed URL begins with. */
+interface ListedPages {
+  /** Score of a URL that no page links to. */
+  readonly seedScore: (url: string) => number;
+  /** Ms. */
+  readonly initialIntervalMs: number;
+}
+
+/**
+ * The record that a URL of a list has before its first visit; it is stored with that visit. It is no seed. `null` for a
+ * segment that generate selected: a URL without a record was purged since, and stays away.
+ */
+export function listedPage(
+  url: string,
+  { isListed, createdAt }: Pick<SegmentInfo, 'isListed' | 'createdAt'>,
+  { seedScore, initialIntervalMs }: ListedPages,
+): CrawlDatum | null {
+  if (isListed !== true) return null;
+  return newDatum({ url, now: createdAt, intervalMs: initialIntervalMs, score: seedScore(url) });
+}
+
+/**
+ * A parse outcome that names the page of which its page is a version as the crawl db spells it. A page is no version of
+ * itself, under whatever spelling.
+ */
+export function spelledVariant(
+  { urls, seedHosts }: Pick<LinkDeps, 'urls' | 'seedHosts'>,
+  page: { readonly url: string; readonly depth: number },
+  outcome: ParseOutcome,
+): ParseOutcome {
+  const declared = outcome.kind === 'parsed' ? canonicalOf(outcome) : null;
+  if (outcome.kind !== 'parsed' || declared === null) return outcome;
+  const { url } = urls.apply(declared, { from: page.url, depth: page.depth, seedHosts, scope: 'outlink' });
+  if (url === declared) return outcome;
+  const { variant, variantOf, ...metadata } = outcome.metadata;
+  return { ...outcome, metadata: url === page.url ? metadata : { ...outcome.metadata, variantOf: url ?? declared } };
+}
+
+/**
+ * The records of a chunk in which soft 404s have become "gone": pages with the text that their host gives for an
+ * address that cannot exist. Answers to probes become observations of their hosts. Where a start page or a seed has
+ * that text too, the host answers everything alike, and its answer is kept as one that no page matches.
+ */
+export async function withSoft404(db: CrawlDb, chunk: readonly JoinedRecord[]): Promise<readonly JoinedRecord[]> {
+  const hosts = [...new Set(chunk.map(({ fetched }) => fetched.host))];
+  const rows = await db.hostRows(hosts);
+  const nothing = new Map(hosts.map((host, i) => [host, rows[i]?.facts.nothing ?? null]));
+  const observations = new Map<JoinedRecord, MissingPage>();
+  const probes = chunk.filter(({ fetched }) => isMissingPageUrl(fetched.url));
+  if (probes.length === 0 && [...nothing.values()].every((answer) => answer === null)) return chunk;
+  for (const record of probes) {
+    const answer = missingPageOf(record.fetched.outcome, record.parsed?.outcome ?? null);
+    observations.set(record, answer);
+    nothing.set(record.fetched.host, answer);
+  }
+  const alike = chunk.filter(
+    ({ fetched, parsed }) =>
+      !isMissingPageUrl(fetched.url) && isLikeMissingPage(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null),
+  );
+  const known = await db.getMany(alike.map(({ fetched }) => fetched.url));
+  for (const [i, record] of alike.entries()) {
+    const { host, url, outcome } = record.fetched;
+    if (known[i]?.seed !== true && new URL(url).pathname !== '/') continue;
+    const unmatched = { at: outcome.at, signature: null, signatureName: null, textChars: 0 };
+    observations.set(record, unmatched);
+    nothing.set(host, unmatched);
+  }
+  return chunk.map((record): JoinedRecord => {
+    const { fetched, parsed } = record;
+    const answer = observations.get(record);
+    if (answer !== undefined) {
+      const observation: HostObservation = { ...fetched.observation, nothing: answer };
+      return { parsed, fetched: { ...fetched, observation } };
+    }
+    const { outcome } = fetched;
+    const isSoft =
+      outcome.kind === 'success' &&
+      alike.includes(record) &&
+      isLikeMissingPage(parsed?.outcome ?? null, nothing.get(fetched.host) ?? null);
+    return isSoft ? { parsed: null, fetched: { ...fetched, outcome: asSoft404(outcome) } } : record;
+  });
+}
+
+/** The login page of a URL, canonical; `undefined`: none is known, and no page is compared. */
+export type LoginOf = (url: string) => string | undefined;
+
+/**
+ * The records of a chunk in which pages that were answered with their login page have failed: redirects to it, and
+ * pages with its text. Its text is that of its own record, or of its visit in this chunk.
+ */
+export async function withLoginPages(
+  db: Pick<CrawlDb, 'getMany'>,
+  chunk: readonly JoinedRecord[],
+  loginOf: LoginOf,
+): Promise<readonly JoinedRecord[]> {
+  const logins = new Set(chunk.flatMap(({ fetched }) => loginOf(fetched.url) ?? []));
+  if (logins.size === 0) return chunk;
+  const known = new Map<string, MissingPage>();
+  const records = await db.getMany([...logins]);
+  for (const record of records) {
+    if (record === undefined || record.signature === null) continue;
+    const { url, signature, signatureName, textChars } = record;
+    known.set(url, { at: 0, signature, signatureName, textChars: textChars ?? 0 });
+  }
+  for (const { fetched, parsed } of chunk) {
+    if (!logins.has(fetched.url) || fetched.outcome.kind !== 'success') continue;
+    known.set(fetched.url, missingPageOf(fetched.outcome, parsed?.outcome ?? null));
+  }
+  return chunk.map((record): JoinedRecord => {
+    const { fetched, parsed } = record;
+    const { outcome, url } = fetched;
+    const login = loginOf(url);
+    if (login === undefined || withoutQuery(url) === withoutQuery(login)) return record;
+    const isLogin =
+      outcome.kind === 'redirect'
+        ? leadsTo(outcome.target, url, login)
+        : outcome.kind === 'success' && isLikeMissingPage(parsed?.outcome ?? null, known.get(login) ?? null);
+    return isLogin && (outcome.kind === 'redirect' || outcome.kind === 'success')
+      ? { parsed: null, fetched: { ...fetched, outcome: asLoginRequired(outcome, login) } }
+      : record;
+  });
+}
+
+/** The query of a login page says where to go on. */
+function leadsTo(target: string, from: string, login: string): boolean {
+  const canonical = canonicalUrl(target, from);
+  return !('error' in canonical) && withoutQuery(canonical.url) === withoutQuery(login);
+}
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? url;

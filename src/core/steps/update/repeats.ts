@@ -18,7 +18,7 @@ import {
   signedText,
 } from '../../domain/crawl/states/duplicate.ts';
 import type { CrawlDb, CrawlDbPut } from '../../ports/crawl-db.ts';
-import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../../ports/fingerprint-tables.ts';
+import type { FingerprintTables as FingerprintTablesPort, NearAnswer } from '../../ports/near.ts';
 
 /** As the tables say how much text a page must have. */
 export interface RepeatOptions extends Omit<CopyRule, 'minChars'> {

@@ -5,20 +5,25 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, SegmentRow } from '../../ports/crawl-db.ts';
 import type { Segment, SegmentInfo } from '../../ports/segment-store.ts';
 import type { OnWork } from '../../ports/work-progress.ts';
-import { Layers } from '../counters/layers.ts';
-import { HostTally } from '../counters/round-hosts.ts';
+import { HostTally, Layers } from '../counters/round-counts.ts';
 import { crawlLevelFacts, expectationsOf, openCrawlLevel } from '../facts/expected-changes.ts';
 import { withVisitPrice } from '../facts/fetch-budget.ts';
 import { givenBackFacts, openWatchedHosts, watchedHostFacts } from '../facts/host-observations.ts';
 import { hostTurnFacts, openHostTurns } from '../facts/host-rest.ts';
 import type { UpdateSummary } from '../summaries.ts';
 import { countingRejections } from '../url-chain.ts';
-import { withLoginPages, withSoft404 } from './answers-in-place.ts';
-import { applyChunk, type UpdateDeps, type UpdateOptions, type UpdateRun } from './apply-chunk.ts';
+import {
+  addTally,
+  applyChunk,
+  emptyTally,
+  type Tally,
+  type UpdateDeps,
+  type UpdateOptions,
+  type UpdateRun,
+} from './apply-chunk.ts';
 import type { LinkCounts } from './found-links.ts';
-import { joinedBatches, stampedBy } from './known-visits.ts';
+import { joinedBatches, stampedBy, withLoginPages, withSoft404 } from './known-visits.ts';
 import { admitWaiting } from './like-urls/waiting-links.ts';
-import { addTally, emptyTally, type Tally } from './update-tally.ts';
 
 /**
  * Links of a batch, beyond which no more records join it. A batch should be garbage before V8 promotes it to its old

@@ -1,8 +1,7 @@
 import type { Tape } from '../../tape/tape.ts';
-import { ContextReader, FEATURES } from '../block-context.ts';
+import { ContextReader, FEATURES, hiddenElements } from '../block-context.ts';
 import { blockFeatures } from '../block-features.ts';
 import { createMainContent } from '../main-content.ts';
-import { hiddenElements } from '../noscript.ts';
 import { isReported, pageBlocks } from '../page-blocks.ts';
 import { pageShape } from '../page-shape.ts';
 import { type BoostedTrees, contentTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { urlKey } from '../../../core/domain/url/canonical/url-key.ts';
-import { markUrl, URL_MARK_WORDS, UrlSet } from '../../../core/domain/url/hash/url-set.ts';
+import { markUrl, URL_MARK_WORDS, UrlSet } from '../../../core/domain/url/hash/url-digest.ts';
 import type { LinkedUrls } from '../../../core/ports/seen-filter.ts';
 import { ownFolder } from '../locks/folder-lock.ts';
 

@@ -1,7 +1,10 @@
 // store/rows/codecs/: keys and values of rows, with their format versions.
 
-import type { BlockMemory, RememberedBlock } from '../../../core/domain/crawl/change/block-memory.ts';
-import type { RememberedSibling } from '../../../core/domain/crawl/change/like-siblings.ts';
+import type {
+  BlockMemory,
+  RememberedBlock,
+  RememberedSibling,
+} from '../../../core/domain/crawl/change/block-memory.ts';
 
 /** Key and print of 32 bits each, little-endian, and the churn, with a bit for content. */
 const BLOCK_BYTES = 9;

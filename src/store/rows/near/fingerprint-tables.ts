@@ -3,8 +3,8 @@
 import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
 import { isOwnPage, type RepeatScope, signedText } from '../../../core/domain/crawl/states/duplicate.ts';
 import { prefixRange, urlFromKey } from '../../../core/domain/url/canonical/url-key.ts';
-import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../../core/ports/fingerprint-tables.ts';
 import type { Log } from '../../../core/ports/log.ts';
+import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../../../core/ports/near.ts';
 import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../../page/near/fingerprint-tables.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';

@@ -1,5 +1,4 @@
-import { type Fingerprint, TABLES, tableKey, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
-import { setBits } from '../../../page/near/hamming.ts';
+import { type Fingerprint, setBits, TABLES, tableKey, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
 import { type Rows, readMany } from '../rows.ts';
 import type { RunFilter } from './run-filters.ts';
 import {

@@ -1,7 +1,7 @@
 import { type KeyRange, prefixRange, urlKey } from '../../../core/domain/url/canonical/url-key.ts';
 import { DIGEST_WORDS, digestUrl } from '../../../core/domain/url/hash/url-digest.ts';
 import { type Fingerprint, TABLES, tableKeyOf } from '../../../page/near/fingerprint-tables.ts';
-import { murmur3 } from '../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../page/near/hashes.ts';
 import { ROW } from '../codecs/keys.ts';
 
 /** A signature with its page, as it stands in the tables. */

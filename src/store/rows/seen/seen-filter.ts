@@ -2,8 +2,7 @@
 
 import { CrawlError } from '../../../core/domain/errors.ts';
 import type { BloomLeaf, BloomPlan } from '../../../core/domain/url/bloom/bloom-leaf.ts';
-import { bloomStats } from '../../../core/domain/url/bloom/bloom-stats.ts';
-import { BloomTree, put, type Replacement } from '../../../core/domain/url/bloom/bloom-tree.ts';
+import { BloomTree, bloomStats, put, type Replacement } from '../../../core/domain/url/bloom/bloom-tree.ts';
 import { DIGEST_NAME, DIGEST_WORDS, DigestList, digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../core/ports/log.ts';
 import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../core/ports/seen-filter.ts';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { learnBlocks, rereadBlocks } from '../../../../src/core/domain/crawl/change/block-memory.ts';
-import { type ParseSuccess, partsOf } from '../../../../src/core/domain/crawl/states/compare-answer.ts';
+import { type ParseSuccess, partsOf, reparsed } from '../../../../src/core/domain/crawl/states/compare-answer.ts';
 import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
-import { reparsed } from '../../../../src/core/domain/crawl/states/parsed-page.ts';
 import type { BlockPrint } from '../../../../src/page/diff/block-prints.ts';
 import { anyDatum } from '../../../store/rows/arbitrary-datum.ts';
 

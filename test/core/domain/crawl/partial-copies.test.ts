@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { replayLastVisit, type SettlePolicy } from '../../../../src/core/domain/crawl/revisit/next-visit.ts';
-import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../../src/core/domain/crawl/schedules/adaptive.ts';
 import { createFreshnessSchedule } from '../../../../src/core/domain/crawl/schedules/freshness.ts';
+import {
+  ADAPTIVE_DEFAULTS,
+  createAdaptiveSchedule,
+} from '../../../../src/core/domain/crawl/schedules/nutch-schedules.ts';
 import { createSimilaritySchedule } from '../../../../src/core/domain/crawl/schedules/similarity.ts';
 import { type CrawlDatum, NO_VALIDATORS, newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
 import { type CopyRule, repeatDistance } from '../../../../src/core/domain/crawl/states/duplicate.ts';

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { IntervalRule, SettlePolicy } from '../../../../src/core/domain/crawl/revisit/next-visit.ts';
 import { accountOfVisits, replayVisits } from '../../../../src/core/domain/crawl/revisit/replay.ts';
 import type { FetchSchedule } from '../../../../src/core/domain/crawl/revisit/schedule.ts';
-import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../../src/core/domain/crawl/schedules/adaptive.ts';
-import { createFixedSchedule } from '../../../../src/core/domain/crawl/schedules/fixed.ts';
+import {
+  ADAPTIVE_DEFAULTS,
+  createAdaptiveSchedule,
+  createFixedSchedule,
+} from '../../../../src/core/domain/crawl/schedules/nutch-schedules.ts';
 import {
   type CrawlDatum,
   newDatum,

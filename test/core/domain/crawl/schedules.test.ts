@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_BELIEF } from '../../../../src/core/domain/crawl/change/change-belief.ts';
 import type { FetchSchedule, ScheduleVisit } from '../../../../src/core/domain/crawl/revisit/schedule.ts';
-import { ADAPTIVE_DEFAULTS, createAdaptiveSchedule } from '../../../../src/core/domain/crawl/schedules/adaptive.ts';
-import { createFixedSchedule } from '../../../../src/core/domain/crawl/schedules/fixed.ts';
 import { createFreshnessSchedule } from '../../../../src/core/domain/crawl/schedules/freshness.ts';
+import {
+  ADAPTIVE_DEFAULTS,
+  createAdaptiveSchedule,
+  createFixedSchedule,
+} from '../../../../src/core/domain/crawl/schedules/nutch-schedules.ts';
 import {
   createSimilaritySchedule,
   SIMILARITY_DEFAULTS,

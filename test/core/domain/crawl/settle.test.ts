@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reinject } from '../../../../src/core/domain/crawl/discovery/seed.ts';
 import { FIRST_INTERVAL_KEY, replayLastVisit } from '../../../../src/core/domain/crawl/revisit/next-visit.ts';
-import { createAdaptiveSchedule } from '../../../../src/core/domain/crawl/schedules/adaptive.ts';
 import { createFreshnessSchedule } from '../../../../src/core/domain/crawl/schedules/freshness.ts';
+import { createAdaptiveSchedule } from '../../../../src/core/domain/crawl/schedules/nutch-schedules.ts';
 import { createSimilaritySchedule } from '../../../../src/core/domain/crawl/schedules/similarity.ts';
 import {
   CRAWL_STATES,

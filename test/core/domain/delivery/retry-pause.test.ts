@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryAfterMs, retryPauseMs } from '../../../../src/core/domain/delivery/retry-pause.ts';
+import { retryAfterMs, retryPauseMs } from '../../../../src/core/domain/delivery/delivery-terms.ts';
 
 const terms = { attempt: 0, firstMs: 1_000, longestMs: 60_000, retryAfterMs: null };
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { webhookHeaders } from '../../../../src/core/domain/delivery/standard-webhooks.ts';
+import { webhookHeaders } from '../../../../src/core/domain/delivery/delivery-terms.ts';
 
 const hmac = (key: Uint8Array, text: string): string => createHmac('sha256', key).update(text).digest('base64');
 const userAgent = 'test/1';

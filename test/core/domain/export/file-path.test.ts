@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { filePathOf } from '../../../../src/core/domain/export/file-path.ts';
+import { filePathOf } from '../../../../src/core/domain/export/written-files.ts';
 
 describe('the file of a URL', () => {
   it.each([

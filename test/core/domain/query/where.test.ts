@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CrawlDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
+import { isLike, matcherOf, narrowingOf } from '../../../../src/core/domain/query/expression.ts';
 import { QUERY_FIELDS } from '../../../../src/core/domain/query/fields.ts';
-import { isLike, matcherOf, narrowingOf } from '../../../../src/core/domain/query/match.ts';
 import { parseExpression } from '../../../../src/core/domain/query/parse.ts';
 import { visitedDatum } from '../../../contracts/crawl-db-exam.ts';
 

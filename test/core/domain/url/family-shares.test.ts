@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../../src/core/domain/time.ts';
-import { FamilyShares, figuresOf, type UrlFamily } from '../../../../src/core/domain/url/families/family-shares.ts';
+import {
+  FamilyShares,
+  figuresOf,
+  RecentPrints,
+  type UrlFamily,
+} from '../../../../src/core/domain/url/families/family-shares.ts';
 import { thinnessOf } from '../../../../src/core/domain/url/families/noise-families.ts';
-import { RecentPrints } from '../../../../src/core/domain/url/families/recent-prints.ts';
 import { createTextSketcher } from '../../../../src/page/near/page-dimensions.ts';
 
 const OPTIONS = { growth: 4, trial: 10, maxFamilies: 1_000 };

@@ -7,7 +7,7 @@ import {
   familiesToKeep,
   type StoredFamily,
 } from '../../../../src/core/domain/url/families/stored-families.ts';
-import { lowered, released } from '../../../../src/core/steps/update/link-families.ts';
+import { lowered, released } from '../../../../src/core/steps/update/link-treatment.ts';
 
 const family = (leader: string, isNoise: boolean, size = 9): StoredFamily => {
   return { leader, size, isNoise, similarityToNoise: isNoise ? 0.95 : 0.3 };

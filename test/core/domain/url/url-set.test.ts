@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { UrlSet } from '../../../../src/core/domain/url/hash/url-set.ts';
+import { UrlSet } from '../../../../src/core/domain/url/hash/url-digest.ts';
 
 it('distinguishes new URLs from known ones, as a set does', () => {
   fc.assert(

@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadPackage } from '../../../../src/core/packages/load-package.ts';
+import { loadPackage } from '../../../../src/core/packages/find-package.ts';
 
 /** Debian keeps the programs of the server out of the path, in a folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';

@@ -3,7 +3,7 @@ import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { SCHEMA_LOCK, SCHEMA_STEPS, schemaVersion, upgradeSchema } from '../../../../src/cluster/postgres/schema.ts';
 import { openPostgresStore } from '../../../../src/cluster/postgres/shared-store.ts';
 import { WriteLease } from '../../../../src/cluster/workers/write-lease.ts';
-import { type LoadPackage, loadPackage } from '../../../../src/core/packages/load-package.ts';
+import { type LoadPackage, loadPackage } from '../../../../src/core/packages/find-package.ts';
 import { openRows } from '../../../cluster/open-store.ts';
 import { sharedStoreContract } from '../../../contracts/cluster/shared-store.contract.ts';
 import { NO_POSTGRES, type PostgresServer, startPostgres } from './postgres-server.ts';

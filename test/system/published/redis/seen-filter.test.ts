@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BloomPlan, planBloom, planGrowingBloom } from '../../../../src/core/domain/url/bloom/bloom-leaf.ts';
 import { digestUrls } from '../../../../src/core/domain/url/hash/url-digest.ts';
-import { type LoadPackage, loadPackage } from '../../../../src/core/packages/load-package.ts';
+import { type LoadPackage, loadPackage } from '../../../../src/core/packages/find-package.ts';
 import { connectRedis } from '../../../../src/published/redis/connect.ts';
-import { SWITCH } from '../../../../src/published/redis/scripts.ts';
 import { RedisSeenFilter } from '../../../../src/published/redis/seen-filter.ts';
+import { SWITCH } from '../../../../src/published/redis/seen-tree.ts';
 import { seenFilterContract } from '../../../contracts/seen-filter.contract.ts';
 import { md5Digests, numbered } from '../../../core/domain/url/bloom/md5-digests.ts';
 import { createMemorySeenFilter } from '../../../memory/seen-filter.ts';

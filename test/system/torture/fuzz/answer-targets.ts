@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { CrawlError } from '../../../../src/core/domain/errors.ts';
 import type { Exchange, FetchProtocol } from '../../../../src/core/ports/fetch-protocol.ts';
-import { createWebhook } from '../../../../src/delivery/webhook/webhook.ts';
+import { createWebhook } from '../../../../src/delivery/changes/webhook-delivery.ts';
 import { createGotProtocol } from '../../../../src/http/exchange/got-protocol.ts';
 import { createUndiciProtocol } from '../../../../src/transports/undici/undici-protocol.ts';
 import { type FuzzTarget, holds } from './target.ts';

@@ -7,8 +7,7 @@ import noiseLinks from '../../../../plugins/parsefilter-noise-links/plugin.ts';
 import type { Page, ParseFilter, ParseResult, Parser } from '../../../../src/core/plugin-host/api/plugin-api.ts';
 import { testHost } from '../../../../src/core/plugin-host/api/plugin-testing.ts';
 import { type DecodeHints, decodeBody, utf8Of } from '../../../../src/core/plugin-host/parsing/decode.ts';
-import { LivePage } from '../../../../src/core/plugin-host/parsing/live-page.ts';
-import { PageMemory } from '../../../../src/core/plugin-host/parsing/page-memory.ts';
+import { LivePage, PageMemory } from '../../../../src/core/plugin-host/parsing/live-page.ts';
 import { type FuzzTarget, holds } from './target.ts';
 
 const parser = (await parseHtml.setup(testHost, parseHtml.options!.parse({}))) as Parser;

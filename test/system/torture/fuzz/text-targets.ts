@@ -10,7 +10,7 @@ import {
 import { conditionalHeaders, validatorsOf } from '../../../../src/core/domain/crawl/headers/ladder.ts';
 import { newDatum } from '../../../../src/core/domain/crawl/states/datum.ts';
 import { CrawlError } from '../../../../src/core/domain/errors.ts';
-import { matcherOf } from '../../../../src/core/domain/query/match.ts';
+import { matcherOf } from '../../../../src/core/domain/query/expression.ts';
 import { parseExpression } from '../../../../src/core/domain/query/parse.ts';
 import {
   canonicalUrl,

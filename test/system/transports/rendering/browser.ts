@@ -1,4 +1,4 @@
-import { loadPackage } from '../../../../src/core/packages/load-package.ts';
+import { loadPackage } from '../../../../src/core/packages/find-package.ts';
 import { findBrowser, loadPlaywright, type Playwright } from '../../../../src/transports/browser/playwright.ts';
 
 /** Why no page can be rendered on this machine; `null`: it can. */

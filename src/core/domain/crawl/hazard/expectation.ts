@@ -1,4 +1,4 @@
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { rateOfInterval } from '../change/change-belief.ts';
 import { groupOfClock, type HostClock, hazardBetween, mostGain, visitsLately } from './host-clock.ts';
 import { type ChangeLevel, CRAWL_WEIGHT, HOST_WEIGHT, meanRateOfLevel, NO_LEVEL, rateOfLevel } from './level.ts';

@@ -9,9 +9,13 @@ import {
   makeTables,
   visitNear,
 } from '../../../../page/near/bucket-tables.ts';
-import { type Fingerprint, FingerprintTables, type Neighbour } from '../../../../page/near/fingerprint-tables.ts';
-import { setBits } from '../../../../page/near/hamming.ts';
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import {
+  type Fingerprint,
+  FingerprintTables,
+  type Neighbour,
+  setBits,
+} from '../../../../page/near/fingerprint-tables.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { SKETCH_WORDS, wordsOverlap } from '../../../../page/near/page-dimensions.ts';
 import { isAlikeInLength, isCopiedText, isStartPage, mayRepeatStart } from '../../crawl/states/duplicate.ts';
 import { hostOf } from '../../url/canonical/url-key.ts';

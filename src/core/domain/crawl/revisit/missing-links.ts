@@ -1,4 +1,4 @@
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { HOUR_MS } from '../../time.ts';
 import { folderOf } from '../hazard/expectation.ts';
 import { type CrawlDatum, isAnswered, type Visit } from '../states/datum.ts';

@@ -1,4 +1,4 @@
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { hostOf } from '../../url/canonical/url-key.ts';
 import { INLINK_WEIGHT_KEY } from '../discovery/inlinks.ts';
 import { groupOf, type HostExpectation, rateOfGroup } from '../hazard/expectation.ts';

@@ -1,3 +1,5 @@
+// core/domain/crawl/schedules/: the four fetch schedules.
+
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import {
   type ChangeEvidence,

@@ -1,4 +1,4 @@
-import { hammingDistance } from '../../../../page/near/hamming.ts';
+import { hammingDistance } from '../../../../page/near/fingerprint-tables.ts';
 import { type TextOverlap, textOverlap } from '../../../../page/near/page-dimensions.ts';
 import { hostOf } from '../../url/canonical/url-key.ts';
 import type { CrawlDatum, CrawlState, VisitOutcome } from './datum.ts';

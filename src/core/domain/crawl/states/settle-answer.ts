@@ -1,10 +1,23 @@
 import type { SettlePolicy } from '../revisit/next-visit.ts';
-import { type Comparison, compareAnswer, type FullAnswer, fullAnswer, type ParseSuccess } from './compare-answer.ts';
+import {
+  type Comparison,
+  compareAnswer,
+  type FullAnswer,
+  fullAnswer,
+  type ParsedFields,
+  type ParseSuccess,
+  parsedFields,
+} from './compare-answer.ts';
 import { type CrawlDatum, type CrawlState, NO_VALIDATORS, type Validators } from './datum.ts';
 import type { FetchSuccess, FetchUnchanged, ParseOutcome } from './outcome.ts';
-import { type ParsedFields, parsedFields } from './parsed-page.ts';
-import { settleFailed } from './settle-absence.ts';
-import { answered, type ScheduledVisit, scheduleNextVisit, type Transition, withVisit } from './transition.ts';
+import {
+  answered,
+  type ScheduledVisit,
+  scheduleNextVisit,
+  settleFailed,
+  type Transition,
+  withVisit,
+} from './settle-absence.ts';
 import { isPartial, truncationOf } from './truncation.ts';
 
 /*

@@ -2,9 +2,15 @@ import { HOUR_MS } from '../../time.ts';
 import type { SettlePolicy } from '../revisit/next-visit.ts';
 import { type CrawlDatum, type CrawlState, isAnswered, NO_VALIDATORS, type Visit } from './datum.ts';
 import type { FetchOutcome, ParseOutcome } from './outcome.ts';
-import { type RedirectTarget, settleDenied, settleFailed, settleGone, settleRedirect } from './settle-absence.ts';
+import {
+  type RedirectTarget,
+  settleDenied,
+  settleFailed,
+  settleGone,
+  settleRedirect,
+  type Transition,
+} from './settle-absence.ts';
 import { settleSuccess, settleUnchanged } from './settle-answer.ts';
-import type { Transition } from './transition.ts';
 
 const PERMANENT = new Set<number | null>([300, 301, 308]);
 
@@ -94,7 +100,7 @@ function isShorter({ elapsedMs }: Visit, before: Visit): boolean {
 }
 
 export type { SettlePolicy } from '../revisit/next-visit.ts';
-export type { Transition } from './transition.ts';
+export type { Transition } from './settle-absence.ts';
 
 /** Events of a known URL. */
 export type CrawlEvent =

@@ -1,4 +1,4 @@
-import { hammingDistance } from '../../../../page/near/hamming.ts';
+import { hammingDistance } from '../../../../page/near/fingerprint-tables.ts';
 import { DAY_MS, isWithinLast } from '../../time.ts';
 import { isAlikeInLength } from './duplicate.ts';
 import type { FetchGone, FetchOutcome, FetchSuccess, ParseOutcome } from './outcome.ts';

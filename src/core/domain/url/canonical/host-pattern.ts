@@ -1,4 +1,4 @@
-import { typedDomain, typedHost, typedUrlPrefix } from './typed-url.ts';
+import { canonicalUrl } from './canonical-url.ts';
 import { hostOf } from './url-key.ts';
 
 /** The URLs that a setting of the operator is for. Hosts are in canonical spelling, `host[:port]`. */
@@ -71,4 +71,28 @@ export function createFirstMatch<Entry>(
     forUrl: (url) => entries.find(({ pattern }) => matchesUrl(pattern, url))?.entry,
     forHost: (host) => entries.find(({ pattern }) => matchesHost(pattern, host))?.entry,
   };
+}
+
+/** Parts of URLs as users type them, in canonical spelling; `null` for invalid ones. */
+
+/** `Example.org:8080` as `example.org:8080`, the politeness key of its URLs. */
+export function typedHost(text: string): string | null {
+  const host = text.trim();
+  if (/[\s/?#@\\]/.test(host)) return null;
+  const canonical = canonicalUrl(`http://${host}/`);
+  return 'error' in canonical ? null : canonical.url.slice('http://'.length, -1);
+}
+
+/** A host without a port. */
+export function typedDomain(text: string): string | null {
+  const host = typedHost(text);
+  return host === null || /:\d+$/.test(host) ? null : host;
+}
+
+/** A URL prefix with scheme and host complete; the rest is taken as typed. */
+export function typedUrlPrefix(text: string): string | null {
+  const [, origin, rest] = /^(https?:\/\/[^/?#\\]*)(.*)$/is.exec(text.trim()) ?? [];
+  if (origin === undefined) return null;
+  const canonical = canonicalUrl(`${origin}/`);
+  return 'error' in canonical ? null : `${canonical.url.slice(0, -1)}${rest}`;
 }

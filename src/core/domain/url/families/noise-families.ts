@@ -1,7 +1,7 @@
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import type { CrawlDatum } from '../../crawl/states/datum.ts';
+import type { RecentPrints } from './family-shares.ts';
 import { LcsPattern, lcsSimilarity, nearestPattern } from './lcs.ts';
-import type { RecentPrints } from './recent-prints.ts';
 import { shapeOf, URL_FEATURES, type UrlFamily, urlSegments } from './url-families.ts';
 
 /** Metadata of pages that brought little or nothing beside their links: a {@link Thinness}. */

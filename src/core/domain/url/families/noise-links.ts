@@ -119,7 +119,7 @@ export function wordsOf(text: string): number {
 /**
  * The published system (noise links by link-text ratio, then by families of URLs): links in parts with a ratio above
  * 1/4 are initial noise and the samples; URLs of the page's domain are clustered by longest common subsequence;
- * families like the samples, and members unlike their family, are noise too. Not for hub pages (hub-pages.ts).
+ * families like the samples, and members unlike their family, are noise too. Not for hub pages (isHub).
  * @param isOwn whether a URL is of the page's domain, the only ones that are clustered
  */
 export function publishedNoiseLinks(

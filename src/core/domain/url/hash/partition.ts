@@ -1,6 +1,6 @@
 // core/domain/url/hash/: digests of URLs, and the partition of a host.
 
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 
 /** Number of partitions of a crawl; part of the format of the crawl db. */
 export const PARTITIONS = 256;

@@ -1,6 +1,6 @@
 // core/steps/generate/budget/: selection within a budget of fetches.
 
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { CrawlDb, DueEntry, ReadMeter } from '../../../ports/crawl-db.ts';
 import { TOUCHED_SHARE } from '../../facts/touched-urls.ts';

@@ -2,13 +2,13 @@ import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
 import {
   FamilyShares,
   type HostShares,
+  RecentPrints,
   type ShareOptions,
   type ShareVerdict,
   sizeOfShares,
   type UrlFamily,
 } from '../../../domain/url/families/family-shares.ts';
 import { worthOfVisit } from '../../../domain/url/families/noise-families.ts';
-import { RecentPrints } from '../../../domain/url/families/recent-prints.ts';
 import type { CrawlDb, HostRow } from '../../../ports/crawl-db.ts';
 
 /** How a URL filter shares a host out among families of like URLs. */

@@ -1,4 +1,4 @@
-import { murmur3 } from '../../../../page/near/murmur3.ts';
+import { murmur3 } from '../../../../page/near/hashes.ts';
 import { depthAfter, redirectsTo } from '../../../domain/crawl/discovery/link-rules.ts';
 import { decodeMarks, encodeMarks, type LinkMark, NO_MARK } from '../../../domain/crawl/discovery/waiting-marks.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
