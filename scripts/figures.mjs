@@ -106,7 +106,8 @@ const files = [...sourcesBelow('src'), ...sourcesBelow('plugins')].map((file) =>
   return { file, part: top === 'src' ? part : top, code: codeLines(source), functions: functionLengths(source) };
 });
 const below = (node) => node.children.flatMap((child) => [child, ...below(child)]);
-const commands = below(await programTree());
+const program = await programTree();
+const commands = below(program);
 const { CONFIG_KEYS } = await import(new URL('../dist/src/core/config/keys.js', import.meta.url).href);
 const { crawl, readdb } = await onePage();
 const codes = files.map(({ code }) => code);
@@ -121,7 +122,7 @@ const rows = [
   ['code lines', sum(codes), `${files.length} files`],
   ['code lines of a file, median', percentile(codes, 0.5), ''],
   ['lines of a function, median', percentile(lengths, 0.5), `99th percentile ${percentile(lengths, 0.99)}`],
-  ['commands', commands.filter(({ children }) => children.length === 0).length, `${commands.length} with groups`],
+  ['commands', program.children.length, `${commands.length} with those of groups`],
   ['options', optionNames.size, `${sum(commands.map(({ options }) => options.length))} over all commands`],
   ['keys of the configuration', CONFIG_KEYS.size, ''],
   ['public names of incrawl', namesOf('src/crawler/index.ts'), ''],
