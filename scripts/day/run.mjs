@@ -269,7 +269,7 @@ async function killed() {
   title('kill -9');
   await quiet('incrawl due touch --all');
   site.reset();
-  await run('incrawl crawl --delay 10ms', { killAfter: 5_000 });
+  await run('incrawl crawl --delay 10ms', { killWhen: () => requests() >= 60 });
   saysRequests();
   await run('incrawl state verify', { says: [/sound|no /i] });
   say('What was fetched in the last second before the kill is asked for again; the rest is not.');

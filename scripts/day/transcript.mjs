@@ -10,21 +10,26 @@ const TAIL = 10;
 export function transcript({ cwd, env, replace, write }) {
   let place = cwd;
 
-  /** Runs a line of shell; `exit` is the expected code, `says` what the output must match. Answers the whole output. */
-  async function run(line, { exit = 0, says = [], killAfter, head = HEAD, tail = TAIL } = {}) {
+  /**
+   * Runs a line of shell; `exit` is the expected code, `says` what the output must match, `killWhen` what must be true
+   * before the line is killed. Answers the whole output.
+   */
+  async function run(line, { exit = 0, says = [], killWhen, head = HEAD, tail = TAIL } = {}) {
     const child = spawn('sh', ['-c', line], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (text += part));
-    if (killAfter !== undefined) {
-      await delay(killAfter);
+    const closed = once(child, 'close');
+    if (killWhen !== undefined) {
+      while (!killWhen() && child.exitCode === null) await delay(10);
+      if (child.exitCode !== null) throw new Error(`${line}: ended before it could be killed\n${text}`);
       process.kill(-child.pid, 'SIGKILL');
     }
-    const [code, signal] = await once(child, 'close');
+    const [code, signal] = await closed;
     const lines = shortened(replace(text).trimEnd().split('\n'), head, tail);
-    const end = killAfter !== undefined ? [`[killed: ${signal}]`] : code === 0 ? [] : [`[exit code ${code}]`];
+    const end = killWhen !== undefined ? [`[killed: ${signal}]`] : code === 0 ? [] : [`[exit code ${code}]`];
     write(['', `    $ ${line}`, ...[...lines, ...end].map((each) => `    ${each}`.trimEnd()), ''].join('\n'));
     const unsaid = [says].flat().filter((expected) => !expected.test(text));
-    if (killAfter === undefined && code !== exit)
+    if (killWhen === undefined && code !== exit)
       throw new Error(`${line}: exit code ${code}, expected ${exit}\n${text}`);
     if (unsaid.length > 0) throw new Error(`${line}: expected ${unsaid.join(', ')} in\n${text}`);
     return text;
