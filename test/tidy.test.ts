@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { DOORS } from './doors.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -222,6 +223,16 @@ describe('the parts of src', () => {
         .map((target) => `${file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('what a part is not asked for through its doors is its own business; each door is used', () => {
+    const entered = sources.flatMap((file) =>
+      imports.get(file)!.filter((target) => target.startsWith('src/') && partOf(target) !== partOf(file)),
+    );
+    for (const [part, doors] of Object.entries(DOORS)) {
+      const used = new Set(entered.filter((target) => isIn(target, part)));
+      expect([...used].sort(), part).toEqual(doors.map((door) => `src/${part}/${door}.ts`).sort());
+    }
   });
 
   it('the walls within parts hold', () => {
