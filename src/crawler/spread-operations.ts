@@ -1,8 +1,10 @@
 import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
+import type { CareOperations } from '../care/state/care-operations.ts';
 import type { InTurnDeps } from '../cluster/partitions/in-turn.ts';
 import type { OpenSpreadDb } from '../cluster/partitions/open-spread-db.ts';
 import { feedsOf } from '../cluster/partitions/spread-feed.ts';
 import { vectorOf } from '../core/domain/crawl/change/change-feed.ts';
+import { senderOf } from '../core/domain/crawl/discovery/forwarded-link.ts';
 import type { Since } from '../delivery/export/changed-pages.ts';
 import type { CrawlDeps } from '../operations/deps.ts';
 import { openSegments } from '../operations/state/open-segments.ts';
@@ -17,7 +19,7 @@ interface SpreadDeps {
   readonly isDry: boolean;
 }
 
-type Operations = ReparseOperations & LinkOperations & DedupOperations;
+type Operations = ReparseOperations & CareOperations & LinkOperations & DedupOperations;
 const NEVER = new AbortController().signal;
 const EXAMPLES = 10;
 
@@ -28,6 +30,7 @@ const EXAMPLES = 10;
 export function spreadOperations(deps: SpreadDeps): Operations {
   return {
     ...loadedLater<ReparseOperations>({ reparse: 'promise' }, async () => reparseOf(deps)),
+    ...loadedLater<CareOperations>({ pruneSegments: 'promise' }, async () => careOf(deps)),
     ...loadedLater<DedupOperations>({ dedup: 'promise', applyPairs: 'promise', undoDedup: 'promise' }, () =>
       dedupOf(deps),
     ),
@@ -65,6 +68,23 @@ function reparseOf({ wiring, whole, isDry }: SpreadDeps): ReparseOperations {
       const asked = { wiring, stores, turns, partitions, signal };
       const all = await (isDry || dryRun ? inCopies(asked, one) : inTurn(asked, one));
       return summedReparses(all, { dryRun, examples, isCutShort: signal.aborted });
+    },
+  };
+}
+
+function careOf({ wiring, whole, isDry }: SpreadDeps): CareOperations {
+  const { stores, turns } = whole;
+  return {
+    async pruneSegments(options) {
+      const { inTurn, inCopies } = await import('../cluster/partitions/in-turn.ts');
+      const { careOperations, summedPrunes } = await import('../care/state/care-operations.ts');
+      const dryRun = isDry || options.dryRun;
+      const one = async (own: CrawlDeps, partition: number) => ({
+        partition: senderOf(partition),
+        summary: await careOperations(own).pruneSegments({ ...options, dryRun }),
+      });
+      const asked = { wiring, stores, turns, partitions: numbersOf({ wiring, whole, isDry }), signal: NEVER };
+      return { ...summedPrunes(await (dryRun ? inCopies(asked, one) : inTurn(asked, one))), dryRun };
     },
   };
 }

@@ -46,8 +46,8 @@ export interface PruneSummary {
     readonly pagesNeeded: number;
   }[];
   readonly removed: number;
-  /** The segment that `compact` made; `null`: none was made. */
-  readonly compactedInto: string | null;
+  /** The segments that `compact` made: at most one in each partition. */
+  readonly compactedInto: readonly string[];
   readonly dryRun: boolean;
 }
 
@@ -82,9 +82,9 @@ async function pruneSegments({ db, segments, onWork }: PruneDeps, options: Prune
   // A single segment is rewritten only where that frees space.
   const isWorthIt =
     compacted.length > 1 || judged.some((each) => each.verdict === 'compacted' && each.pagesNeeded < each.info.urls);
-  let compactedInto: string | null = null;
+  const compactedInto: string[] = [];
   if (!options.dryRun) {
-    if (compacted.length > 0 && isWorthIt) compactedInto = await compact(db, segments, compacted);
+    if (compacted.length > 0 && isWorthIt) compactedInto.push(await compact(db, segments, compacted));
     for (const { info, verdict } of judged) {
       if (verdict === 'removed' || (verdict === 'compacted' && isWorthIt)) await remove(db, segments, info.id);
     }
@@ -97,6 +97,19 @@ async function pruneSegments({ db, segments, onWork }: PruneDeps, options: Prune
   }));
   const removed = views.filter(({ verdict }) => verdict === 'removed' || verdict === 'compacted').length;
   return { segments: views, removed, compactedInto, dryRun: options.dryRun };
+}
+
+/** The summaries of the partitions of a crawl as one; the id of a segment is that of its partition, such as `017/ID`. */
+export function summedPrunes(
+  all: readonly { readonly partition: string; readonly summary: PruneSummary }[],
+): Omit<PruneSummary, 'dryRun'> {
+  return {
+    segments: all.flatMap(({ partition, summary }) =>
+      summary.segments.map((each) => ({ ...each, id: `${partition}/${each.id}` })),
+    ),
+    removed: all.reduce((sum, { summary }) => sum + summary.removed, 0),
+    compactedInto: all.flatMap(({ partition, summary }) => summary.compactedInto.map((id) => `${partition}/${id}`)),
+  };
 }
 
 /** The row is removed first: a row without a folder would be reported as a loss. */

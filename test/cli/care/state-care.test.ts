@@ -429,7 +429,7 @@ describe('moving a crawl', () => {
       '--dir',
       dir,
     ]);
-    expect(dry).toMatchObject({ dryRun: true, compactedInto: null });
+    expect(dry).toMatchObject({ dryRun: true, compactedInto: [] });
     const young = await json<PruneSummary>(['state', 'prune', '--keep-days', '1', '--compact', '--dir', dir]);
     expect(young).toMatchObject({ removed: 0 });
     const needed = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--dir', dir]);
@@ -437,8 +437,8 @@ describe('moving a crawl', () => {
       needed.segments.filter(({ pagesNeeded }) => pagesNeeded > 0).every(({ verdict }) => verdict === 'needed'),
     ).toBe(true);
     const pruned = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
-    expect(pruned.compactedInto).not.toBeNull();
-    expect(readdirSync(join(dir, 'segments'))).toEqual([pruned.compactedInto]);
+    expect(pruned.compactedInto).toHaveLength(1);
+    expect(readdirSync(join(dir, 'segments'))).toEqual(pruned.compactedInto);
     const after = pages((await run(['export', '--format', 'jsonl', '--dir', dir])).stdout);
     const byUrl = (list: unknown[]): unknown[] => (list as { url: string }[]).sort((a, b) => (a.url < b.url ? -1 : 1));
     expect(byUrl(after)).toEqual(byUrl(before));
@@ -448,6 +448,6 @@ describe('moving a crawl', () => {
     });
     // And again: there is nothing left to do.
     const again = await json<PruneSummary>(['state', 'prune', '--keep-days', '0', '--compact', '--dir', dir]);
-    expect(again).toMatchObject({ removed: 0, compactedInto: null });
+    expect(again).toMatchObject({ removed: 0, compactedInto: [] });
   });
 });

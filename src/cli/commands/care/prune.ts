@@ -53,6 +53,6 @@ function pruneText({ segments, removed, compactedInto, dryRun }: PruneSummary): 
     return `${id}  ${MEANING[verdict]}${pages}`;
   });
   lines.push(`${count(removed)} ${dryRun ? 'would be removed' : 'removed'}.`);
-  if (compactedInto !== null) lines.push(`The pages that are still needed are in ${compactedInto}.`);
+  if (compactedInto.length > 0) lines.push(`The pages that are still needed are in ${compactedInto.join(', ')}.`);
   return `${lines.join('\n')}\n`;
 }

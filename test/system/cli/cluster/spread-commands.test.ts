@@ -58,6 +58,8 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     ['db export', 0],
     ['state verify', 0],
     ['state repair', 0],
+    ['state prune --keep-days 1', 0],
+    ['state prune --keep-days 1 --dry-run', 0],
     [`due touch ${PAGE}`, 1],
     ['due touch --all', 1],
     ['due retry --status gone', 1],
@@ -75,7 +77,6 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on a spread crawl with nothing i
     `due sitemap ${PAGE}sitemap.xml`,
     'db merge segments',
     'crawl',
-    'state prune --keep-days 1',
     'readseg --list',
   ])('%s says that it works on one partition, and how', async (command) => {
     const { code, stderr } = await asked(command);

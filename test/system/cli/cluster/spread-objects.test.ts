@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { parseCursor } from '../../../../src/core/domain/crawl/change/change-feed.ts';
+import type { PruneSummary } from '../../../../src/crawler/views.ts';
 import { all } from '../../../contracts/segment-records.ts';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
@@ -335,6 +336,11 @@ describe.skipIf(MISSING !== null)(`a crawl in partitions with its segments in an
     expect(await json(['reparse', ...where])).toMatchObject(parsed);
     expect(await json(['reparse', ...where])).toMatchObject({ ...parsed, differing: 0 });
     expect(await json(['duplicates', 'families', ...where])).not.toEqual([]);
+    const prune = ['state', 'prune', '--keep-days', '0', '--compact', ...where];
+    const { removed } = await json<PruneSummary>([...prune, '--dry-run']);
+    expect(await json(prune)).toMatchObject({ removed, dryRun: false });
+    expect(await json(prune)).toMatchObject({ removed: 0 });
+    expect(await json(['reparse', ...where])).toMatchObject({ ...parsed, differing: 0 });
     expect(await json(['state', 'verify', ...where])).toMatchObject({ sound: true });
   });
 

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PruneSummary } from '../../../../src/crawler/views.ts';
 import { json, prepare } from '../../../support/program.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { NO_POSTGRES, startPostgres } from '../../cluster/postgres/postgres-server.ts';
@@ -127,6 +128,31 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on all pages of a spread crawl${
     const undone = await json(['duplicates', 'families', '--undo', ...own]);
     expect(await json(['duplicates', 'families', '--undo', ...where])).toEqual(undone);
     expect(await kept(where)).toEqual([]);
+    await requireSound();
+  }, 240_000);
+
+  it('state prune removes what no page needs from all partitions, beside a worker, and keeps what exports read', async () => {
+    await prepare(['due', 'touch', '--all', ...where]);
+    await worked();
+    const exported = async (): Promise<readonly string[]> =>
+      (await prepare(['export', '--format', 'jsonl', ...where])).stdout.split('\n').sort();
+    const before = await exported();
+    const prune = ['state', 'prune', '--keep-days', '0', ...where];
+    const dry = await json<PruneSummary>([...prune, '--dry-run']);
+    // The hosts' ports decide how many of the partitions have pages.
+    const partitions = [...new Set(dry.segments.map(({ id }) => id.slice(0, 4)))];
+    expect(partitions.length).toBeGreaterThan(1);
+    expect(dry.removed).toBeGreaterThanOrEqual(partitions.length);
+
+    const daemon = start(['work', '--daemon', ...where, ...NETWORK]);
+    const seen = async (): Promise<string> => (await run(['top', '--json', ...where])).stdout;
+    await expect.poll(seen, { timeout: 60_000 }).toContain(`"pid":${daemon.child.pid}`);
+    const pruned = await json<PruneSummary>(prune);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.finished).code).toBe(11);
+    expect(pruned).toEqual({ ...dry, dryRun: false });
+    expect(await exported()).toEqual(before);
+    expect(await json<PruneSummary>(prune)).toMatchObject({ removed: 0 });
     await requireSound();
   }, 240_000);
 });
