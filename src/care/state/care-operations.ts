@@ -99,7 +99,7 @@ async function pruneSegments({ db, segments, onWork }: PruneDeps, options: Prune
   return { segments: views, removed, compactedInto, dryRun: options.dryRun };
 }
 
-/** The summaries of the partitions of a crawl as one; the id of a segment is that of its partition, such as `017/ID`. */
+/** The summaries of all partitions as one. A segment has the id of its partition before its own, such as `017/ID`. */
 export function summedPrunes(
   all: readonly { readonly partition: string; readonly summary: PruneSummary }[],
 ): Omit<PruneSummary, 'dryRun'> {
