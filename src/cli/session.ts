@@ -74,7 +74,7 @@ export interface Session {
     opening?: { readonly mustExist: boolean },
   ): Promise<Value>;
   /**
-   * Opens the segments alone: the crawl db is not held, and another process may be at work on it.
+   * Opens only the segments: the crawl db is not held, and another process may be at work on it.
    * @param page the only URL that is asked about: in a spread crawl, the segments of its partition are opened
    */
   withSegments<Value>(use: (crawler: Crawler) => Promise<Value>, page?: string): Promise<Value>;
@@ -134,7 +134,7 @@ export async function openSession(
   const openLive = async (): Promise<Live> => {
     const { createLive } = await import('../render/live/live.ts');
     const terminal = isTerminal(stderr, env) ? stderr : null;
-    // Between the rows of a table, or the lines of an answer, records of the progress would help nobody.
+    // Records of the progress do not belong between the rows of a table, or the lines of an answer.
     const isRecorded = options.verbose === true || surroundings.isOneOutput !== true;
     const record = isRecorded ? (await logOf()).info : () => {};
     if (live === NO_LIVE) live = await createLive({ terminal, record });

@@ -13,7 +13,7 @@ import { type CrawlReader, crawlReader } from '../query/questions.ts';
 export interface ReaderOptions {
   readonly dir: string;
   readonly log: Log;
-  /** Called only for questions that need it: the crawl db alone answers most. */
+  /** Called only for questions that need it: the crawl db answers most. */
   readonly configured: () => Promise<{ readonly config: Config; readonly baseDir: string }>;
   /** Opens the indexes for `seen` and `near`, and holds the crawl db for longer. Default: false. */
   readonly withIndexes?: boolean;

@@ -18,7 +18,7 @@ type OperationsOfParts = ReparseOperations &
   LinkOperations &
   SegmentOperations;
 
-/** What an open crawl does by parts beside the loop. Each part is loaded when it is first asked for. */
+/** What an open crawl does by parts beside the loop. Each part is loaded on first use. */
 export function operationsOfParts(deps: CrawlDeps & { asked(): AskedDb }): OperationsOfParts {
   return {
     ...loadedLater<ReparseOperations>({ reparse: 'promise' }, async () =>

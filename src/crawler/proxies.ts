@@ -68,7 +68,7 @@ export function generalProxy(
     return (url) => (isOwnHost(hostOf(url)) ? null : proxy);
   }
   const all = ['ALL_PROXY', 'all_proxy'];
-  // Upper case first is what most libraries do; curl alone reads http_proxy in lower case only.
+  // Most libraries read upper case first; only curl reads http_proxy in lower case only.
   const plain = firstProxy(env, ['HTTP_PROXY', 'http_proxy', ...all]);
   const secure = firstProxy(env, ['HTTPS_PROXY', 'https_proxy', ...all]);
   if (plain === null && secure === null) return null;

@@ -51,7 +51,7 @@ function loginsApart({ hosts }: Pick<Config, 'hosts'>, log: Pick<Log, 'warn'>): 
   };
 }
 
-/** Whether pages of a host are rendered: a crawl without rendering loads nothing of it, and asks nothing. */
+/** Whether pages of a host are rendered: a crawl without rendering loads no code for it, and does not call this. */
 function isRendering({ render, hosts }: Pick<Config, 'render' | 'hosts'>): boolean {
   return [render.mode, ...hosts.map((entry) => entry.render ?? 'never')].some((mode) => mode !== 'never');
 }
@@ -64,7 +64,7 @@ interface SharedDescriptors extends DescriptorShares {
   requireEnough(): void;
 }
 
-/** The descriptors of this process, shared out as configured as far as they suffice. */
+/** The descriptors of this process, shared out as configured where they suffice. */
 function descriptorShares(
   { config, log }: { readonly config: Pick<Config, 'fetch'>; readonly log: Pick<Log, 'warn'> },
   limit: number | null = descriptorLimit(),

@@ -73,7 +73,7 @@ export interface DemoOptions {
 
 const START = Date.UTC(2026, 0, 1);
 const HOSTS = 3;
-/** Days of the visits; further visits follow four days apart. */
+/** Days of the first visits; further visits follow four days apart. */
 const DAYS = [0, 2, 4, 7, 10, 14];
 const SAMPLES: readonly (readonly [string, string])[] = [
   ['/history', 'never changes'],

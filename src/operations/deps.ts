@@ -55,14 +55,14 @@ export interface CrawlPlugins {
   exporter(format: string): Promise<Exporter>;
 }
 
-/** URL plugins and schedules alone, with the stored copies of robots.txt: no request is sent to answer a question. */
+/** Only URL plugins and schedules, with the stored copies of robots.txt: no request is sent to answer a question. */
 export interface QuestionPlugins {
   readonly loaded: LoadedPlugins;
   readonly policy: SettlePolicy;
   readonly robotsStore: RobotsStore;
 }
 
-/** Protocols, and the politeness with which servers are asked. */
+/** Protocols and the limits of politeness: lanes and robots.txt. */
 export interface WebAccess {
   /** By URL scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;

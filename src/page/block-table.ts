@@ -36,8 +36,8 @@ export interface BlockRow {
 }
 
 /**
- * The blocks that are reported of a page, as columns over UTF-8. {@link PageBlock} objects are made of it when somebody
- * asks. One table serves many pages.
+ * The blocks that are reported of a page, as columns over UTF-8. {@link PageBlock} objects are made from it on demand.
+ * One table serves many pages.
  */
 export class BlockTable {
   count = 0;

@@ -125,7 +125,7 @@ export const QUESTIONS = {
     for await (const record of recordsOf(deps, { sort: 'score:desc', limit: count })) best.push(record);
     return best;
   }),
-  /** URLs that are due at a time (default: now), or have been due for `forMs` by then. */
+  /** URLs that are due at a time (default: now), or have been due for `forMs` at that time. */
   due: stream(async function* (
     deps,
     { limit, at = deps.clock.now(), forMs = 0 }: DueOptions = {},

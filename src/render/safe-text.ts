@@ -20,7 +20,7 @@ export function safeLines(text: string): string {
   );
 }
 
-/** {@link CONTROLS} but for C0, which `JSON.stringify` escapes itself. */
+/** {@link CONTROLS} except C0, which `JSON.stringify` escapes itself. */
 const RAW_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** JSON as it is printed: each control character is written as `\uXXXX`, and the value stays the same. */

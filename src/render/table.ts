@@ -54,7 +54,7 @@ export function columnLayout(shapes: readonly ColumnShape[], width: number): Col
 const sumOf = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
 
-/** The widest of those that may be cut; there is one as long as the sum of the least widths fits. */
+/** The widest column that may be cut; there is one as long as the sum of the least widths fits. */
 function widest(widths: readonly number[], mayBeCut: (at: number) => boolean): number {
   let found = -1;
   for (const [at, each] of widths.entries()) {
@@ -88,8 +88,8 @@ export const isPlain = (text: string): boolean => PLAIN.test(text);
 const BETWEEN = ' · ';
 
 /**
- * One line of the parts that fit a width, from the first on; parts that do not are left out whole, so that no number is
- * cut. The first is always there, and is words: it may be cut.
+ * One line of the parts that fit a width, from the first on; a part that does not fit is left out as a whole, so that
+ * no number is cut. The first part is always shown; it consists of words and may be cut.
  */
 export function partsThatFit(parts: readonly string[], width: number, between = BETWEEN): string {
   const [first = '', ...others] = parts;

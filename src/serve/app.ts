@@ -141,7 +141,7 @@ export function createApp(deps: ServeDeps): Hono {
 
   let listeners = 0;
   app.get('/events', (c) => {
-    // A client that asks for the head alone reads no stream: its end would never be noticed.
+    // A client of HEAD reads no stream: its end would never be noticed.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     if (listeners >= MAX_LISTENERS)
       return c.text('Too many pages are open on this server. Try again later.\n', 503, { 'Retry-After': '30' });

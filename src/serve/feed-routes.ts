@@ -64,7 +64,7 @@ export function addFeedRoutes(app: Hono, { dir, state, now }: FeedRoutes): void 
       const { text, etag, updatedAt } = await answerTo(new URL(c.req.url).search, filter, limit);
       const headers = {
         ETag: etag,
-        // A reader keeps its copy and asks again; what lies between keeps none.
+        // A feed reader keeps its copy and revalidates it; caches in between keep none.
         'Cache-Control': 'private, no-cache',
         ...(now() - updatedAt < SETTLED_MS ? {} : { 'Last-Modified': new Date(updatedAt).toUTCString() }),
       };

@@ -64,7 +64,7 @@ export interface SteeringGuardOptions {
 /**
  * Lets through what the pages of this server send, and programs with the token as bearer token. A browser adds stored
  * credentials to what any page makes it send, so the request has to come from a page of this server: `Sec-Fetch-Site`
- * and `Origin` say so, of which a browser sends one at least. A page of another server that has pointed its own name
+ * and `Origin` say so; a browser sends at least one of them. A page of another server that has pointed its own name
  * here (DNS rebinding) is of the same origin; its name gives it away. An address cannot be pointed anywhere.
  */
 export function steeringGuard({ names }: SteeringGuardOptions): MiddlewareHandler {

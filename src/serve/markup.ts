@@ -95,5 +95,5 @@ export function panel(title: string, note: Shown, size: string, content: Shown):
   return markup`<section class="${`panel ${size}`}"><h2>${title} <small>${note}</small></h2>${content}</section>`;
 }
 
-/** In place of a chart: why there is none. */
+/** Shown in place of a chart: why there is none. */
 export const nothing = (text: string): Markup => markup`<p class="nothing">${text}</p>`;

@@ -112,7 +112,7 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
 const WORKER_STATES = ['crawling', 'idle', 'dead', 'failed'] as const;
 const PARTITION_STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
 
-/** All states are named, so that an alarm can tell none from not known. */
+/** All states are listed, so that an alarm can tell zero from unknown. */
 function addWorkers(registry: Registry, { workers, partitions }: WorkersView): void {
   const gauge = (name: string, help: string, label: string) =>
     new Gauge({ name: `incrawl_${name}`, help, labelNames: [label], registers: [registry] });

@@ -106,7 +106,7 @@ const PATIENCE_MS = 2_000;
 /** Pause after a read that failed, ms. */
 const AFTER_FAULT_MS = 10_000;
 
-/** Reads only when asked: without a viewer the server has nothing to do. `null`: the crawl is not shared. */
+/** Reads on demand: without a viewer the server has nothing to do. `null`: the crawl is not shared. */
 export function createWorkersSource(
   watch: Pick<WorkersWatch, 'read'> | null,
   now: () => number,

@@ -46,7 +46,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   const shared = openWorkers(options.config, log);
   const watch = watchRuns(dir, Date.now, createWorkersSource(shared, Date.now));
   const rounds = roundReports(dir);
-  // A long log is read before the first page asks for it; that page reports what is wrong with it.
+  // A long log is read before the first page needs it; that page reports what is wrong with it.
   rounds.rounds().catch(() => {});
   const app = createApp({
     dir,

@@ -19,7 +19,7 @@ export interface StateAccess {
   readonly ask: <Value>(use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>;
   /** Makes a known page due at once. Rejects with `db-locked` while another process holds the crawl db. */
   readonly touch: (url: string) => Promise<unknown>;
-  /** The segments with a page alone, which can be read while a crawl runs. */
+  /** Only the segments with a page, which can be read while a crawl runs. */
   readonly withSegments: <Value>(page: string, use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
   readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
 }

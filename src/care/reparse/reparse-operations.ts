@@ -197,7 +197,7 @@ export interface ReparseQuery extends Pick<RecordQuery, 'host' | 'where'> {
 }
 
 interface Selection {
-  /** Known pages, of which the crawl has had a content. */
+  /** Known pages whose content the crawl has had. */
   readonly urls: UrlSet;
   /** Those whose content should be there: pages that are gone lose theirs. */
   readonly expected: number;

@@ -16,7 +16,7 @@ export interface ReparseSummary {
   readonly failed: number;
   /** The same by the reason, most frequent first. */
   readonly failures: readonly FailureKind[];
-  /** Pages of which anything differs. */
+  /** Pages with any difference. */
   readonly differing: number;
   /** The same by field; metadata have the prefix `metadata.`. A page counts with each of its fields. */
   readonly fields: Readonly<Record<string, number>>;

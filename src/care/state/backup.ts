@@ -72,8 +72,8 @@ interface BackupDeps {
 
 /**
  * Copies a state directory into a new or empty folder, with a list of its files in `backup.json`. A crawl may run
- * meanwhile: first the crawl db of this moment is copied, then the segments, which by then hold all that it refers to.
- * A killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
+ * meanwhile: first the crawl db of this moment is copied, then the segments, which then hold all that it refers to. A
+ * killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
  */
 export async function backupState(
   state: string,

@@ -42,7 +42,7 @@ export interface PruneSummary {
     readonly id: string;
     readonly createdAt: string;
     readonly verdict: SegmentVerdict;
-    /** Pages of which this segment holds the current content. */
+    /** Pages whose current content this segment holds. */
     readonly pagesNeeded: number;
   }[];
   readonly removed: number;

@@ -225,7 +225,7 @@ export class ImportSink {
     const rows = await this.#db.hostRows(this.#facts.map(({ host }) => host));
     return this.#facts.flatMap(({ host, facts }, i) => {
       const known = rows[i]?.facts ?? NO_HOST_FACTS;
-      // Counts alone contradict none of the other facts. They are not added up: so merging twice adds nothing.
+      // Only counts contradict none of the other facts. They are not added up, so merging twice adds nothing.
       const traffic = known.traffic ?? facts.traffic;
       const fetchesOfDay = known.fetchesOfDay ?? facts.fetchesOfDay;
       return isNothing({ ...known, traffic: null, fetchesOfDay: null })

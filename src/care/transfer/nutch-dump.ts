@@ -192,7 +192,7 @@ export async function* readAnyDump(lines: AsyncIterable<string>, options: NutchD
   }
 }
 
-/** Hours ahead of UTC, for names of one offset alone. CST is Chicago and Shanghai, PST Los Angeles and Manila. */
+/** Hours ahead of UTC, for names with a single offset. CST is Chicago and Shanghai, PST Los Angeles and Manila. */
 const ZONES: ReadonlyMap<string, number> = new Map([
   ['UTC', 0],
   ['GMT', 0],

@@ -59,10 +59,11 @@ const LOOK_MS = 500;
 
 /**
  * Splits a partition in two: hosts, or registrable domains, whose next bit of the hash is set go to a new one with the
- * next number. Workers may run. Both halves are written as new crawl dbs that nobody sees, under the lease of the
+ * next number. Workers may run. Both halves are written as new crawl dbs that no reader sees, under the lease of the
  * partition; one transaction on its server puts the first half in its place, with a fact that names the new one. By its
- * commit the crawl has the new shape: whoever reads the map of servers finds the split there as one under way, looks
- * for the fact, and completes the map. Killed before, it has left nothing but copies, which the next call removes.
+ * commit the crawl has the new shape: a process that reads the map of servers finds the split there as one under way,
+ * looks for the fact, and completes the map. If it is killed before, it leaves only copies, which the next call
+ * removes.
  *
  * Rejects with `usage-invalid` for a partition that cannot be split, with `db-locked` where a worker holds it or its
  * round is unfinished for too long, or it is read for too long; and with an error of a server.

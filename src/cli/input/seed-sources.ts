@@ -97,7 +97,7 @@ function cellsOf(row: string): string[] {
 }
 
 /**
- * Files of a batch as named on the command line: `-` is stdin, a folder stands for its files but those that Hadoop
+ * Files of a batch as named on the command line: `-` is stdin, a folder stands for its files except those that Hadoop
  * hides, and names that end in `.gz` are gzip. Ends the command with a usage error where there is none.
  */
 export function batchFiles(session: Session, words: readonly string[]): readonly BatchLines[] {
@@ -132,9 +132,9 @@ const filesIn = (folder: string): string[] =>
     .sort();
 
 /**
- * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, all else a file, or a folder whose `.txt`
- * files are read in the order of their names. Ends the command with a usage error, before any work, where a file cannot
- * be read.
+ * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, anything else a file, or a folder whose
+ * `.txt` files are read in the order of their names. Ends the command with a usage error, before any work, where a file
+ * cannot be read.
  */
 export async function seedSources(session: Session, words: readonly string[]): Promise<readonly SeedSource[]> {
   const sources: SeedSource[] = [];

@@ -25,7 +25,9 @@ export async function answerLines(session: Session, answer: (input: CheckInput) 
   }
 }
 
-/** A line, or the argument of a command: a text that begins with `{` or `"` is JSON, all else is the value itself. */
+/**
+ * A line, or the argument of a command: a text that begins with `{` or `"` is JSON, anything else is the value itself.
+ */
 export function parseInput(line: string): CheckInput {
   const text = line.trim();
   if (!/^[{"]/.test(text)) return text;

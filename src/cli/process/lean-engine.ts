@@ -10,7 +10,7 @@ const GROWING_PERCENT = Number.parseInt(process.versions.node, 10) < 24 ? 120 : 
 
 /**
  * Bytecode that the optimizing compiler may inline into a function in total, and from one callee, bytes; V8 allows 920
- * and 460. Most of a crawl's code runs a few thousand times only, so that compiling costs as much as running: a smaller
+ * and 460. Most of a crawl's code runs only a few thousand times, so that compiling costs as much as running: a smaller
  * function saves both.
  */
 const INLINED_BYTES = 300;

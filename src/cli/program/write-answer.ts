@@ -64,8 +64,8 @@ export function noteSent(session: Session, { partitions = 0 }: { readonly partit
 }
 
 /**
- * Writes rows in the format asked for: by default one JSON array under `--json`, else a table. `empty` is the note for
- * a table without rows. Resolves with the number of rows.
+ * Writes rows in the wanted format: by default one JSON array under `--json`, otherwise a table. `empty` is the note
+ * for a table without rows. Resolves with the number of rows.
  */
 export async function writeList<Row extends object>(
   session: Session,

@@ -6,7 +6,7 @@ import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../../store/files
 import { crc32 } from '../../store/files/warc/warc-record.ts';
 import { bytesOf, dataKey, type Extent } from './manifest.ts';
 
-/** Bytes asked for at a time where a file is read from its beginning to its end. */
+/** Bytes requested at a time where a file is read from beginning to end. */
 const BLOCK_BYTES = 4 << 20;
 
 /** A file of a segment that lies in pieces in objects. */

@@ -28,7 +28,7 @@ export function encodePlaces(places: readonly FramePlace[]): Buffer {
   return bytes;
 }
 
-/** The places in the order of their frames, read where they are asked for. */
+/** The places in the order of their frames, read on demand. */
 export class FrameIndex {
   readonly #bytes: Buffer;
 

@@ -16,7 +16,7 @@ import {
 export interface ClaimTerms {
   /**
    * Fencing token of the lease that this writer holds now; `null` without a lease: then the token of the segment stays,
-   * and heartbeats alone keep writers apart.
+   * and only heartbeats keep writers apart.
    */
   readonly token: number | null;
   /** Time after which a writer without a heartbeat loses the segment, ms. */

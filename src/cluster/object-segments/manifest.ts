@@ -41,7 +41,7 @@ export interface SegmentManifest {
   readonly token: number;
   readonly writer: Writer | null;
   readonly info: SegmentInfo;
-  /** Object with the facts of the hosts, where they are too long for this one; else they are in `info`. */
+  /** Object with the facts of the hosts, where they are too long for this one; otherwise they are in `info`. */
   readonly hosts: string | null;
   readonly files: Readonly<Record<RecordFile, readonly Extent[]>>;
   readonly warc: Readonly<Record<string, { readonly object: string; readonly bytes: number }>>;
@@ -66,7 +66,7 @@ export const dataKey = (id: string, object: string): string => `${DATA}${id}/${o
 /** `null`: a key that is no manifest's. */
 export const idOfManifest = (key: string): string | null => /^manifests\/([\w-]+)\.json$/.exec(key)?.[1] ?? null;
 
-/** A name that no other writer takes, so that one who was fenced off cannot touch what counts. */
+/** A name that no other writer takes, so that a writer that was fenced off cannot touch what counts. */
 export function objectName(stem: string, ending: string): string {
   return `${stem}-${randomBytes(6).toString('hex')}${ending}`;
 }

@@ -22,7 +22,7 @@ import {
 import type { ManifestHolder } from './manifest-holder.ts';
 import { storeHosts, storePieces } from './stored-pieces.ts';
 
-/** Pieces of an index from which it is written anew as one, so that a reader asks once. */
+/** Number of pieces of an index from which it is rewritten as one, so that a reader needs one request. */
 const INDEX_PIECES = 8;
 const INDEXES: ReadonlySet<RecordFile> = new Set([FETCHED_INDEX, PARSED_INDEX]);
 /** Entries of an index that are made before others have their turn. */

@@ -1,4 +1,4 @@
-// cluster/partitions/: a crawl of several partitions, each of which one worker at a time holds.
+// cluster/partitions/: a crawl of several partitions, each held by one worker at a time.
 
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { ReceivedRow } from '../../core/ports/partitions/forwarding.ts';

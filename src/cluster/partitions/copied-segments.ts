@@ -18,7 +18,7 @@ export interface CopySegmentsDeps {
 }
 
 /**
- * Copies the segments of a partition, which nobody writes, to another one that has none of use. What an earlier copy
+ * Copies the segments of a partition, which is not written meanwhile, to one that has none of use. What an earlier copy
  * left there goes. Rejects with `lease-lost`.
  */
 export async function copySegments(

@@ -5,13 +5,13 @@ import type { HostLanes, LaneTurn } from '../../core/ports/host-lanes.ts';
 import type { PartitionHold } from './partition-stores.ts';
 
 export interface HeldLanesDeps {
-  /** Whether a host is of the partition: such hosts alone are among those that rest. */
+  /** Whether a host belongs to the partition: only such hosts are listed as resting. */
   isOwn(host: string): boolean;
   readonly hold: Pick<PartitionHold, 'isHeld'>;
   readonly clock: Clock;
   /**
-   * No host is asked before this time, ms since the epoch. After a holder that did not give the partition back it is
-   * not known which hosts were asked last, and when.
+   * No host is requested before this time, ms since the epoch. If the last holder did not give the partition back, it
+   * is unknown which hosts were requested last, and when.
    */
   readonly rest: { readonly until: number };
   /** Called before a task rejects with `lease-lost`. */
@@ -19,8 +19,8 @@ export interface HeldLanesDeps {
 }
 
 /**
- * The lanes of a process for one partition: no request begins once another process may hold the partition, which then
- * asks its hosts. The lanes below are those of all partitions of the process, since a host is in one of them.
+ * The lanes of a process for one partition: no request begins once another process may hold the partition and request
+ * its hosts. The lanes underneath serve all partitions of the process, since a host belongs to one of them.
  */
 export function heldLanes(lanes: HostLanes, { isOwn, hold, clock, rest, onLost }: HeldLanesDeps): HostLanes {
   const requireHeld = (): void => {
@@ -72,9 +72,9 @@ const leaseLost = (): CrawlError =>
   new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
 
 /**
- * What asks hosts for one partition, over protocols of the process. A process that stands still between the turn of a
- * host and its request may have lost the partition by then: so it is asked again as the request goes out. Then nothing
- * is sent, and the exchange rejects with `lease-lost`, which is no fault of the page.
+ * Sends the requests of one partition by the protocols of the process. A process that stands still between the turn of
+ * a host and its request may have lost the partition by then, so the lease is checked again just before the request
+ * goes out. If it is lost, nothing is sent, and the exchange rejects with `lease-lost`, which is no fault of the page.
  */
 export const heldProtocol =
   ({ hold, onLost }: Pick<HeldLanesDeps, 'hold' | 'onLost'>) =>

@@ -25,7 +25,8 @@ const PAGE = 1_000;
 
 /**
  * A whole crawl for what marks pages as duplicates, beside the workers. Each mark is an order to the holder of the
- * page, who goes by its record as it is by then. Cut short, some are sent; a further run sends the rest.
+ * page, which applies it to the record as it is by then. If this is cut short, some are sent, and a further run sends
+ * the rest.
  */
 export function judgementsOn({ whole, stores, turns }: JudgementsDeps): Judgements {
   const sender = `orders-${randomUUID()}`;

@@ -14,7 +14,7 @@ interface Kept {
 
 /**
  * The segments of partitions by their folders, each kept from one turn to the next: in an object store it remembers
- * what manifests say, which would else be read again with each turn.
+ * manifests, which would otherwise be read again with each turn.
  */
 export function keptSegments(config: Config, log: Log): (dir: string, token: number) => SegmentStore {
   const stores = new Lru<Kept>({ entries: KEPT });

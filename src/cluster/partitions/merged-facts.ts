@@ -12,7 +12,7 @@ type Facts = Readonly<Record<string, string>>;
 
 /**
  * The facts of a whole crawl from those of its partitions. Facts about a round of one partition (its budget, its price,
- * its pauses, who holds it) are left out: a crawl db without them begins them anew.
+ * its pauses, its holder) are left out: a crawl db without them begins them anew.
  */
 export function mergedFacts(all: readonly Facts[]): Facts {
   const values = new Map<string, string[]>();

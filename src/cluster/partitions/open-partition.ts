@@ -31,7 +31,9 @@ export interface PartitionDeps {
   segmentsIn(dir: string, token: number): SegmentStore;
   /** What this process remembers of a partition from one turn to the next. */
   memoryOf(partition: number): PartitionMemory;
-  /** False: what is noted of its hosts, and of who asked them last, stays for the next worker. Default: true. */
+  /**
+   * False: the notes about its hosts, and which process requested them last, stay for the next worker. Default: true.
+   */
   readonly asksHosts?: boolean;
 }
 
@@ -44,7 +46,9 @@ export interface PartitionMemory {
   /** URLs that the partition has forwarded lately. */
   readonly recent: DepthCache;
   readonly cacheOf: CacheOf;
-  /** Whether its last turn ended in order: then there is nothing to recover where nobody else has held it since. */
+  /**
+   * Whether its last turn ended in order: then there is nothing to recover unless another process has held it since.
+   */
   endedWell: boolean;
 }
 
@@ -93,7 +97,7 @@ export async function openPartition(
     if (isCrashed) rest.until = clock.now() + longestDelayMs(config);
     // Either way the next worker recovers what this process leaves half done.
     await db.write({ meta: asksHosts ? { [HELD_KEY]: String(clock.now()) } : { [LAST_HOLDER_KEY]: holder } });
-    // This process remembers whom it has asked.
+    // This process remembers which hosts it has requested.
     if (asksHosts && !isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
     return {
       deps: { ...own, store: () => store },

@@ -40,7 +40,7 @@ export interface SpreadDbOptions {
 /** Longest wait of a command for the holder of a partition, ms: a turn takes a minute, and the end of its round. */
 export const HOLD_MS = 5 * 60_000;
 
-/** The partitions of a spread crawl: to be asked, and as what others are sent to. */
+/** The partitions of a spread crawl, to query them and to send them orders. */
 export type OpenSpreadDb = AskedDb & {
   partitionOf(host: string): number;
   /** The same crawl, which drops what is written. */

@@ -28,7 +28,7 @@ export function folderOfPage(dir: string, url: string): string {
 /** What of a host (`host[:port]`) lies in one partition as a whole. */
 export const siteOf = (by: PartitionBy): ((host: string) => string) => (by === 'host' ? (host) => host : domainOf);
 
-/** The partition of a host, in a crawl of so many, some of which splits have added. */
+/** The partition of a host in a crawl of this number of partitions, splits included. */
 export function placing(by: PartitionBy, partitions: number, splits: readonly number[] = []): (host: string) => number {
   const [site, place] = [siteOf(by), partitionIn({ partitions, splits })];
   return (host) => place(site(host));

@@ -40,7 +40,7 @@ export interface PartitionHold {
   readonly token: number;
   /** A batch is refused with `lease-lost` once another process has the lease. */
   readonly rows: OrderedRows;
-  /** Whether no other process can have the lease yet. To be asked before each request to a host of the partition. */
+  /** Whether no other process can have the lease yet. To be checked before each request to a host of the partition. */
   isHeld(): boolean;
   /** Aborts when the lease is known to be lost. */
   readonly lost: AbortSignal;

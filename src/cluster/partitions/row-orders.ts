@@ -29,7 +29,7 @@ export const byFallingRate = (a: CrawlDatum, b: CrawlDatum): number =>
 export const byTimeNoted = (a: SpreadChange, b: SpreadChange): number =>
   a.notedAt - b.notedAt || inOrder(a.partition, b.partition) || a.seq - b.seq;
 
-/** At most so many items; the rest is not read. */
+/** Reads at most this number of items. */
 export async function* first<Item>(
   limit = Number.POSITIVE_INFINITY,
   items: AsyncIterable<Item>,

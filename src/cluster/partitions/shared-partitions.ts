@@ -21,7 +21,7 @@ import { WriteLease } from '../workers/write-lease.ts';
 import { partitionDir, placing } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
 
-/** How the hosts of a crawl are spread. Splits alone change it. */
+/** How the hosts of a crawl are spread. Only splits change it. */
 export interface SpreadShape extends PartitionShape {
   /** What lies in one partition as a whole. */
   readonly by: PartitionBy;
@@ -36,7 +36,7 @@ export interface SpreadPlace extends SharedPlace {
   readonly partitionBy?: PartitionBy;
   /** Place of the segments in an object store; empty: the directory. */
   readonly segments: string;
-  /** Set by an import, which begins anew where one was cut short; anything else is refused then. */
+  /** Set by an import, which begins anew where an earlier one was cut short; anything else is refused meanwhile. */
   readonly isImporting?: boolean;
 }
 
@@ -107,8 +107,9 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
 }
 
 /**
- * The number of the crawl, which a new one gets here: before its id, by which others take it for one that has begun.
- * Rejects with `config-invalid` where another one is asked for: each number has other URLs in a partition.
+ * The number of partitions, set here for a new crawl: before its id, by which others recognise a crawl that has begun.
+ * Rejects with `config-invalid` where the configuration has another number, since each number puts URLs into other
+ * partitions.
  */
 async function partitionsOf(place: SpreadPlace, mark: ClusterMark | null): Promise<number> {
   const { store, dir, name, partitions: asked } = place;
@@ -171,7 +172,7 @@ export function sharedPartitions(
         await requireSharedDb(own);
         if (partitions > 1) {
           await requireImported(place, partition);
-          // A split takes place under the lease: so who has it learns of those before.
+          // A split takes place under the lease, so the holder of the lease learns of all splits before.
           await requireShape(place, onSplit);
         }
       } catch (error) {

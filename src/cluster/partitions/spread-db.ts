@@ -54,7 +54,7 @@ async function* none(): AsyncGenerator<never, void, undefined> {}
 export type AskedTables = CrawlDb & { readonly fingerprints?: FingerprintTables | null };
 
 /**
- * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is asked of its
+ * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is read from its
  * partition; lists are merged in the order that one crawl db gives them; counts are summed. Each partition is a
  * snapshot of its own. Partitions in which nothing was written yet are left out.
  */

@@ -4,7 +4,7 @@ import type { FingerprintTables, NearAnswer } from '../../core/ports/near.ts';
 
 /**
  * The tables of signatures of all partitions as one. Where the pages of the scope are in one partition, as those of a
- * host always are, that alone is asked, else every one.
+ * host always are, only that one is queried, otherwise all are.
  * @param by what lies in one partition as a whole
  * @param partitionOf the partition of a host
  */

@@ -35,21 +35,21 @@ export interface SpreadWorkDeps {
   requireCrawlDb(): Promise<void>;
 }
 
-/** Partitions of which a worker remembers URLs from one turn to the next. */
+/** Number of partitions whose recent URLs a worker remembers from one turn to the next. */
 const REMEMBERED = 16;
 
 /** Turns of a partition in a row that lose its lease before there is a warning. */
 const LOST_TURNS = 5;
 /** Between two turns: commands that write get the crawl db, and look for it more often than that. */
 const GIVE_WAY_MS = 250;
-/** A worker asks for a turn of a partition with nothing but due URLs no sooner than this, ms: they may stay due. */
+/** A worker wants a turn of a partition that has only due URLs no sooner than this, ms: they may stay due. */
 const DUE_AGAIN_MS = 60_000;
 /** A worker that stays looks into the partitions no sooner than this, ms: some may keep URLs that stay due. */
 const LEAST_STAY_MS = 10_000;
 
 /**
  * Plays turns of partitions until there is nothing to do in any, or the signal comes. A link may arrive from a process
- * that dies before it asks for a turn: so when no turn is left, each partition is asked whether it has something to do.
+ * that dies before it wants a turn for it: so when no turn is left, each partition is checked for something to do.
  */
 export async function spreadWork(
   deps: SpreadWorkDeps,

@@ -40,11 +40,11 @@ export interface TurnOptions {
 
 /**
  * `idle`: nothing is to be done in the partition by now; `more`: the time is over; `cut`: the signal came; a time (ms
- * since the epoch): then a host with due URLs may be asked.
+ * since the epoch): then a host with due URLs may be requested.
  */
 export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number; readonly resting?: RestingHosts };
 
-/** Pause before a partition asks again for fetches of the budget that are kept for others, ms. */
+/** Pause before a partition claims again fetches of the budget that are kept for others, ms. */
 const ASKED_AGAIN_MS = 2_000;
 
 /**
@@ -124,7 +124,9 @@ const MOST_TIMES = 8;
 /** Times that a round which has nothing due looks for links of other partitions before it ends, and pauses between. */
 const LOOKS = 6;
 const LOOK_MS = 100;
-/** Shortest interval of pages with which a round looks more than once, ms: else it would wait for its own pages. */
+/**
+ * Shortest interval of pages with which a round looks more than once, ms: otherwise it would wait for its own pages.
+ */
 const LEAST_INTERVAL_MS = 60_000;
 
 /**
@@ -154,7 +156,7 @@ interface TurnCalls {
   isOver(): boolean;
 }
 
-/** The steps of the loop, of which none waits: a partition with nothing to do gives way to others. */
+/** The steps of the loop, none of which waits: a partition with nothing to do gives way to others. */
 function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take, isOver }: TurnCalls): LoopSteps {
   const { db } = deps.store();
   const grown = new Map<string, { urls: number; times: number }>();

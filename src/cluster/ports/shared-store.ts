@@ -25,8 +25,8 @@ export interface SharedStore {
   now(name: string): Promise<number>;
   readonly leases: StoreLeases;
   /**
-   * The rows of a name. A batch is written whole, or not at all, and only while `token` is the newest one of the name:
-   * else it rejects with `lease-lost`.
+   * The rows of a name. A batch is written as a whole or not at all, and only while `token` is the newest one of the
+   * name: otherwise it rejects with `lease-lost`.
    * @param token of the lease of the name; `null`: to read
    */
   rows(name: string, token: string | null): StoredRows;
@@ -62,7 +62,7 @@ export interface StoredRows extends OrderedRows {
  * only keeps writers apart, and the token protects the rows whatever clocks and pauses do.
  */
 export interface StoreLeases {
-  /** Takes a lease that nobody holds; otherwise says who does. */
+  /** Takes a lease that is free; otherwise says who holds it. */
   take(
     name: string,
     holder: string,

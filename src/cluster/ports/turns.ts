@@ -20,7 +20,7 @@ export interface TurnsState {
   readonly open: number;
   /** Time until the next turn may be taken, ms; 0: one may be taken now. `null`: none waits. */
   readonly nextMs: number | null;
-  /** Workers of the crawl that showed a sign of life within a lease; asking is one. */
+  /** Workers of the crawl that showed a sign of life within a lease; taking turns is one. */
   readonly workers: number;
   /** Partitions that have failed, and the reasons. */
   readonly failed: readonly { readonly partition: number; readonly reason: string }[];
@@ -48,7 +48,7 @@ export interface Turns {
   tell(report: () => WorkerReport): void;
   /** Asks for a turn of each of these partitions. One that has failed gets it after its pause. */
   want(partitions: Iterable<number>): Promise<void>;
-  /** Takes at most so many turns of partitions that no worker holds, those that wait longest first. */
+  /** Takes at most this number of turns of partitions that no worker holds, those that wait longest first. */
   take(limit: number): Promise<readonly TakenTurn[]>;
   /** Ends a turn whose partition was given back. */
   end(turn: TakenTurn, result: TurnResult): Promise<void>;
@@ -57,7 +57,7 @@ export interface Turns {
   state(): Promise<TurnsState>;
   /** Begins all that have failed anew, at once. */
   forgetFailed(): Promise<void>;
-  /** Resolves after so many ms, or as soon as a turn is wanted, or the signal aborts. Never rejects. */
+  /** Resolves after this number of ms, or as soon as a turn is wanted, or the signal aborts. Never rejects. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** @param fault of this worker's own, by which it ends: others see it for an hour */
   close(fault?: string): Promise<void>;

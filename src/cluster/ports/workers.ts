@@ -23,7 +23,7 @@ export interface RoundUnderWay {
   readonly done: number;
 }
 
-/** Hosts with due URLs that are not to be asked yet. */
+/** Hosts with due URLs that are not to be requested yet. */
 export interface RestingHosts {
   readonly hosts: number;
   /** Due URLs of them all. */

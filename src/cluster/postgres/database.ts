@@ -17,7 +17,7 @@ const PAUSE_MS = 200;
 const CALLS = 3;
 /** Connections that are held while a snapshot is open. */
 const SNAPSHOTS = 16;
-/** Plans of prepared statements are kept by each connection, so that it must end at times. */
+/** Each connection keeps the plans of its prepared statements, so it must end from time to time. */
 const LIFE_S = 1_800;
 const IDLE_MS = 30_000;
 const STATEMENT_MS = 120_000;

@@ -43,7 +43,7 @@ export function refuseMoved(name: string, holder: unknown, isHere: unknown): voi
   throw new MovedError(name, 'to' in mark ? mark : { to: mark.from, token: '' });
 }
 
-/** Rejects with `MovedError` where rows are gone as they lie elsewhere, else with the error. */
+/** Rejects with `MovedError` where the rows now lie elsewhere, otherwise with the error. */
 export async function causeOfNoTable(db: Database, name: string, error: unknown): Promise<never> {
   const part = isNoTable(error) ? await partOf(db, name) : null;
   if (part !== null) {
@@ -89,7 +89,7 @@ export function postgresMoves(db: Database): StoreMoves {
       await db
         .transaction(async (run) => {
           await endTime(run, { name, part, token }, last);
-          // The number stays, which other processes remember: the table alone is another one.
+          // The number stays, as other processes remember it: only the table is another one.
           await run({ text: `SET LOCAL lock_timeout = ${PATIENCE_MS}` });
           await run({ text: `DROP TABLE ${tableOf(part)}` });
           await run({ text: `ALTER TABLE ${tableOf(other)} RENAME TO ${tableOf(part).split('.')[1]}` });
@@ -130,7 +130,7 @@ interface OwnedName {
   readonly token: string;
 }
 
-/** From here to the end of the transaction nobody writes or appends; no holder of before writes after it. */
+/** From here to the end of the transaction no process writes or appends, and no earlier holder writes after it. */
 async function endTime(run: Run, { name, part, token }: OwnedName, { range, appended }: LastAppended): Promise<void> {
   await run({ text: `SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS}` });
   const [holder, isHere] = (await locked(run, part)) ?? [];

@@ -52,7 +52,7 @@ export const isSpent = (error: unknown): boolean => isAway(error) || codeOf(erro
 /** Whether the server says that it starts: after a crash it takes no connections before it has recovered. */
 export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03';
 
-/** Whether a table that was asked is not there. */
+/** Whether a queried table does not exist. */
 export const isNoTable = (error: unknown): boolean => codeOf(error) === '42P01';
 
 /** Whether a lock was not free in time. */

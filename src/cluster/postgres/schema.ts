@@ -12,10 +12,9 @@ export const SCHEMA_LOCK = '29672313846620268';
  * The steps from each version to the next one, the first from nothing. `batch` is the id of the last batch of a name,
  * by which a writer whose connection broke learns whether it was committed. The lease is in a table of its own, so that
  * a heartbeat waits for no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null
- * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` tell of attempts since the last
- * that went well. For people, `resting` tells what the last turn has left, and the row of a worker how it fares. All
- * three tables are updated in place all the time, so their pages keep space for it (heap-only
- * tuples).
+ * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` describe the attempts since the
+ * last success. For people, `resting` tells what the last turn has left, and the row of a worker how it fares. All
+ * three tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
  */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
   [
@@ -107,7 +106,7 @@ const partsOf = new WeakMap<Database, Map<string, number>>();
 /** A name that has no rows any more. */
 export const forgetPart = (db: Database, name: string): boolean => partsOf.get(db)?.delete(name) ?? false;
 
-/** As {@link partOf}, from memory where the name has been asked for before. */
+/** As {@link partOf}, from memory where the name was looked up before. */
 export async function knownPart(db: Database, name: string): Promise<number | null> {
   return partsOf.get(db)?.get(name) ?? partOf(db, name);
 }

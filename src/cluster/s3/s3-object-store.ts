@@ -48,7 +48,7 @@ async function putInParts(
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     const asked = { method: 'POST', key, query: { uploadId }, content: Buffer.from(body) } as const;
     const answer = await requests.ask(asked, [200]);
-    // This request alone may fail after its status was sent.
+    // Only this request may fail after its status was sent.
     if (codeOf(answer) !== '') throw refusedError(`POST ${requests.name}/${key}`, answer);
     return { etag: elementOf(answer, 'ETag') };
   } catch (error) {
@@ -189,7 +189,7 @@ function conditionHeaders(condition: PutCondition | undefined): Record<string, s
 
 const versionOf = (answer: Settled): ObjectVersion => ({ etag: fieldOf(answer, 'etag') ?? '' });
 
-/** By the clock of the server alone; 0 where it does not say. */
+/** By the clock of the server; 0 where it does not tell. */
 function ageOf(answer: Settled): number {
   const at = (name: string): number => Date.parse(fieldOf(answer, name) ?? '');
   const age = at('date') - at('last-modified');

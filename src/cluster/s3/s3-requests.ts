@@ -77,7 +77,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EntityTooLarge: 'the object is too large for the service',
 };
 
-/** @param what was asked, such as `PUT s3://bucket/key` */
+/** @param what the request, such as `PUT s3://bucket/key` */
 export function refusedError(what: string, answer: S3Answer): CrawlError {
   const code = codeOf(answer);
   const region = elementOf(answer, 'Region');
@@ -114,8 +114,8 @@ interface S3Request {
   readonly content?: ObjectContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the condition of the request does not hold any more; asked before it is repeated. Some servers refuse a
-   * body that they have not read by closing the connection, so that their answer is never seen.
+   * Whether the condition of the request no longer holds; checked before it is repeated. Some servers refuse a body
+   * that they have not read by closing the connection, so that their answer is never seen.
    */
   readonly isStale?: () => Promise<boolean>;
 }

@@ -25,7 +25,7 @@ import {
 } from './server-map.ts';
 import { ServerTurns } from './server-turns.ts';
 
-/** The servers of a crawl as one store: each name is asked of the server that has its rows. */
+/** The servers of a crawl as one store: each name is served by the server that has its rows. */
 export interface CrawlStore extends SharedStore {
   /** Writes the map of a crawl that begins, unless there is one. */
   spread(partitions: number): Promise<void>;

@@ -34,16 +34,16 @@ export interface MoveSummary {
 
 /** Rows copied in one batch. */
 const PAGE = 1_000;
-/** Each is one step of an earlier move that is finished. */
+/** Each of these finishes one step of an earlier move. */
 const STEPS = 4;
 
 const nameOf = ({ crawl, partition }: Pick<PartitionMove, 'crawl' | 'partition'>): string => `${crawl}:${partition}`;
 
 /**
- * Moves a partition to another server, under its lease. The rows are copied to where nobody sees them. What others
+ * Moves a partition to another server, under its lease. The rows are copied to a place that no reader sees. What others
  * appended meanwhile goes with the transaction on the old server that leaves the mark there: by its commit the
- * partition lies on the new server. What is left then is done by whoever meets the mark, and by the next call: the rows
- * are shown, the map is changed, the old rows are removed. Killed before, it has changed nothing but a copy that the
+ * partition lies on the new server. The rest is done by any process that meets the mark, and by the next call: the rows
+ * are shown, the map is changed, the old rows are removed. If it is killed before, it has only made a copy, which the
  * next call begins anew.
  *
  * Rejects with `db-locked` where a worker holds the partition for too long, or old rows are read for too long; with

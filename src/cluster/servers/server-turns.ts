@@ -36,7 +36,7 @@ export class ServerTurns implements Turns {
   readonly #branches = new Map<string, Branch>();
   /** Server that each turn was taken from. */
   readonly #takenFrom = new Map<number, string>();
-  /** Server that is asked first for turns, so that none waits for the others. */
+  /** Server whose turns are taken first; it rotates, so that none waits for the others. */
   #next = 0;
   #report: (() => WorkerReport) | null = null;
 
@@ -116,7 +116,7 @@ export class ServerTurns implements Turns {
   }
 
   async close(fault?: string): Promise<void> {
-    // It may end before it has asked for a turn.
+    // It may end before it has wanted a turn.
     if (fault !== undefined) this.#branch(FIRST_SERVER);
     for (const branch of this.#branches.values()) await branch.close(fault);
   }

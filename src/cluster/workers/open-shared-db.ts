@@ -86,7 +86,9 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
   }
 }
 
-/** A crawl of one crawl db can never be divided, so it does not begin where several partitions are asked for. */
+/**
+ * A crawl of one crawl db can never be divided, so it does not begin where the configuration has several partitions.
+ */
 function refusePartitions({ cluster: { name, partitions } }: Config): void {
   if (partitions <= 1) return;
   throw new CrawlError(

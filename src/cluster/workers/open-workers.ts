@@ -10,7 +10,7 @@ import { type WorkersView, workersView } from './workers-view.ts';
 /** The workers of a shared crawl, to be watched from any machine that reaches its server. */
 export interface WorkersWatch {
   /**
-   * As of now, but for due URLs, which are counted every ten seconds or more seldom; `null`: the server has no crawl of
+   * As of now, except due URLs, which are counted every ten seconds or less often; `null`: the server has no crawl of
    * this name. Rejects with an error of the store.
    */
   read(): Promise<WorkersView | null>;

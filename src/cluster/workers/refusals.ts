@@ -7,7 +7,7 @@ const MOST_MS = 60_000;
 const SAID_MS = 60_000;
 /**
  * Time after which a worker that does not stay ends, ms. Space is made, or another server takes over, in a few minutes;
- * else somebody has to see to it, and is told by an exit code.
+ * otherwise the operator has to see to it, and learns it from the exit code.
  */
 export const REFUSED_MS = 5 * 60_000;
 

@@ -28,13 +28,13 @@ export interface WorkOptions {
 export interface WorkSummary extends CrawlSummary {
   /** Turns of partitions that this worker played. */
   readonly turns: number;
-  /** Rounds that it ended, of which `rounds` has the last ones. */
+  /** Number of rounds that it ended; `rounds` has the last ones. */
   readonly roundsDone: number;
 }
 
 export interface WorkOffDeps extends RefusalsDeps {
   readonly turns: Turns;
-  /** Turns that are played at a time by one of so many workers. */
+  /** Turns that one of this number of workers plays at a time. */
   readonly atOnce: (workers: number) => number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
@@ -66,7 +66,7 @@ const OWN_SYSTEM_FAULTS: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'],
 ]);
 
-/** Whether an error is of this worker alone: others may do better. */
+/** Whether an error concerns only this worker: others may do better. */
 export function isOwnFault(error: unknown): error is Error {
   if (error instanceof CrawlError) return OWN_FAULTS.has(error.code) && !(error instanceof StoreRefusal);
   return error instanceof Error && OWN_SYSTEM_FAULTS.has(String((error as NodeJS.ErrnoException).code));
@@ -78,8 +78,8 @@ export const faultText = (error: Error): string =>
 
 /**
  * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played. Rejects with
- * the error of a partition that has failed, where only such ones are left; with that of a server that has taken no
- * writes for minutes, unless it stays.
+ * the error of a failed partition, where only failed ones are left; with that of a server that has taken no writes for
+ * minutes, unless it stays.
  */
 export async function workOff(
   deps: WorkOffDeps,
@@ -108,7 +108,7 @@ export async function workOff(
   return { ...played.summary(), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
 }
 
-/** Rounds of which a summary tells each. */
+/** Rounds that a summary lists one by one. */
 const KEPT_ROUNDS = 1_000;
 
 /** The rounds of a worker, which may stay for months. */
@@ -191,7 +191,7 @@ class Shift {
     return taken.length;
   }
 
-  /** Resolves after so many ms, or as soon as a turn is wanted or one of this worker has ended. */
+  /** Resolves after this number of ms, or as soon as a turn is wanted or one of this worker has ended. */
   async pause(ms: number): Promise<void> {
     const woken = new AbortController();
     this.#onEnd = () => woken.abort();

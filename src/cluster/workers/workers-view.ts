@@ -40,8 +40,8 @@ export interface WatchedPartition {
   /** Three digits. */
   readonly partition: string;
   /**
-   * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: until its hosts may be asked, or a while is
-   * over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried more seldom; `done`:
+   * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: until its hosts may be requested, or a pause
+   * is over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried less often; `done`:
    * nothing is due.
    */
   readonly state: 'held' | 'due' | 'resting' | 'retrying' | 'failed' | 'done';

@@ -60,7 +60,7 @@ export class WriteLease {
 
   /**
    * Whether no other process can have the lease yet: the last heartbeat is younger than the lease, by the clock of this
-   * machine. To be asked before work that only the holder may do and that writes no rows.
+   * machine. To be checked before work that only the holder may do and that writes no rows.
    */
   isHeld(): boolean {
     return !this.#lost.signal.aborted && performance.now() - this.#keptAt < this.#leaseMs;

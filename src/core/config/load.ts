@@ -12,7 +12,7 @@ import type { Setting } from './yaml-settings.ts';
 export const CONFIG_FILES: readonly string[] = ['conf/incrawl.yaml', 'incrawl.yaml'];
 
 export interface LoadConfigOptions {
-  /** The file to read; it must exist. Without it, the first of {@link CONFIG_FILES} that does, or defaults alone. */
+  /** The file to read; it must exist. Absent: the first of {@link CONFIG_FILES} that exists, or only defaults. */
   readonly file?: string;
   /** `fetch.delay=0`, or settings with an origin of their own. Later ones win, and all win over the file. */
   readonly overrides?: readonly (string | Override)[];

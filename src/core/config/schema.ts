@@ -12,7 +12,7 @@ import { render } from './sections/rendering.ts';
 import { dedup, generate, schedule, sitemaps, updatedb } from './sections/revisits.ts';
 import { formatDuration } from './units.ts';
 
-/** The sections by name: what {@link configSchema} is made of, for those who walk over all keys. */
+/** The sections by name: what {@link configSchema} is made of, for code that walks over all keys. */
 export const SECTIONS = {
   agent,
   http,

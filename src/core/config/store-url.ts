@@ -12,10 +12,7 @@ export const SERVER_URL = new RegExp(`^${POSTGRES}$`);
 /** A PostgreSQL, or nothing. */
 export const STORE_URL = new RegExp(`^(?:${POSTGRES})?$`);
 
-/**
- * What is shown may end up in a log or a report of a fault. The password of a URL that is none, because of it, is left
- * out, too.
- */
+/** What is shown may end up in a log or a bug report. The password is left out even where it makes the text no URL. */
 export function withoutPassword(text: string): string {
   return text
     .replace(/((?:rediss?|postgres(?:ql)?):\/\/[^\s,/?#@:]*:)\S*@/g, '$1***@')

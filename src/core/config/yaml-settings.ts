@@ -137,8 +137,8 @@ export function readYamlSettings(source: string, file: string): YamlSettings {
   const { document, at, errors: faults } = readYamlDocument(source, file);
   if (faults.length > 0) return { settings: [], errors: faults };
   const errors: string[] = [];
-  // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser leaves it to whoever asks for
-  // the value.
+  // `*` begins an alias, also where a pattern such as *.example.org was meant: the parser reports it only when the
+  // value is read.
   visit(document, {
     Alias(_, alias, path) {
       const meant = alias.resolve(document);

@@ -16,7 +16,7 @@ export function createFrequent(capacity: number): Frequent {
   /** Items that may still have the smallest count. */
   let least: string[] = [];
   let leastCount = 0;
-  /** Scans all counters, once for as many takeovers as there are counters with the smallest count. */
+  /** Scans all counters. One scan serves as many takeovers as there are counters with the smallest count. */
   const nextLeast = (): string => {
     for (;;) {
       const item = least.pop();

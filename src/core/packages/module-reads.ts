@@ -20,7 +20,7 @@ export function boundModuleReads(): void {
     try {
       return await readFile.apply(promises, args);
     } finally {
-      // The place passes to the next one, so that no third can take it.
+      // The slot passes directly to the next in line, so that no other can take it.
       const next = waiting.shift();
       if (next === undefined) open--;
       else next();

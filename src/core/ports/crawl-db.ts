@@ -297,7 +297,7 @@ export interface HostFacts {
   /** Visits announced by a newer `lastmod` of a sitemap: those that found the page changed, and those that did not. */
   readonly hintHits: number;
   readonly hintMisses: number;
-  /** Its answer to a URL that cannot exist, to recognise soft 404s; `null`: never asked. */
+  /** Its answer to a URL that cannot exist, to recognise soft 404s; `null`: never requested. */
   readonly nothing: MissingPage | null;
   /** No request before this time, as demanded by Retry-After; `null`: none was demanded. */
   readonly restUntil: number | null;

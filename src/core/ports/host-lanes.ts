@@ -23,20 +23,20 @@ export interface LengthenedDelay {
 export interface HostLanes {
   /**
    * Runs the task at the host's turn; settles as the task does. Rejects with the signal's reason when aborted before
-   * the start, and with `TurnTooLate` when delay or pause of the host put the turn after `latest()`, which is asked
+   * the start, and with `TurnTooLate` when delay or pause of the host put the turn after `latest()`, which is called
    * once the task is the next one of its host.
    * @param latest the latest start that is waited for, ms since the epoch; absent: any
    */
   run<T>(host: string, task: (turn: LaneTurn) => Promise<T>, signal?: AbortSignal, latest?: () => number): Promise<T>;
   /** Sets the delay between requests to this host, ms (the caller raises a Crawl-delay to the configured minimum). */
   setDelay(host: string, delayMs: number): void;
-  /** The delay that the operator set for this host alone, ms; `undefined`: the general one. */
+  /** The delay that the operator set for this host, ms; `undefined`: the general one. */
   ownDelayMs(host: string): number | undefined;
   /** No task of this host starts before this time (ms since the epoch). */
   pauseUntil(host: string, at: number): void;
   /**
-   * The delay that an operator asks for while the process runs, ms; 0: none. It holds where it is longer than the one
-   * that is set: no host is asked more often than robots.txt and the configuration allow.
+   * The delay that an operator asks for while the process runs, ms; 0: none. It holds where it is longer than the
+   * configured one: no host gets more requests than robots.txt and the configuration allow.
    */
   lengthenDelay(host: string, delayMs: number): LengthenedDelay;
   /** No turn begins until {@link release}; those that have begun go on. */
@@ -50,7 +50,7 @@ export interface HostLanes {
   /** The hosts with most tasks, for the live view. */
   busiest(limit: number): readonly { readonly host: string; readonly waiting: number; readonly running: number }[];
   /**
-   * Hosts that must not be asked before a time yet to come (ms since the epoch), and that time: what the next process
+   * Hosts that must not be requested before a future time (ms since the epoch), and that time: what the next process
    * has to know.
    */
   resting(): readonly (readonly [host: string, until: number])[];

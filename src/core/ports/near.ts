@@ -89,7 +89,7 @@ export interface NearQuestion extends SignedText {
 export interface NearAnswer {
   /** Nearest first; at equal distance by URL. */
   readonly pages: readonly NearFound[];
-  /** `false`: a bucket is full and pages were left out of it, of which one may be near. */
+  /** `false`: a bucket is full, and a page that was left out of it may be near. */
   readonly complete: boolean;
 }
 

@@ -14,13 +14,13 @@ export interface Robots {
    *   the call
    */
   verdict(url: string, nextTurn?: () => Promise<void>): Promise<RobotsVerdict>;
-  /** The verdict where no request is needed for it, else `undefined`. */
+  /** The verdict where it needs no request; otherwise `undefined`. */
   cachedVerdict(url: string): RobotsVerdict | undefined;
   /** Requests sent and bytes received so far, for the counters of a round. */
   stats(): { requests: number; receivedBytes: number };
 }
 
-/** The rules of a process, of which each user may have its own way to send requests. */
+/** The rules of a process; each user of them may have its own way to send requests. */
 export interface SharedRobots extends Robots {
   /**
    * The same rules, copies and counters, for a user whose requests go through what `wrap` makes of the protocol. Its
@@ -32,8 +32,8 @@ export interface SharedRobots extends Robots {
 export interface RobotsVerdict {
   readonly allowed: boolean;
   /**
-   * `robots-unreachable`: 5xx or timeout, all is denied for now. A {@link NotAskedCode}: this verdict holds for the
-   * attempt alone. `null` when allowed.
+   * `robots-unreachable`: 5xx or timeout, all is denied for now. A {@link NotAskedCode}: this verdict holds for this
+   * attempt only. `null` when allowed.
    */
   readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | NotAskedCode | null;
   /**

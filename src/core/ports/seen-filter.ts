@@ -51,7 +51,7 @@ export interface LinkedUrls {
   add(url: string): Promise<void> | undefined;
   /**
    * Whether the URL was added; of 10^12 that were not, about one is taken for one that was. URLs in rising order of
-   * their keys are answered at once but for a few; in another order each may cost a read.
+   * their keys are nearly all answered at once; in another order each may cost a read.
    */
   has(url: string): boolean | Promise<boolean>;
   /** Frees memory and disk space. */

@@ -148,7 +148,7 @@ export interface HostObservation {
   readonly restUntil?: number;
   /** A bare page that was rendered. */
   readonly trial?: RenderTrial;
-  /** One of the dead links of the host was asked for. */
+  /** One of the dead links of the host was requested. */
   readonly deadLink?: { readonly at: number; readonly isThere: boolean };
 }
 
@@ -185,7 +185,7 @@ export interface WireResponse {
 export interface RenderedBody {
   /** The document as it stood, serialised as HTML in UTF-8. */
   readonly html: Uint8Array;
-  /** PNG of what a screen would show; absent: none was asked for. */
+  /** PNG of what a screen would show; absent: none was wanted. */
   readonly screenshot?: Uint8Array;
 }
 
@@ -237,8 +237,8 @@ export interface ParsedReplacement {
   /** As {@link Segment.addParsed}, for a fetched position, once each. */
   add(index: number, encoded: Uint8Array): Promise<void>;
   /**
-   * Puts the new records in the place of the old ones, in their order, all at once: readers and a crash find the output
-   * of before or after. Resolves when it is on disk.
+   * Replaces the old records by the new ones, in their order, atomically: readers, and a start after a crash, find
+   * either the old or the new output. Resolves when it is on disk.
    */
   commit(): Promise<void>;
 }
@@ -283,7 +283,7 @@ export interface Segment {
   /** Begins to replace the parse output of some positions; the state stays. One replacement at a time. */
   replaceParsed(): ParsedReplacement;
   /**
-   * Notes hosts that must not be asked before a time, ms since the epoch: those whose URLs were left because of that.
+   * Notes hosts that must not be requested before a time, ms since the epoch: those whose URLs were left because of it.
    * On disk with the next state.
    */
   noteTurns(turns: Readonly<Record<string, number>>): Promise<void>;

@@ -26,7 +26,7 @@ interface Requested {
 
 interface BroughtForward {
   readonly moved: number;
-  /** Due by then already, or in a segment at this moment. */
+  /** Due by that time already, or in a segment at this moment. */
   readonly unmoved: number;
 }
 
@@ -62,7 +62,7 @@ async function bringForward(
 export interface TouchSummary {
   /** Known URLs whose next visit was brought forward. */
   readonly touched: number;
-  /** Known URLs that were due by then anyway, or are in a segment at this moment. */
+  /** Known URLs that were due by that time anyway, or are in a segment at this moment. */
   readonly unmoved: number;
   /** URLs that are not in the crawl db. */
   readonly unknown: readonly string[];
@@ -113,8 +113,8 @@ export async function touch(
 }
 
 /**
- * The same for all known URLs that match. Without an expression, those that are not visited any more stay so: orphans,
- * and pages that were gone too often. All at once go ahead of nobody.
+ * The same for all known URLs that match. Without an expression, URLs that are no longer visited stay so: orphans, and
+ * pages that were gone too often. Where all URLs are touched, none goes ahead of another.
  */
 export async function touchMatching(
   deps: TouchDeps & FindDeps,

@@ -58,7 +58,7 @@ export interface UpdateSteps {
   applyFamilies(): Promise<void>;
 }
 
-/** What an operator has asked of the loop while it runs. */
+/** What an operator has told the loop while it runs. */
 export interface SteeredLoop {
   /** Whether to end before the next round. */
   isStopping(): boolean;
@@ -74,7 +74,7 @@ export interface LoopOptions {
   readonly steering?: SteeredLoop;
   readonly onRound?: ((round: RoundSummary) => void) | undefined;
   readonly onProgress?: ((progress: CrawlProgress) => void) | undefined;
-  /** Called with the fault that ends it in order, which a summary names by its code alone. */
+  /** Called with the fault that ends it in order; a summary names only its code. */
   readonly onFault?: (fault: CrawlError) => void;
   /** Wall time and CPU time of the process so far, ms. */
   readonly stopwatch: () => Stopwatch;
@@ -83,8 +83,8 @@ export interface LoopOptions {
 export type Stopwatch = { readonly ms: number; readonly cpuMs: number };
 
 /**
- * The loop: rounds of generate, fetch and parse, updatedb, until nothing is due or may be asked, the rounds are used up
- * or the signal comes. A round that an interrupted run left behind is finished first.
+ * The loop: rounds of generate, fetch and parse, updatedb, until nothing is due or may be requested, the rounds are
+ * used up or the signal comes. A round that an interrupted run left behind is finished first.
  */
 export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<CrawlSummary> {
   await steps.inject();

@@ -93,7 +93,7 @@ export interface CrawlSummary {
   readonly stoppedBy: StoppedBy;
   /** The round that a signal stopped half way; it is in no count, and the next run finishes it. */
   readonly interrupted?: InterruptedRound;
-  /** Where due URLs are left, and their hosts must not be asked for longer than the crawl waits. */
+  /** Where due URLs are left, and their hosts must not be requested for longer than the crawl waits. */
   readonly waiting?: WaitingHosts;
   /** Where nothing is due any more: when a page is again; absent: never. */
   readonly next?: NextDue;

@@ -74,8 +74,8 @@ export interface SeedError {
 }
 
 /**
- * Hosts with due URLs that must not be asked yet: their Crawl-delay is long, they asked for a pause, or they have had
- * their visits of the day.
+ * Hosts with due URLs that must not be requested yet: their Crawl-delay is long, they asked for a pause, or they have
+ * had their visits of the day.
  */
 export interface WaitingHosts {
   readonly hosts: number;
@@ -146,7 +146,7 @@ export interface FetchSummary {
   /** Targets of redirects that joined the list in this run, to be fetched in the same round. */
   readonly followed: number;
   readonly failed: number;
-  /** Of those fetched: bodies cut off in transfer at so many visits that they were taken. */
+  /** Of those fetched: bodies cut off in transfer at several visits, so that they were taken as they were. */
   readonly partial: number;
   readonly robotsDenied: number;
   readonly requests: number;

@@ -16,7 +16,7 @@ export interface DeliveryDeps {
   readonly now: () => number;
   /** 0 to 1, for the jitter. */
   readonly random: () => number;
-  /** Resolves after so many ms, or when the signal comes. */
+  /** Resolves after this number of ms, or when the signal comes. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Called before each further attempt. */
   readonly onRetry: (reason: string, pauseMs: number) => void;

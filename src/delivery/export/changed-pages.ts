@@ -58,7 +58,7 @@ async function* reportedRecords(
   const asked = new UrlSet();
   let urls: string[] = [];
   for await (const { url, kind, state } of db.changes(range)) {
-    // A duplicate that changes was left out before.
+    // A duplicate was not exported before, so a change of it concerns no export.
     if ((kind === 'modified' && state === 'duplicate') || !asked.add(url)) continue;
     urls.push(url);
     if (urls.length < CHUNK) continue;

@@ -36,8 +36,8 @@ interface ExportSelection {
   /** Whether it would be exported if it repeated no other. */
   hasDuplicate(datum: CrawlDatum): boolean;
   /**
-   * Whether a page may ever have been of this export, as far as its URL says. A page of which that cannot be said is
-   * not removed from where the export goes: another export into the same place may hold it.
+   * Whether a page may ever have been part of this export, judging by its URL. If not, it is not removed from the
+   * target: another export into the same place may hold it.
    */
   mayHaveHad(url: string): boolean;
 }
@@ -261,7 +261,7 @@ async function* pagesOf(
   }
 }
 
-/** Duplicates that would be exported if they were none; 0 where certain states were asked for. */
+/** Duplicates that would be exported if they were none; 0 where the query names states. */
 async function duplicatesLeftOut(
   parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
   query: ExportQuery,

@@ -118,7 +118,7 @@ export type ContentReader = (page: StoredPage) => PageContent & { wholeText(): P
 /**
  * Reads the stored response and the Markdown of a page when an exporter asks for them, and not before.
  *
- * @param isWhole whether the Markdown has all of a page but its navigation, not only the main content
+ * @param isWhole whether the Markdown has all of a page except its navigation, not only the main content
  * @param signal ends a conversion
  */
 export function createContentReader(

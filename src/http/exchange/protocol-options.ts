@@ -57,7 +57,7 @@ export interface HttpProtocolOptions {
   readonly tls?: TlsFiles;
   /** All requests go through it; default: to the servers themselves. */
   readonly proxy?: ProxyServer;
-  /** HTTP/2 with servers that have it, over TLS; default: HTTP/1.1 alone. got has HTTP/1.1 whatever is set. */
+  /** HTTP/2 with servers that have it, over TLS; default: only HTTP/1.1. got has HTTP/1.1 whatever is set. */
   readonly http2?: boolean;
 }
 

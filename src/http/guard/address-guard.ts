@@ -197,7 +197,7 @@ function hostnameOf(host: string): string | null {
 
 /** Keeps requests away from private, reserved and metadata addresses (server-side request forgery). */
 export interface AddressGuard {
-  /** Reason why this URL must not be requested, as far as known before its host is resolved; else `null`. */
+  /** Reason why this URL must not be requested, as far as known before its host is resolved; `null`: none. */
   refusal(url: URL): string | null;
   /** Whether the operator named the host: then its addresses are not checked (metadata excepted). */
   isNamed(url: URL): boolean;
@@ -208,7 +208,7 @@ export interface AddressGuard {
    * Whether a connection to this address may be used; `isNamed` as above. True for all addresses that `lookup` returns.
    */
   permits(address: string, isNamed: boolean): boolean;
-  /** Whether the address is permitted though a check that knows global unicast alone may refuse it. */
+  /** Whether the address is permitted although a check that knows only global unicast may refuse it. */
   isException(address: string): boolean;
 }
 

@@ -45,8 +45,8 @@ export interface ConnectionPools {
  */
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
   const guard = createAddressGuard(options.allowAddresses);
-  // The agents hold this very array. They read it before the call that filled it returns, so it has those addresses
-  // alone that are about to be checked.
+  // The agents hold this very array. They read it before the call that filled it returns, so it contains exactly the
+  // addresses that are about to be checked.
   const exceptions: string[] = [];
   const about = (addresses: readonly string[]): void => {
     exceptions.splice(0, exceptions.length, ...addresses.filter(guard.isException));

@@ -75,8 +75,8 @@ export function proxyAuthorization({ user, password }: ProxyServer): Readonly<Re
 
 /**
  * Sockets that lead to their targets through a proxy: by CONNECT or SOCKS5 (RFC 1928). For `http:` an HTTP proxy is
- * sent the whole URL, so the socket is one to the proxy itself. A fault of the proxy is a `proxy-failed`; one that the
- * proxy reports of the target is that of the target. Each step ends after `timeoutMs`.
+ * sent the whole URL, so the socket is one to the proxy itself. A fault of the proxy is a `proxy-failed`; a fault of
+ * the target that the proxy reports is that of the target. Each step ends after `timeoutMs`.
  */
 export function createProxiedSocketMaker(
   proxy: ProxyServer,

@@ -25,7 +25,7 @@ export interface HostAccesses {
 }
 
 /**
- * A protocol that sends with each request what was set for its URL, and for that URL alone: it follows no redirect, and
+ * A protocol that sends with each request what was set for its URL, and only for that URL: it follows no redirect, and
  * the target of one is a request like any other.
  */
 export function createHostProtocol(inner: FetchProtocol, accesses: HostAccesses): FetchProtocol {

@@ -41,7 +41,7 @@ export class HostLane implements HostTurn {
     return nextStartAt(this) <= this.#time.now();
   }
 
-  /** @param hasAsked whether the turn asked anything of the host: its delay counts from then */
+  /** @param hasAsked whether the turn sent a request to the host: its delay counts from then */
   endTurn(hasAsked: boolean): void {
     this.running--;
     if (hasAsked) this.lastEndAt = this.#time.now();

@@ -14,7 +14,7 @@ export interface HostLanesOptions {
   readonly connectionsPerHost: number;
   /** Delay of hosts for which no other was set, ms. */
   readonly defaultDelayMs: number;
-  /** What the operator set for a host alone; default: nothing for any. */
+  /** What the operator set for one host; default: nothing for any. */
   readonly ownSettings?: ((host: string) => LaneSettings | undefined) | undefined;
 }
 

@@ -1,4 +1,4 @@
-// http/robots/: robots.txt (RFC 9309): fetched, parsed, cached and asked.
+// http/robots/: robots.txt (RFC 9309): fetched, parsed, cached and applied.
 
 import { parseRetryAfter } from '../../core/domain/crawl/headers/header-fields.ts';
 import { CrawlError, isUnreached } from '../../core/domain/errors.ts';
@@ -29,7 +29,7 @@ function textOf(data: Uint8Array, isCut: boolean): string {
   }
 }
 
-/** By the byte order mark, else by the zero byte of each of the first two characters: rules begin in ASCII. */
+/** By the byte order mark, or by the zero byte of each of the first two characters: rules begin in ASCII. */
 function utf16Of(data: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const [first, second, third, fourth] = data;
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -94,7 +94,7 @@ interface Candidate {
  * index of the deciding rule, -1 for none.
  *
  * Rules are tried in their order of precedence by the pieces between their wildcards, in time linear in the path for
- * each rule; robots-parser is asked about the first that fits.
+ * each rule; robots-parser judges the first that fits.
  */
 export function createRuleMatcher(rules: readonly PreparedRule[]): (path: string) => number {
   const candidates = rules

@@ -101,8 +101,8 @@ export interface RobotsOptions {
 /** A copy should not be used for longer (RFC 9309 section 2.4). */
 const FRESH_MS = DAY_MS;
 /**
- * Crawl-delay from which a copy serves for two of them longer: robots.txt is a request as well, so a host that allows
- * one a day would never be asked for a page.
+ * Crawl-delay from which a copy serves for two of them longer: robots.txt is a request as well, so no page of a host
+ * that allows one a day would ever be requested.
  */
 const LONG_DELAY_MS = HOUR_MS;
 /** While robots.txt is unreachable the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
@@ -119,7 +119,7 @@ interface CachedOrigin {
 
 /**
  * {@link SharedRobots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in
- * memory. An origin that was not asked has no verdict that is kept.
+ * memory. The verdict on an origin that was not requested is not kept.
  */
 export function createRobots(options: RobotsOptions): SharedRobots {
   const { store, clock, log } = options;

@@ -218,7 +218,10 @@ function budgeted(
 
 type FollowDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
-/** What a fetch has of the crawl db, where the process holds it: redirects, and what hosts have asked for since. */
+/**
+ * What a fetch gets from the crawl db, where the process holds it: redirects, and pauses that hosts have asked for
+ * since.
+ */
 export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<Pick<FetchOptions, 'follow' | 'rests'>> {
   const { db } = deps.store();
   const rests = await restsOf(db, Object.keys(segment.info.hosts), deps.runtime.clock.now());

@@ -63,8 +63,8 @@ export async function keepRests(db: Pick<CrawlDb, 'meta' | 'write'>, deps: RestD
 }
 
 /**
- * The pauses of hosts that another process has asked, perhaps on a machine whose clock differs: what a host still had
- * to rest counts from now as well, as far as it is a delay; all of it, where it was noted in the future.
+ * The pauses of hosts that another process has requested, perhaps on a machine whose clock differs. A delay that a host
+ * still had to rest counts from now again; so does all of its pause, where it was noted in the future.
  * @param longestDelayMs longest delay of a host; longer pauses are those that a host asked for
  */
 export async function takeOverRests(

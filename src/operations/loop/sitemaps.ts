@@ -173,7 +173,7 @@ export interface DiscoveryOperations {
   /**
    * Reads the sitemaps of origins (`https://example.org`) or of hosts; default: the seed hosts. The scheme of a host is
    * that of its known pages, else https. New URLs enter like outlinks. `lastmod` brings the next visit of known pages
-   * forward, as far as it has proven right on the host.
+   * forward, by the trust that it has earned on the host.
    */
   sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /**

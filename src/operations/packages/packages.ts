@@ -37,7 +37,7 @@ const MEANINGS: readonly (readonly [codes: RegExp, meaning: string])[] = [
   [/CERT|SIGNED/, 'the registry of npm has a certificate that is not trusted; "npm config set cafile FILE" names one'],
 ];
 
-/** The fault of an npm that ended with an error: its meaning where it is known, else its own last words. */
+/** The fault of an npm that ended with an error: its meaning where it is known, otherwise its last lines. */
 export function npmFault(output: string, exitCode: number | null, what: string): CrawlError {
   const lines = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.*)/.exec(line)?.[1] ?? []);
   const code = lines.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((each) => each !== undefined) ?? '';
@@ -213,7 +213,7 @@ function presentPackage(id: OptionalPackageId, places: PackagePlaces): PackageIn
   return null;
 }
 
-/** A copy that is there could not be loaded: it makes way. One that appears meanwhile is that of another process. */
+/** A copy that exists could not be loaded, so it is replaced. One that appears meanwhile is that of another process. */
 function publish(made: string, target: string): void {
   if (existsSync(target)) renameSync(target, `${made}-old`);
   try {

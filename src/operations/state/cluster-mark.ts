@@ -61,7 +61,7 @@ export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
   return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
 }
 
-/** Notes splits of which this machine has learned. */
+/** Notes splits that this machine has learned about. */
 export function noteSplits(dir: string, mark: ClusterMark, splits: readonly number[]): void {
   if (splits.length > (mark.splits?.length ?? 0)) replaceFile(fileIn(dir), `${JSON.stringify({ ...mark, splits })}\n`);
 }

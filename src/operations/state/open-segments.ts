@@ -43,7 +43,7 @@ export function openSegments({ config, dir, log, token }: SegmentsOptions): Segm
     dir: join(dir, 'segments'),
     log,
     warc,
-    // Workers share the folder: one whose lease has ended lets go of its segments by then.
+    // Workers share the folder: one whose lease has ended has let go of its segments by then.
     ...(config.cluster.store === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });
 }

@@ -222,8 +222,8 @@ function textsOf(value: unknown, what: string): string[] {
 
 /**
  * Steering of the crawl that `crawl` runs at this moment. All but `steering` reject with `run-missing` where it runs
- * none. What is asked twice is done once. `touch` and `inject` may be called meanwhile, too: they take their turn with
- * the steps that write records, and their pages are in the next round.
+ * none. A repeated command is carried out once. `touch` and `inject` may be called meanwhile, too: they take their turn
+ * with the steps that write records, and their pages are in the next round.
  */
 export interface SteerOperations {
   /** `null`: no crawl runs. */

@@ -166,7 +166,7 @@ const FIRST_BLOCKS = 1 << 8;
 /** Longer columns are not kept for the next page. */
 const KEPT_BLOCKS = 1 << 12;
 
-/** Columns by block, with those that are needed on the way. */
+/** Columns by block, intermediate ones included. */
 interface ContextColumns extends BlockContext {
   readonly isLong: Uint8Array;
   /** Of a first block, how many have its beginning. */
@@ -272,7 +272,7 @@ interface Beginnings {
   readonly mask: number;
 }
 
-/** Longest search: the texts of a page may have been made so that all have one hash. */
+/** Longest search: a hostile page may have texts that all have one hash. */
 const MOST_PROBES = 64;
 
 /** The first block with the same beginning; itself, where it is the first or the search takes too long. */

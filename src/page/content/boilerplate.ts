@@ -20,7 +20,7 @@ const SURROUND =
 const CONTENT =
   /(?:^|[-_ ])(?:article-?body|articlebody|post-?body|entry-?content|post-?content|article-?content|story-?body|main-?content|maincontent|content-?body|markdown-?body|prose|mw-?parser-?output)(?:$|[-_ ])/;
 
-/** Judgements of an element by its name and attributes alone. */
+/** Judgements of an element by only its name and attributes. */
 export const PLAIN = 0;
 export const SILENT = 1;
 export const SURROUNDING = 2;

@@ -81,7 +81,10 @@ function powerOf(outline: Outline, page: PageShape, chances: Float64Array, manua
   return 1 + (power - 1) * Math.min(1, prose / MUCH_PROSE);
 }
 
-/** By what the page declares; else, if it marks no element as its content, as the press of former years does not. */
+/**
+ * By what the page declares. Otherwise an article is assumed if it marks no element as its content, as older news pages
+ * do not.
+ */
 export function isArticle({ kinds, isOtherKind, elements }: Outline, { container }: PageShape): boolean {
   if (kinds.article) return true;
   return !isOtherKind && (container < 0 || (elements.signs[container]! & CONTENT) === 0);
@@ -108,7 +111,7 @@ function repeatedBlocks(
   return isRepeated;
 }
 
-/** What says that a page is one of a manual: nothing, its listings, or its generator. */
+/** What shows that a page belongs to a manual: nothing, its listings, or its generator. */
 export const NO_MANUAL = 0;
 export const EVIDENT_MANUAL = 1;
 export const DECLARED_MANUAL = 2;

@@ -161,7 +161,7 @@ const SIGNS_OF_PROPERTY: ReadonlyMap<string, number> = new Map([
 /** A style attribute that hides its element. */
 export const HIDING_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** Signs of an element, from its name and attributes alone. */
+/** Signs of an element, from only its name and attributes. */
 export type SignReader = (tape: Tape, element: number) => number;
 
 /** Characters of class and id that are read. */

@@ -90,7 +90,7 @@ export function createWholeContent(): (tape: Tape) => MainContent {
 /** How much of a page is its content: the main content, the page without navigation, or all of a document. */
 export type Extent = 'main' | 'page' | 'document';
 
-/** A finder for each extent; made when it is first asked for. */
+/** A finder for each extent, made on first use. */
 export function createContents(): Readonly<Record<Extent, (tape: Tape) => MainContent>> {
   const makers = { main: createMainContent, page: createContentWithoutNavigation, document: createWholeContent };
   const finders = new Map<Extent, (tape: Tape) => MainContent>();

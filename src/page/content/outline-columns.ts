@@ -35,7 +35,7 @@ export class BlockColumns {
   isWide = column();
   linkChars = column();
   links = column();
-  /** Heading level 1 to 6, else 0. */
+  /** Heading level 1 to 6; otherwise 0. */
   heading = column();
   /** Position of the innermost block element around it; -1: none. */
   holder = column();

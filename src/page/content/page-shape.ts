@@ -20,7 +20,7 @@ export interface PageShape {
   readonly signsOf: Int32Array;
   /** Of each element and its ancestors, the one repeated most (a card, a post, an entry); -1: none. */
   readonly repeatedOf: Int32Array;
-  /** The container of the content: a marked one, else the deepest with most plain text. -1: the whole page. */
+  /** The container of the content: a marked one, or else the deepest with most plain text. -1: the whole page. */
   readonly container: number;
   /** Whether each element is the container or in it. */
   readonly isInside: Uint8Array;
@@ -30,7 +30,7 @@ export interface PageShape {
 }
 
 const LONG = 120;
-/** A menu by name with this share of the page's text is none. */
+/** Elements that are menus by their name but have this share of the page's text are not. */
 const MOST_OF_A_SURROUND = 0.4;
 const LASTING = HIDDEN | NOSCRIPT | CONTENT | ARTICLE | BODY_SIGNS;
 const CONTAINER = TagTable.of('main article section div td body form center'.split(' '));

@@ -57,7 +57,7 @@ function proseOrAll(blocks: BlockTable, isChosen: Uint8Array): Uint8Array {
   return content.written;
 }
 
-/** Whether the sentences of these blocks are signed, so many units, or all their text. */
+/** Whether the sentences of these blocks, with this number of units, are signed, or all their text. */
 export const isProseSigned = (units: number, blocks: BlockTable, isChosen: Uint8Array): boolean =>
   units >= LEAST_PROSE * charsOf(blocks, isChosen);
 

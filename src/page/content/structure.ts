@@ -54,7 +54,7 @@ const LEAST_BESIDE = 60;
 /** Headings and parts with more of their text in links lead elsewhere. */
 const MOST_LINKED_HEADING = 0.8;
 const MOST_LINKED = 0.5;
-/** Sections that look alike are judged together if there are so many, and this share of them is chosen. */
+/** Sections that look alike are judged together if there are at least this many, and this share of them is chosen. */
 const LEAST_ALIKE = 3;
 const SHARE_OF_ALIKE = 0.6;
 /** Blocks before the content among which its heading is looked for: elsewhere, and in manuals. */
@@ -84,7 +84,7 @@ export interface Headline {
  *   articles.
  * - A heading is kept when what follows it and most of its section are. In declared articles, one before all that is
  *   chosen is the headline, which is known otherwise as the title.
- * - In manuals, what stands between the page's own heading and the last chosen block is kept, but for lists of links.
+ * - In manuals, what stands between the page's own heading and the last chosen block is kept, except lists of links.
  *
  * Surroundings by name, role or class are never added.
  *

@@ -29,7 +29,7 @@ export type SiblingPrint = readonly [print: number, chars: number, nth: number];
 
 /** Most places kept of a page: the largest, content first. Where the content has more, the last one has its rest. */
 export const MAX_BLOCK_PRINTS = 12;
-/** Most elements of a page that are told apart. */
+/** Most elements of a page that are distinguished. */
 export const MAX_SIBLINGS = 64;
 
 interface Place {

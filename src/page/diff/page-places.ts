@@ -174,7 +174,7 @@ function stepped(hash: number, word: number): number {
 export const rangePrintOf = (bytes: Uint8Array, from: number, to: number): number =>
   hashed(SEED ^ (to - from), bytes, to, from) >>> 0;
 
-/** Print of texts in their order; of one alone its own. */
+/** Print of texts in their order; for a single text, its own. */
 export const joinedPrint = (prints: readonly number[]): number =>
   prints.length === 1 ? prints[0]! : prints.reduce(stepped, SEED) >>> 0;
 

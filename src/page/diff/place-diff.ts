@@ -30,7 +30,7 @@ export function rememberPlaces(found: readonly PlacePrint[]): RememberedPlaces {
 /**
  * The one comparison of two versions of a page: the places whose words differ, in the order found, then those that are
  * gone. The change feed names its result, `diff` shows the words of each. A place that grew or shrank past others is
- * compared all the same, since every place of the later version is known.
+ * still compared, since every place of the later version is known.
  */
 export function changedPlaces(before: RememberedPlaces, found: readonly PlacePrint[]): string[] {
   const there = new Set(found.map(([place]) => place));
@@ -45,7 +45,7 @@ export function changedPlaces(before: RememberedPlaces, found: readonly PlacePri
   return [...named, ...gone, ...(isElsewhere ? [ELSEWHERE] : [])];
 }
 
-/** Not 0 but for no places, so that the sum tells whether there are any. */
+/** 0 only without places, so that the sum tells whether there are any. */
 const sumOf = (places: readonly PlacePrint[]): number =>
   places.length === 0 ? 0 : places.reduce((sum, [place, print]) => (sum + murmur3(place, print)) & 0xff_ffff, 0) || 1;
 

@@ -172,7 +172,7 @@ export interface WordDiff {
   readonly inserted: number;
 }
 
-/** Scripts that put no spaces between words: each character, with its marks, is compared alone. */
+/** Scripts that put no spaces between words: each character, with its marks, is compared by itself. */
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 const WORD = "\\p{L}\\p{N}\\p{M}_'\u2019";
@@ -180,8 +180,8 @@ const TOKEN = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[${WORD}])+|\
 const SPEAKING = /[\p{L}\p{N}]/u;
 
 /**
- * The difference of two texts, word by word. White space alone is no difference. Work is bounded by the length of both
- * texts; for texts with little in common the result may not be the shortest.
+ * The difference of two texts, word by word. A difference only in white space is none. Work is bounded by the length of
+ * both texts; for texts with little in common the result may not be the shortest.
  */
 export function wordDiff(before: string, after: string): WordDiff {
   return tokenDiff(before, after, TOKEN);

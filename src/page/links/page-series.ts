@@ -64,7 +64,7 @@ interface Template {
   readonly after: string;
 }
 
-/** How a number in an address counts pages: from 1, from 0, or entries by so many a page. */
+/** How a number in an address counts pages: from 1, from 0, or by entries, so many a page. */
 interface Counting {
   readonly first: number;
   readonly step: number;
@@ -72,7 +72,7 @@ interface Counting {
 
 /**
  * The place of a page in a series of pages: by `rel=next` and `rel=prev`, or by a pager ("1 2 3"), whose links differ
- * in a number alone and whose pattern the page's own address has. `rel=next` also leads to the next post or chapter;
+ * only in a number and whose pattern the page's own address has. `rel=next` also leads to the next post or chapter;
  * such targets have another pattern, and are no next page. `null`: it is in no series.
  */
 export function pageSeries({ url, next, previous, links }: SeriesPage): PageSeries | null {

@@ -75,7 +75,7 @@ export function articleBodyText(written: string): string {
     .join('\n');
 }
 
-/** What a page says about itself, as far as its record in the crawl db keeps it; the rest is in the parse output. */
+/** What a page says about itself and its record in the crawl db keeps; the rest is in the parse output. */
 export interface StatedFacts {
   /** At most {@link MAX_RECORD_AUTHORS}. */
   readonly authors: readonly string[];
@@ -174,7 +174,10 @@ function sourcesOf(decided: Readonly<Record<string, { readonly source: string } 
 /** Structured data before `meta`, and that before what is read near the title. */
 const AUTHOR_SOURCES = ['json-ld', 'article:', 'og:', 'meta author', 'meta', 'itemprop', 'rel', 'byline'];
 
-/** The authors of the first source that names others than the site itself; else the site, where it is named as such. */
+/**
+ * The authors of the first source that names others than the site itself, or else the site, where it is named as
+ * author.
+ */
 function decideAuthors(stated: readonly Statement[], names: SiteNames): Decision<readonly string[]> | null {
   if (stated.length === 0) return null;
   let site: Decision<readonly string[]> | null = null;

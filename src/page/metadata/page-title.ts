@@ -7,9 +7,9 @@ const DIVIDER =
   /(\s(?:[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>_]+|\/\/?)\s|\s?[|\uff5c\u3163]\s?|(?<=[\u2e80-\uffef])[-\u2013\u2014_]|_(?=[\u2e80-\uffef]))/;
 const MAY_DIVIDE = /[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>/\uff5c\u3163_]/;
 const DIVIDER_AT = new RegExp(DIVIDER, 'y');
-/** Parts of a title that are told apart; a title of more is left as it is. */
+/** Most parts of a title; a title with more is left as it is. */
 const MAX_PARTS = 8;
-/** A name behind a divider that stands before names alone has at most so many words. */
+/** Most words of a name behind a divider that only names follow. */
 const NAME_WORDS = 4;
 const NAME_CHARS = 12;
 const BAR = /[|\uff5c\u3163]|::/;
@@ -222,7 +222,7 @@ function chosenTitle(headings: readonly Title[], titles: readonly Title[], page:
   for (const heading of headings) {
     const same = saying(heading, titles);
     if (same === null) continue;
-    // Capitals alone are a matter of style, and so is a line of its own in place of a colon.
+    // Capitals are a matter of style, and so is a line of its own in place of a colon.
     const isStyled = isAllCapitals(heading.value) || isGlued(heading.value, same.value);
     return isStyled ? { source: heading.source, value: same.value } : heading;
   }
@@ -250,7 +250,7 @@ const COLON = /(?::|\s[-|\u2013\u2014]+)\s/;
 /** Whether a heading shows without a colon or dash what a title of the same letters writes with one. */
 const isGlued = (heading: string, title: string): boolean => COLON.test(title) && !COLON.test(heading);
 
-/** What is written for this page alone. */
+/** What is written for this page only. */
 const WRITTEN = new Set(['og:title', 'json-ld headline', 'meta headline', 'twitter:title', 'title']);
 /** Most words of a kicker, and least of the title behind it. */
 const KICKER_WORDS = 6;

@@ -96,7 +96,7 @@ const hostNames = memoized((host): readonly string[] => {
 
 const WORDS = /\p{sc=Han}|[\p{L}\p{M}\p{N}]+/gu;
 
-/** Letters and digits alone, in one case: texts that differ in marks and spaces have the same. */
+/** Only letters and digits, in one case: the same for texts that differ in marks and spaces. */
 export function lettersOf(text: string): string {
   let length = 0;
   for (let i = 0; i < text.length; i++) {

@@ -81,7 +81,7 @@ const NONE: readonly Statement[] = [];
 const cleaned = (field: StatedField, written: string): string =>
   cleanText(written, field === 'description' || field === 'image' ? MAX_LONG_CHARS : MAX_CHARS);
 
-/** The statements of a field as they were written, and as many of them as were asked for, cleaned. */
+/** The statements of a field as they were written, and those requested so far, cleaned. */
 interface Field {
   readonly written: Statement[];
   readonly clean: Statement[];
@@ -90,8 +90,8 @@ interface Field {
 }
 
 /**
- * Statements of one page by field, in the order of the page, texts cleaned and bounded. They are cleaned when somebody
- * asks: of most fields one is enough.
+ * Statements of one page by field, in the order of the page, texts cleaned and bounded. They are cleaned on demand: for
+ * most fields one is enough.
  */
 export class Statements {
   private readonly fields = new Map<StatedField, Field>();

@@ -10,8 +10,8 @@ import { Votes } from './simhash.ts';
 export const PAGE_SIGNER_VERSION = 3;
 
 /**
- * In the signature of likeness a shingle counts by the words of its line, up to so many. What a site puts around the
- * text of others is short: teasers, credits, notes.
+ * In the signature of likeness a shingle counts by the words of its line, up to this number. What a site puts around
+ * the text of others is short: teasers, credits, notes.
  */
 const MOST_LINE_WORDS = 60;
 
@@ -108,7 +108,7 @@ export function createPageSigner({ weights, tfCap = 0, cut, shingles }: PageSign
     voteText(page.keywords.join(' '), weights.keywords, lang);
     const digest = change.digest();
     const changed = change.counted();
-    // Without a weight for the text the title is what pages are likened by.
+    // Without a weight for the text, pages are compared by their titles.
     return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed, digest };
   };
 }

@@ -6,7 +6,7 @@ const BASIS = 0x811c9dc5 | 0;
 const FIRST_SLOTS = 1 << 9;
 /** Longer tables are not kept for the next text. */
 const MOST_KEPT = 1 << 17;
-/** Groups of hashes by size, one of which has the last of the smallest. */
+/** Groups of hashes by size; one of them contains the largest that is kept. */
 const GROUPS = 256;
 
 /** Of the characters below 128: the lower-case letter or digit; 0: it ends a word. */
@@ -66,11 +66,11 @@ export class ShingleHashes {
       this.addWords(this.cut(units));
     }
     if (this.isInside !== 0) this.addWords(1);
-    // A text of fewer words than a shingle is one.
+    // A text with fewer words than a shingle is one shingle.
     if (this.count === 0 && this.words > 0) this.add(this.first, this.second, 0);
   }
 
-  /** The smallest hashes, at most so many, in no order; valid until the next text. */
+  /** The smallest hashes, at most this number, in no order; valid until the next text. */
   smallest(most: number): Int32Array {
     const { hashes, groups, count } = this;
     if (count <= most) return hashes.subarray(0, count);

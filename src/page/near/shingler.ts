@@ -66,7 +66,7 @@ export interface Shingler {
   shingle(words: WordList, featureWeight: number, tfCap?: number): WeightedShingles;
 }
 
-/** The fingerprint of a word alone identifies it, so that counting terms needs no strings. */
+/** A word is identified by its fingerprint, so that counting terms needs no strings. */
 export function createShingler({ words: size = SHINGLE_SIZE, stopWords }: ShinglerOptions = {}): Shingler {
   if (!Number.isInteger(size) || size < 1) {
     throw new RangeError(`words of a shingle must be a whole number from 1, not ${String(size)}`);

@@ -32,7 +32,7 @@ export class Votes {
   add(high: number, low: number, weight: number): void {
     const { sums } = this;
     this.total += weight;
-    // Both lanes are mixed: their sum alone would be that of two other shingles more often.
+    // Both lanes are mixed: a plain sum would collide with that of two other shingles more often.
     this.sum = (this.sum + (Math.imul(high, MIX_HIGH) ^ Math.imul(low, MIX_LOW))) | 0;
     sums[low & 255]! += weight;
     sums[256 + ((low >>> 8) & 255)]! += weight;
@@ -45,8 +45,8 @@ export class Votes {
   }
 
   /**
-   * 8 hex digits that are the same for the same set of shingles, in whatever order and with whatever weights, and else
-   * differ but for one chance in 2^32. `null` without votes.
+   * 8 hex digits that are the same for the same set of shingles, in whatever order and with whatever weights; different
+   * sets agree with a chance of 1 in 2^32. `null` without votes.
    */
   digest(): string | null {
     return this.isEmpty ? null : (this.sum >>> 0).toString(16).padStart(8, '0');

@@ -12,7 +12,7 @@ const KEPT_TEXTS = 20_000;
 const KEPT_BYTES = 1 << 21;
 const FIRST_TEXTS = 4_096;
 const FIRST_BYTES = 1 << 14;
-/** Longest search in the table: a page may have been made so that all its texts have one hash. */
+/** Longest search in the table: a hostile page may have texts that all have one hash. */
 const MOST_PROBES = 64;
 
 const PRIME = 0x01000193;
@@ -38,7 +38,7 @@ export class InternedTexts {
   /** Rises when the numbers change. */
   generation = 0;
   private count = 1;
-  /** Strings that were asked for. */
+  /** Strings that were made so far. */
   private strings: string[] = [''];
   private bytes = Buffer.alloc(FIRST_BYTES);
   /** Of each text its place in `bytes`, and its hash. */

@@ -38,7 +38,7 @@ export const ATTRIBUTE: Readonly<Record<AttributeName, number>> = Object.freeze(
 
 const ATTRIBUTE_NUMBERS: ReadonlyMap<string, number> = new Map(ATTRIBUTE_NAMES.map((name, number) => [name, number]));
 
-/** The number of a name in lower case; 0: a name that no stage asks for. */
+/** The number of a name in lower case; 0: a name that no stage uses. */
 export const attributeNumber = (name: string): number => ATTRIBUTE_NUMBERS.get(name) ?? 0;
 
 /** Attributes with a number up to this have numbered values, so that the meaning of each value is looked up once. */

@@ -40,7 +40,7 @@ const NO_LINKS: Tape['links'] = new Map();
  * A page as arrays of numbers over its UTF-8 bytes, in document order (after the tape of simdjson: G. Langdale, D.
  * Lemire, Parsing gigabytes of JSON per second, 2019). Each node is one entry, and each element has a second one at its
  * end, so that a walk needs no stack and a subtree is skipped in one step. Texts and attribute values are ranges of
- * `bytes`; strings are made when somebody asks. The arrays are reused from page to page.
+ * `bytes`; strings are made on demand. The arrays are reused from page to page.
  */
 export class Tape {
   /** The page, and behind it what was decoded from character references. */

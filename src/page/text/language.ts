@@ -56,7 +56,7 @@ const MARGIN = 1.15;
 
 /**
  * The language of a text as a two-letter code (ISO 639-1), where its script or its function words leave little doubt;
- * else `null`.
+ * otherwise `null`.
  */
 export function guessLanguage(text: string): string | null {
   const sample = text.slice(0, SAMPLE_CHARS);

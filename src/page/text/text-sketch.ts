@@ -120,7 +120,7 @@ export class TextSketch {
 }
 
 /**
- * Latin-1 in lower case, all white space as a space; 0 where that is not known for a character by itself. Of ASCII and
+ * Latin-1 in lower case, all white space as a space; 0 where a character by itself does not decide that. Of ASCII and
  * Latin-1, the lower case is one character wherever one stands.
  */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, unit) => foldCase(String.fromCharCode(unit)).charCodeAt(0));

@@ -101,7 +101,7 @@ export class Utf8Text {
     this.units++;
   }
 
-  /** Adds a range of bytes that has so many units. */
+  /** Adds a range of bytes that has this number of units. */
   add(source: Uint8Array, from: number, to: number, units: number): void {
     this.reserve(to - from);
     this.bytes.set(source.subarray(from, to), this.end);

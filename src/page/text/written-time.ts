@@ -74,8 +74,8 @@ const LAST = 253_402_300_800_000;
 /**
  * A date or time as pages write it: ISO 8601, HTTP and e-mail dates, days with the names of months, `31.12.2024`,
  * `2024年12月31日`, seconds or milliseconds since 1970. It may be followed by other words. Milliseconds since the epoch;
- * without a zone it counts as UTC. `null` for another text, for a day that does not exist, and for `3/4/2024`, of which
- * the order is not known.
+ * without a zone it counts as UTC. `null` for another text, for a day that does not exist, and for `3/4/2024`, whose
+ * order is not known.
  */
 export function writtenTime(written: string): number | null {
   const text = written.slice(0, LONGEST).trim();

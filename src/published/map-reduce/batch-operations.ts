@@ -70,7 +70,7 @@ export interface BatchExport {
   readonly bytes: number;
   /** Pages of the query set; absent without one. */
   readonly query?: number;
-  /** Pages left out for too little text; of signatures alone. */
+  /** Pages left out for too little text; only for signatures. */
   readonly short?: number;
 }
 
@@ -140,8 +140,8 @@ interface Shards {
 const BLOCK_CHARS = 2 ** 16;
 
 /**
- * Writes lines into gzip files one after the other, so that one is open at a time. The same lines give the same bytes.
- * At least one file is written.
+ * Writes lines into gzip files one after the other, one open at a time. The same lines give the same bytes. At least
+ * one file is written.
  */
 async function writeGzipShards(lines: AsyncIterable<string>, options: ShardOptions): Promise<Shards> {
   const source = lines[Symbol.asyncIterator]();

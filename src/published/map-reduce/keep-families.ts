@@ -34,7 +34,7 @@ export async function noiseFamilies(files: readonly BatchLines[], now: number): 
   return kept;
 }
 
-/** Keeps families in place of those before: all in one batch, so that a crash leaves the old ones or the new ones. */
+/** Replaces the kept families, all in one batch, so that a crash leaves either the old ones or the new ones. */
 export async function keepFamilies(db: CrawlDb, kept: readonly DomainFamilies[]): Promise<AppliedFamilies> {
   const domains = new Set(kept.map(({ domain }) => domain));
   const gone: DomainFamilies[] = [];
@@ -163,7 +163,7 @@ export async function undoFamilies(db: CrawlDb, domain: string | null, now: numb
 
 async function* recordsOf(db: CrawlDb, domain: string | null): AsyncGenerator<CrawlDatum> {
   if (domain === null) yield* db.scan();
-  // A port belongs to hosts alone, which are domains of their own where they are addresses.
+  // Only hosts have a port; those that are addresses are domains of their own.
   else if (hostOf(`http://${domain}/`).includes(':')) yield* db.scan({ host: domain });
   else yield* db.scan({ domain });
 }

@@ -21,7 +21,7 @@ const LEAST_LISTINGS = 1.5;
 const MOST_LISTINGS = 3;
 /** Share of the words of a page that stand in the pages that it lists. */
 const LEAST_KNOWN_WORDS = 0.85;
-/** Likeness of texts of which the second has nothing to say. */
+/** Likeness of two texts from which the second has nothing new. */
 const LIKE = 0.9;
 /** Shorter texts say too little to be called alike: pages of pictures. */
 const LEAST_CHARS = 100;

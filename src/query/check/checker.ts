@@ -1,4 +1,4 @@
-// query/check/: one part of the chain, asked about one input.
+// query/check/: one part of the chain, applied to one input.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -286,7 +286,7 @@ export function createChecker(deps: CheckerDeps): Checker {
         const verdict = admit(result);
         if (verdict.admit) continue;
         const refused = { name, before: result, after: null, note: verdict.reason };
-        // In place of what the filter said of the URL alone.
+        // In place of what the filter said about the URL itself.
         const others = steps.filter((step) => step.name !== name);
         return { input: url, url: null, reason: verdict.reason ?? name, steps: [...others, refused] };
       }

@@ -55,7 +55,7 @@ function isCalendarDay(day: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-/** One of a closed set of names. A near miss gets a suggestion, all else the `hint`. */
+/** One of a closed set of names. A near miss gets a suggestion, anything else the `hint`. */
 export function nameOf<Name extends string>(
   text: string,
   names: readonly Name[],

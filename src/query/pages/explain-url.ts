@@ -98,7 +98,7 @@ async function lateTurnOf({ db, config, now }: ExplainDeps, host: string): Promi
   return at === undefined || at <= now + config.fetch.hostWaitMs ? null : at;
 }
 
-/** Why a host is asked nothing more today; `null`: it may be. */
+/** Why a host gets no more requests today; `null`: it may get some. */
 async function usedDayOf({ db, config, now }: ExplainDeps, host: string): Promise<string | null> {
   const days = new HostDays(db, dayBoundsByHost(config), now);
   await days.meet(host);

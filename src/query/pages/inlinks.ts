@@ -166,8 +166,8 @@ export interface LinkedCrawl {
 
 /**
  * Links of live pages to URLs that are gone, or whose last visit failed, by the broken URL, then by the page. They are
- * sorted in files under the state directory, so memory does not grow with their number, but for some bytes a broken URL
- * and a page that has one.
+ * sorted in files under the state directory, so memory grows only by some bytes for each broken URL and each page that
+ * has one.
  * @param dir state directory
  */
 export async function* brokenLinks(deps: LinkedCrawl, dir: string, limit: number): AsyncGenerator<BrokenLinkView> {

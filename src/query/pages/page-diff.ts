@@ -108,7 +108,7 @@ function chosen(
   throw new CrawlError('segment-missing', `${option}: no content of ${url} ${meant}; stored are: ${known}`);
 }
 
-/** The last version before it with another digest, else the last one before it. */
+/** The last earlier version with another digest, or else the last earlier one. */
 function before(versions: readonly PageVersion[], to: PageVersion): PageVersion | undefined {
   const earlier = versions.slice(0, versions.indexOf(to));
   return earlier.findLast(({ digest }) => digest !== to.digest) ?? earlier.at(-1);

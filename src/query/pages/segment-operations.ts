@@ -12,7 +12,7 @@ export interface SegmentRecordView {
   readonly segment: string;
   readonly fetched: FetchedRecord;
   readonly parsed: ParsedRecord | null;
-  /** Only in the answer for one page. `body` is text where the type is textual, else base64. */
+  /** Only in the answer for one page. `body` is text where the type is textual, otherwise base64. */
   readonly response?: {
     readonly status: number;
     readonly headers: readonly (readonly [string, string])[];

@@ -271,7 +271,7 @@ export function ifItWereFound({
 }: OutlookInput): string[] {
   // Why a URL is refused says what would happen to a link.
   if (datum !== undefined || url === null) return [];
-  // A counting filter decides by what it has admitted, so only what it said of the last link is known.
+  // A counting filter decides by what it has admitted, so only its judgement of the last link is known.
   const last = skipped.at(-1);
   const found =
     share !== null && share.verdict.verdict !== 'enters'

@@ -43,7 +43,7 @@ export interface Explanation {
   readonly steps: readonly UrlStep[];
   readonly admitted: boolean;
   readonly reason: string | null;
-  /** From the stored copy of robots.txt; `null` when there is none. */
+  /** From the stored copy of robots.txt; `null` without one. */
   readonly robots: {
     readonly allowed: boolean;
     readonly code: string | null;
@@ -109,7 +109,7 @@ export interface ExplainInput extends OutlookInput {
   readonly movedFrom: number | null;
   /** Crawl depth that `hosts:` sets for it, as layers; Infinity: none. */
   readonly layers: number;
-  /** Why its host is asked nothing more today; `null`: it may be. */
+  /** Why its host gets no more requests today; `null`: it may get some. */
   readonly hostDayUsed: string | null;
   /** `fetch.auditShare`. */
   readonly mostAudits: number;

@@ -6,7 +6,7 @@ import { readWaitingHosts } from '../../core/steps/update/like-urls/family-books
 /** A family of like URLs without room, and what its visits brought. */
 export interface FullFamily extends Pick<FamilyCounts, 'entered' | 'visits' | 'worthwhile'> {
   readonly family: string;
-  /** Pages with links that wait for it, as far as they are remembered. */
+  /** Pages with links that wait for it, those that are remembered. */
   readonly pages: number;
 }
 

@@ -66,7 +66,7 @@ async function* visitsAhead(
     const { url, state, dueAt, belief, weight } = entry;
     const lastFetchAt = entry.lastFetchAt as number;
     const bounds = await boundsOf(url);
-    // Ahead of its time generate looks at pages of groups alone that have changed.
+    // Generate looks only at pages of groups that have changed ahead of their time.
     const lookAt = isHot(entry) ? now : Math.max(now, dueAt);
     const expected = known.ofPage(url, lastFetchAt, lookAt);
     const page = { belief, weight, lastFetchAt, spread: spreadOf(url) };
@@ -202,7 +202,7 @@ export async function planAhead(
 }
 
 /**
- * New URLs by host. They are the unfetched URLs of the counts but for those with a failed visit, which are among the
+ * New URLs by host. They are the unfetched URLs of the counts without those with a failed visit, which are among the
  * known pages, and those in a segment. Where these do not explain the difference, the due index of new URLs is read.
  * @param failed unfetched URLs by host that are known pages, due until `end`
  */

@@ -202,7 +202,7 @@ export function hostView(row: HostRow, now: number, changesPerDay: number | null
   return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };
 }
 
-/** A record cut down to the fields asked for, in their order. */
+/** A record cut down to the wanted fields, in their order. */
 export type RecordRow = Readonly<Record<string, unknown>>;
 
 /** Parts of a record that are lists or objects. */

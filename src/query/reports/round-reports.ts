@@ -13,7 +13,7 @@ export interface RoundReports extends RoundHistory {
 
 /**
  * The reports of rounds of a crawl, those of all its parts in the order in which they ended: each round counts its own
- * part, but for the sums since the crawl began, which are those of all parts whose reports are in the directory.
+ * part, except for the sums since the crawl began, which cover all parts whose reports are in the directory.
  */
 export function roundReports(dir: string): RoundReports {
   const folders = partDirs(dir);

@@ -8,7 +8,7 @@ import { type AnswerLine, type Asked, type Commanded, errorOf, lineOf, PROTOCOL_
 /** Asks the process that holds the crawl db. */
 export interface Holder {
   readonly reader: CrawlReader;
-  /** Whether part of an answer has arrived: then the question cannot be asked again elsewhere. */
+  /** Whether part of an answer has arrived: then the question cannot be put again elsewhere. */
   hasAnswered(): boolean;
 }
 

@@ -24,7 +24,7 @@ const INSTEAD: Partial<Record<CommandName, string>> = {
   inject: '; without a crawl "incrawl inject" does it',
 };
 
-/** For commands to a crawl alone. */
+/** Only for commands to a running crawl. */
 const STARTS_ONE = ': "incrawl crawl" or "incrawl schedule" starts one, and --dir names another';
 
 /**

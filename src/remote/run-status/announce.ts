@@ -9,7 +9,7 @@ import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from '
 
 /**
  * Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most; of the
- * workers of a shared crawl one on each machine has the address, and another one when that has ended.
+ * workers of a shared crawl, one on each machine has the address, and another one takes it over when that one ends.
  */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 

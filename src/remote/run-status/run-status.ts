@@ -13,7 +13,7 @@ export interface RunStatus {
   readonly at: string;
   /** `null` until the first round has begun. */
   readonly progress: CrawlProgress | null;
-  /** What the operator has asked of it; absent: it takes no commands. */
+  /** What the operator has told it; absent: it takes no commands. */
   readonly steering?: Steering;
   /** Rounds done so far. */
   readonly roundsDone: number;

@@ -68,8 +68,8 @@ export function blockSection(block: ShownBlock): string {
 const withBreaks = (text: string): string => escaped(text).replaceAll('\n', '<br>');
 
 /**
- * A page without script or external resource. All text of others in `body` has to be escaped; a content security policy
- * forbids scripts and requests all the same.
+ * A page without script or external resource. All foreign text in `body` has to be escaped; in addition, a content
+ * security policy forbids scripts and requests.
  */
 export const htmlFile = (title: string, body: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">

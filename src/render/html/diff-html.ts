@@ -15,8 +15,8 @@ export interface Pictures {
 }
 
 /**
- * Two versions side by side as an HTML file: no script, no external resource. All text of the page is escaped, and a
- * content security policy forbids scripts and requests all the same.
+ * Two versions side by side as an HTML file: no script, no external resource. All text of the page is escaped; in
+ * addition, a content security policy forbids scripts and requests.
  */
 export function diffHtml(diff: PageDiff, pictures: Pictures): string {
   const { from, to } = diff;

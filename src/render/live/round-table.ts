@@ -59,7 +59,7 @@ function columnsFor(width: number): readonly Column[] | null {
   return widthOf(FEW) <= width ? FEW : null;
 }
 
-/** Heading of the table of rounds for a terminal of so many columns; `null`: rounds are cards, which need none. */
+/** Heading of the table of rounds for a terminal of this width; `null`: rounds are cards, which need none. */
 export function roundHeading(width: number, label = 'round'): string | null {
   const columns = columnsFor(width);
   return columns && `${label.padStart(LABEL)}${columns.map(([title, each]) => title.padStart(each)).join('')}`;
@@ -121,7 +121,7 @@ export function nextDueText({ at, urls }: NextDue): string {
   return `Next: ${shortTime(at)} UTC, ${urlsText(urls)} by the end of that day.`;
 }
 
-/** The reason where work ended early by a fault; `null` for an end that was asked for. */
+/** The reason where work ended early by a fault; `null` for an end that the operator wanted. */
 export function stopFault(stoppedBy: StoppedBy): string | null {
   return stoppedBy === 'failure-limit' || stoppedBy === 'disk-full' ? REASONS[stoppedBy] : null;
 }

@@ -28,7 +28,7 @@ export function slowWork(open: () => Promise<Live>, now: () => number): SlowWork
       (opened) => {
         live = opened;
       },
-      // Without a display the work goes on all the same.
+      // Without a display the work still goes on.
       () => {},
     );
   };

@@ -7,7 +7,7 @@ import type { ChangesFilter } from '../../crawler/views.ts';
 import { safeText } from '../safe-text.ts';
 
 export interface AtomFeed {
-  /** State directory, absolute: the feed of another one has another id. */
+  /** State directory, absolute: each directory has a feed id of its own. */
   readonly dir: string;
   readonly filter: ChangesFilter;
   /** Newest first. */

@@ -29,7 +29,7 @@ export const untouchedLines = ({ invalid, unknown }: TouchSummary): string[] => 
   ...unknown.slice(0, URLS_SHOWN).map((url) => `Not in the crawl db: ${safeText(url)}`),
 ];
 
-/** The delay in force, and why it is not the one that was asked for. */
+/** The delay in force, and why it is not the requested one. */
 export function delayText(host: string, askedMs: number, { delayMs: inForce }: CommandAnswer<'delay'>): string {
   const now = `${host}: ${span(inForce / 1_000)} between requests`;
   return askedMs > 0 && askedMs < inForce ? `${now}; robots.txt or the configuration asks for that.` : `${now}.`;

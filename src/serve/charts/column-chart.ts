@@ -10,7 +10,7 @@ export interface Layer {
 }
 
 export interface Columns {
-  /** What is counted and when, for those who hear it. */
+  /** What is counted and when, for screen readers. */
   readonly caption: string;
   /** The column of a table that names the buckets, such as `day`. */
   readonly unit: string;

@@ -24,7 +24,7 @@ export const SPANS: readonly Span[] = [
 /** The longest span that is shown unasked: the bars of a year are too broad to show the last night. */
 const LONGEST_UNASKED = 2;
 
-/** The span asked for; otherwise the shortest that shows all rounds, or 30 days. */
+/** The requested span; otherwise the shortest that shows all rounds, or 30 days. */
 export function chosenSpan(asked: string | undefined, firstAt: number | undefined, now: number): Span {
   const age = now - (firstAt ?? now);
   const named = SPANS.find(({ name }) => name === asked);

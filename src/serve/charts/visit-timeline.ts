@@ -49,7 +49,7 @@ const WIDTHS = { wide: 1_200, narrow: 360 } as const;
 
 /**
  * The visits of a page over time: how far it had changed, and below the interval after each visit; the next visit
- * dashed. Drawn twice, of which the style shows the one that fits the window. `null` without a visit.
+ * dashed. Drawn twice; the style shows the one that fits the window. `null` without a visit.
  */
 export function visitTimeline(record: RecordView, now: number): Markup | null {
   const visits = record.visits.map(

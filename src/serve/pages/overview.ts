@@ -29,7 +29,7 @@ export interface OverviewData {
   /** Time of `stats`, ms since the epoch. */
   readonly statsAt: number | null;
   readonly budget: BudgetView | null;
-  /** Name of the span asked for. */
+  /** Name of the requested span. */
   readonly span?: string | undefined;
   /** Ms since the epoch. */
   readonly now: number;
@@ -59,7 +59,7 @@ ${hostsPanel(hosts, 'last 24 h')}
 <p class="age">${ages(data)}</p>`;
 }
 
-/** Why a run has failed: its error, or else the reasons of its visits. */
+/** Why a run has failed: its error, or the reasons of its failed visits. */
 function faultOf({ error, stoppedBy, failures = [] }: RunReport): string {
   return error ?? (failures.length === 0 ? (stoppedBy ?? '') : failureLines(failures).join('; '));
 }
@@ -108,7 +108,7 @@ ${stopping ? markup`<span>Stops after this round.</span>` : button('stop', 'Stop
 const button = (command: string, text: string): Markup =>
   markup`<form action="/control/${command}" method="post"><button>${text}</button></form>`;
 
-/** Forms for what is rarely asked of a run. */
+/** Forms for rare commands to a run. */
 const controlForms: Markup = markup`<details class="control-forms"><summary>Seeds and delays</summary>
 <form action="/control/inject" method="post"><label for="seeds">Seeds, one a line</label><textarea id="seeds" name="seeds" rows="3" cols="60" required></textarea><button>Add seeds</button></form>
 <form action="/control/delay" method="post"><label for="host">Host</label><input id="host" name="host" type="text" required><label for="seconds">seconds between requests</label><input id="seconds" name="seconds" type="number" min="0" step="any" required><button>Set delay</button></form>

@@ -182,7 +182,7 @@ export function duePanel(
   return panel(TITLE, count(total), 'third', markup`${chart}${legendOf([...layerSums(layers), ...compared])}`);
 }
 
-/** Visits a day over the last week, as far as the rounds go back; `null` before the first full day. */
+/** Visits a day over the last week, or over the days that the rounds cover; `null` before the first full day. */
 function usualVisits(rounds: readonly PastRound[], now: number): number | null {
   const days = Math.min(7, Math.floor((now - (rounds[0]?.at ?? now)) / DAY_MS));
   if (days < 1) return null;

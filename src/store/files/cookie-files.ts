@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onFile, replaceFile } from './durable-file.ts';
 
-/** For the owner alone: whoever has a session cookie is logged in. */
+/** Readable by the owner only: whoever has a session cookie is logged in. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const SUFFIX = '.json';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 /**
  * Appends to a bounded log of JSON lines: at `maxBytes` the file becomes `FILE.1` and replaces the one before. For data
- * of which the newest matter; a line torn by a crash is skipped on reading.
+ * whose newest lines matter most; a line torn by a crash is skipped on reading.
  */
 export function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
   return appendLines(file, [value], maxBytes);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { RobotsStore, StoredRobots } from '../../core/ports/robots.ts';
 
-/** Files that are open at a time: hundreds of hosts may be asked for the first time at once. */
+/** Files that are open at a time: hundreds of hosts may be requested for the first time at once. */
 const FILES_AT_ONCE = 4;
 
 /** One small file per origin, in folders by hash. An unreadable file counts as absent: robots.txt is fetched again. */

@@ -238,7 +238,7 @@ async function openChecked(options: LevelCrawlDbOptions, prepare: (rows: Rows) =
   }
 }
 
-/** Only for the message that other processes print, so a failure is logged and the db is opened all the same. */
+/** Only for the message that other processes print, so after a failure, which is logged, the db is still opened. */
 async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
   try {
     await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);

@@ -11,7 +11,7 @@ export type FormatStep = (rows: Rows) => Promise<void>;
 
 /**
  * The first brings format 1 to format 2, and so on. A change of rows that earlier versions would misread adds a step,
- * be it an empty one.
+ * even if it is empty.
  */
 const STEPS: readonly FormatStep[] = [];
 

@@ -143,7 +143,7 @@ export class RowsCrawlDb implements CrawlDb {
     }
   }
 
-  /** Superset of the records asked for, from an index where there is one. */
+  /** Superset of the wanted records, from an index where there is one. */
   #candidates(query: ScanQuery): AsyncGenerator<CrawlDatum, void, undefined> {
     const { state, failing = false, limit, meter } = query;
     const range = scanRange(query);

@@ -122,8 +122,8 @@ function bounds({ from, to }: KeyRange) {
 }
 
 /**
- * An error that left the crawl db. The storage's own are `CrawlError`s already, and a `TypeError` is a mistake of the
- * caller: both stay what they are. Anything else is a fault of the crawl db.
+ * An error as the crawl db reports it. Those of the storage are `CrawlError`s already, and a `TypeError` is a mistake
+ * of the caller: both stay as they are. Anything else is a fault of the crawl db.
  */
 export function rowFault(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;

@@ -54,7 +54,7 @@ interface BrowserDeps {
 
 /** Pause between two looks at the memory, ms. */
 const LOOK_EVERY_MS = 500;
-/** A browser that does not end by then is ended by the closing of its pipe, ms. */
+/** Time after which a browser that has not ended is ended by closing its pipe, ms. */
 const CLOSE_MS = 5_000;
 
 /**
@@ -142,7 +142,7 @@ class RunningBrowser {
     await this.#forget();
   }
 
-  /** Ends the largest page where all take too much: the page fails alone, and the browser goes on. */
+  /** Ends the largest page where all together take too much: only that page fails, and the browser goes on. */
   async #boundMemory(maxBytes: number, log: BrowserDeps['log']): Promise<void> {
     const processes = await processesOf(this.#session);
     if (processes.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes) return;
@@ -165,7 +165,7 @@ interface RendererOptions extends BrowserOptions, PageLimits {
   readonly restartAfter: number;
 }
 
-/** A page that ends its browser may be the reason for it, or not: it is tried once more. */
+/** A page during which the browser ended may or may not be the reason: it is tried once more. */
 const ATTEMPTS = 2;
 
 /** Opens a renderer; its browser starts with the first page, and after it has ended. */
@@ -194,7 +194,7 @@ class BrowserRenderer implements PageRenderer {
     try {
       return await this.#attempts(page);
     } finally {
-      // The place passes to the next one, so that no third can take it.
+      // The slot passes directly to the next in line, so that no other can take it.
       const next = this.#waiting.shift();
       if (next === undefined) this.#active--;
       else next();

@@ -13,7 +13,7 @@ export interface PageLimits {
 
 /** Time of the page's own clock, which jumps over pauses: what a page does later is not waited for, ms. */
 const SCRIPT_MS = 5_000;
-/** Tasks after which that clock goes on though the page is busy. */
+/** Tasks after which that clock goes on although the page is busy. */
 const MAX_TASKS = 10_000;
 /** Wall time for reading a document, and for ending a script, ms. */
 const READ_MS = 5_000;
@@ -49,7 +49,7 @@ class OpenPage {
   readonly #limits: PageLimits;
   readonly #endsAt: number;
   #main: Page | null = null;
-  /** The document has been handed over; any other is one that the page leads to. */
+  /** The document has been handed over; any further one is a page that it leads to. */
   #hasDocument = false;
   /** Where a script has sent the page. */
   #movedTo: string | null = null;
@@ -144,7 +144,7 @@ function pageOf(request: Request): Page | null {
   }
 }
 
-/** A redirect by script, said as pages say it without one, so that the target is found as a link. */
+/** A redirect by script, written as markup, so that the target is found as a link. */
 const refreshTo = (url: string): string =>
   `<meta http-equiv="refresh" content="0; url=${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')}">`;
 

@@ -118,7 +118,7 @@ export class Http2Connections {
     this.options = options;
   }
 
-  /** Whether the server is known to have HTTP/1.1 alone. */
+  /** Whether the server is known to have only HTTP/1.1. */
   isHttp1(url: URL): boolean {
     return this.http1Origins.get(url.origin) !== undefined;
   }

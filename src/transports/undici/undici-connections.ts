@@ -103,8 +103,8 @@ export class UndiciConnection {
   }
 
   /**
-   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for so many bytes and closes
-   * the connection when none come, unless its parser forgets the field.
+   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for that number of bytes and
+   * closes the connection when none come, unless its parser forgets the field.
    */
   expectNoBody(): void {
     const parser = (this.socket as Record<symbol, { contentLength: string } | null> | null)?.[this.parserKey];

@@ -133,7 +133,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     this.giveBack();
     if (this.incoming.plan === 'none') this.incoming.onNoBody(0);
     else if (isWhole) this.incoming.onEnd();
-    // undici reports a reset as the end of a body that has no other end.
+    // undici reports a reset as the end of a body without a declared length.
     else this.incoming.onPrematureEnd(null);
   }
 

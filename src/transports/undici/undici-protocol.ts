@@ -58,7 +58,7 @@ interface Http2 {
   send(url: URL, request: ExchangeRequest, byHttp1: (request: ExchangeRequest) => Promise<Exchange>): Promise<Exchange>;
 }
 
-/** Loaded where it is asked for. */
+/** Loaded on first use. */
 async function openHttp2(settings: HttpProtocolSettings, guard: AddressGuard): Promise<Http2> {
   const { Http2Connections } = await import('../http2/http2-connections.ts');
   const { Http2Exchange } = await import('../http2/http2-exchange.ts');

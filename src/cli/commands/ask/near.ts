@@ -49,6 +49,6 @@ const FAR = 16;
 const noneWithin = (bits: number): string =>
   `No page within ${bits} bits.${bits < FAR ? ` "-k ${FAR}" looks farther.` : ''}`;
 
-/** A dash: their texts are not known, or are none that can be copied. */
+/** A dash: their texts are not known, or cannot be copies. */
 const lineOf = ({ distance, overlap, url, title }: NearPage): string =>
   `${String(distance).padStart(2)}  ${(overlap === null ? '-' : `${Math.round(100 * overlap)} %`).padStart(5)}  ${safeText(url)}  ${safeText(title ?? '')}\n`;

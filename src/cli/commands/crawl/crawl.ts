@@ -83,7 +83,7 @@ Examples:
   );
 }
 
-/** Left out of the command that resumes: pages visited by then would be due again. */
+/** Left out of the command that resumes: pages that were visited would be due again. */
 const ALL = '--all';
 
 async function crawl(

@@ -30,7 +30,7 @@ interface GenerateFlags {
   readonly normalize?: true;
 }
 
-/** Options of the selection, of which a list has none. */
+/** Options of the selection, which a list does not have. */
 const OF_SELECTION = [
   ...['topN', 'maxPerHost', 'maxPerDomain', 'minScore', 'minInterval', 'status', 'where', 'addDays', 'budget'],
 ];

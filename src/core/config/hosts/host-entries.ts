@@ -11,7 +11,7 @@ import {
 import type { Setting } from '../yaml-settings.ts';
 import { HOST_KEYS, hostEntry } from './host-keys.ts';
 
-/** Keys whose values are no secrets, even where they are written wrongly: a message repeats these alone. */
+/** Keys whose values are no secrets, even where they are written wrongly: a message repeats only these. */
 const REPEATED: ReadonlySet<PropertyKey> = new Set([
   'match',
   'delay',

@@ -121,7 +121,7 @@ export function impliedBy(expression: Expression, isKnown: (field: QueryField) =
     case 'compare':
       return isKnown(expression.field) ? expression : null;
     case 'not':
-      // A condition that is implied by what is negated says nothing of its negation.
+      // What implies a condition says nothing about it once negated.
       return impliedBy(expression.of, isKnown) === expression.of ? expression : null;
     case 'and':
     case 'or': {

@@ -1,7 +1,7 @@
 // core/plugin-host/api/: what plugins import (incrawl/plugin, incrawl/bundled, incrawl/plugin-testing).
 
 /**
- * What bundled plugins alone build on, `incrawl/bundled`. It promises nothing: names and meanings change with any
+ * What only bundled plugins build on, `incrawl/bundled`. It promises nothing: names and meanings change with any
  * version. A plugin of your own takes `incrawl/plugin`.
  */
 

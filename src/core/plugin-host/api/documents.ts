@@ -220,7 +220,7 @@ export class DocumentWriter {
     else this.opened.pop();
   }
 
-  /** Closes elements until so many are open. */
+  /** Closes elements until no more than this number are open. */
   closeTo(depth: number): void {
     while (this.depth > depth) this.close();
   }

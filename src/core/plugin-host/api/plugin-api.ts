@@ -44,7 +44,7 @@ export interface ExtensionByKind {
   urlnormalizer: UrlNormalizer;
   /** Which URLs enter the crawl, and stay in it. Main thread; in the order of the list, up to the first refusal. */
   urlfilter: UrlFilter;
-  /** Which URLs that a filter refuses enter all the same. Main thread; up to the first that exempts. */
+  /** Which URLs enter although a filter refuses them. Main thread; up to the first that exempts. */
   urlexemption: UrlExemption;
   /** Title, text and outlinks of a body. Parse workers; of two for one type, `winners` names one. */
   parse: Parser;
@@ -86,7 +86,7 @@ export interface Page {
   readonly blocks: BlockTable;
   /** An empty table for a filter to fill: it becomes {@link blocks}. It belongs to the host, so none is kept. */
   newBlocks(): BlockTable;
-  /** Sets the text of the result to what `read` answers when somebody asks for it. */
+  /** Sets the text of the result to what `read` returns when it is first used. */
   readTextLater(read: () => string): void;
   /** The DOM, made from {@link tape} on first use, or set by a parser; `null` for plain text. */
   dom: Document | null;

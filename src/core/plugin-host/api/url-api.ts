@@ -107,9 +107,9 @@ export type UrlExemptionVerdict =
  */
 export interface UrlExemption {
   /**
-   * Asked about a normalised URL that a filter refuses. Synchronous. One that throws keeps the URL out; the reason
-   * names the plugin. Before each visit generate asks again, with `from` null and `generate` as the scope: what was let
-   * in by its linking page has to be known by its URL then, or is exempted by that scope alone.
+   * Called for a normalised URL that a filter refuses. Synchronous. If it throws, the URL stays out; the reason names
+   * the plugin. Before each visit generate calls it again, with `from` null and `generate` as the scope: what was let
+   * in by its linking page must then be recognised by its URL, or exempted by that scope.
    */
   exempt(url: string, refusal: UrlRefusal, context: UrlContext): UrlExemptionVerdict;
 }

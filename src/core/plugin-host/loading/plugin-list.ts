@@ -51,7 +51,7 @@ export function parsePluginList(text: string, file: string): PluginList {
 
 /**
  * Entries with one more. A plugin that a list `before` has named keeps its place there, and takes the options: the
- * order of plugins counts, and who pastes a line with options means that plugin.
+ * order of plugins counts, and a pasted line with options is meant for that plugin.
  */
 function withEntry(
   entries: readonly PluginListEntry[],

@@ -101,7 +101,7 @@ const OFFICE_PARTS: readonly (readonly [part: string, type: string])[] = [
 /** Fields of the first header of a ZIP file (APPNOTE.TXT, 4.3.7): compressed size, lengths of name and extra field. */
 const [SIZE, NAME_LENGTH, EXTRA_LENGTH, NAME] = [18, 26, 28, 30];
 
-/** MIME type of a PDF, EPUB or office file by its content; `null`: it is none. */
+/** MIME type of a PDF, EPUB or office file by its content; `null`: it is none of these. */
 function documentType(body: Uint8Array): string | null {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (bytes.subarray(0, PDF_START).includes('%PDF-')) return 'application/pdf';
@@ -177,7 +177,7 @@ export class LivePage implements Page {
     return this.encoding;
   }
 
-  /** The encoding by which the body was decoded; `null`: nobody has read it as text. */
+  /** The encoding by which the body was decoded; `null`: it was not read as text. */
   get usedCharset(): string | null {
     return this.encoding;
   }

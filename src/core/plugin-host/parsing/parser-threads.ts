@@ -92,7 +92,7 @@ export class ParserThread<Answer> {
       recordTiming: false,
     });
     pool.on('message', (batch: number) => this.onBegin(batch));
-    // A thread that ends during a batch rejects the batch itself; this is one that has not come as far.
+    // A thread that ends during a batch rejects the batch; this one ended before.
     pool.on('error', (error) => this.onFault(error));
     return pool;
   }
@@ -130,16 +130,16 @@ const START_LIMIT_MS = 120_000;
 const SHORTAGE_LIMIT_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** A thread that was refused is asked for again after this time, ms, while others work. */
+/** A thread that the system refused is started again after this time, ms, while others work. */
 const REFUSED_MS = 60_000;
 
 /** Why the system refuses threads, as errors of Node say it. */
 const REFUSED = /\b(?:EAGAIN|ENOMEM|ERR_WORKER_INIT_FAILED)\b|Worker initialization failure/;
 
 /**
- * Runs each batch in a free thread, in time. Where the system refuses a thread for want of descriptors, memory or
- * threads, the others do its work; where there is no other, it is asked for again for half a minute, and then the crawl
- * ends with `system-limit`. No page is blamed for it.
+ * Runs each batch in a free thread, in time. Where the system refuses a thread for lack of descriptors, memory or
+ * threads, the others do its work; where there is no other, starting it is tried again for half a minute, and then the
+ * crawl ends with `system-limit`. No page is blamed for it.
  */
 export class ParserThreads<Answer> {
   private readonly deps: ParserThreadsDeps<Answer>;
@@ -176,7 +176,7 @@ export class ParserThreads<Answer> {
     await Promise.all(this.deps.threads.map((thread) => thread.close()));
   }
 
-  /** A thread that is up, or else one that may be started; `null`: another one will be free. */
+  /** A thread that is up, or one that may be started; `null`: another one will become free. */
   private take(): StartableThread<Answer> | null {
     const now = this.deps.now();
     const isAllowed = (thread: StartableThread<Answer>): boolean => (this.refusedUntil.get(thread) ?? 0) <= now;
@@ -294,7 +294,7 @@ export class PageBatches {
   private readonly waiting: Waiting[] = [];
   private free: number;
   private readonly run: RunBatch<ParsedPage>;
-  /** The answer for a page that failed alone; throws for a fault that is not the page's. */
+  /** The answer for a page that failed by itself; throws for a fault that is not the page's. */
   private readonly onFailure: (page: PageToParse, error: unknown) => ParsedPage;
 
   constructor(

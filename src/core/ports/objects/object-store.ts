@@ -3,8 +3,8 @@
 /**
  * Objects by key in a store that others run: S3 or what speaks its API. An object appears whole or not at all, and a
  * read that begins after a write has ended sees it (strong consistency). All rejections are `CrawlError`:
- * `object-store-unreachable` when it does not answer in spite of retries, `object-store-refused` when it will not do
- * what was asked; a signal's reason when aborted.
+ * `object-store-unreachable` when it does not answer in spite of retries, `object-store-refused` when it refuses the
+ * operation; a signal's reason when aborted.
  */
 export interface ObjectStore {
   /** For messages: `s3://bucket/prefix`, without secrets. Keys are relative to it. */
@@ -36,7 +36,7 @@ export interface FilePart {
   readonly end: number;
 }
 
-/** `new`: there must be no such object; else it must be the one of this ETag. */
+/** `new`: there must be no such object; otherwise it must have this ETag. */
 export type PutCondition = 'new' | { readonly etag: string };
 
 export interface ObjectVersion {

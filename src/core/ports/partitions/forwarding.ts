@@ -10,10 +10,10 @@ import type {
 
 /**
  * Links between the partitions of a crawl, each of which has a crawl db of its own. What an update finds for another
- * partition is in the outbox, by the batch of that update. The holder hands it over: it appends the rows to the inbox
- * of the other partition, and removes them from the outbox once they are stored there. The holder of the receiver
+ * partition goes into the outbox, in the batch of that update. The holder hands it over: it appends the rows to the
+ * inbox of the other partition, and removes them from the outbox once they are stored there. The holder of the receiver
  * applies them, and notes the last number in the same batch; rows up to it are known, however often they come. So a
- * crash repeats or delays, and neither loses nor doubles a link, and no batch spans two partitions.
+ * crash may repeat or delay work but neither loses nor doubles a link, and no batch spans two partitions.
  */
 export interface Forwarding {
   /** Rows for a partition, or for all, by rising numbers of each. A consistent snapshot. */

@@ -1,6 +1,6 @@
 // core/ports/rendering/: a browser, as the steps of the crawl see it.
 
-/** Renders pages in a browser that has no network of its own: whatever a page asks for, the caller answers. */
+/** Renders pages in a browser that has no network of its own: the caller answers every request of a page. */
 export interface PageRenderer {
   /**
    * Resolves with the document as it stands when its scripts have come to rest, or when the time is over. Rejects with

@@ -22,7 +22,7 @@ export interface HostFailures extends HostVisits {
 
 /** Hosts listed of each kind. */
 const LISTED = 20;
-/** Counters of each kind: exact up to so many hosts, an upper bound beyond. */
+/** Counters of each kind: exact up to this number of hosts, an upper bound beyond. */
 const COUNTERS = 1_000;
 
 /** Codes of URLs that a rule keeps out although the host works. */

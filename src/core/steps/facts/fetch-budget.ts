@@ -54,13 +54,13 @@ export function fetchBudgetFacts(
   };
 }
 
-/** Facts to write when so many URLs join a round under a budget by the day. */
+/** Facts to write when this number of URLs joins a round under a daily budget. */
 export async function chargedFacts(db: Pick<CrawlDb, 'meta'>, fetches: number): Promise<Record<string, string>> {
   const account = parseAccount(await db.meta(ACCOUNT));
   return account === null ? {} : { [ACCOUNT]: JSON.stringify(spend(account, fetches)) };
 }
 
-/** Fetches made under a budget by the day since there is one. */
+/** Fetches made under a daily budget since there is one. */
 export async function spentSoFar(db: Pick<CrawlDb, 'meta'>): Promise<number> {
   return parseAccount(await db.meta(ACCOUNT))?.spent ?? 0;
 }

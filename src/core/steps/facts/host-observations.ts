@@ -28,7 +28,7 @@ interface HostDay {
   readonly left: number;
 }
 
-/** What the hosts with a bound by the day may still be asked, as far as a round has met them. */
+/** What the hosts with a daily bound still allow, as far as a round has met them. */
 export class HostDays {
   readonly #db: Rows;
   readonly #boundOf: DayBoundOf | undefined;
@@ -66,7 +66,9 @@ export class HostDays {
     return this.#days.get(host)?.left ?? Number.POSITIVE_INFINITY;
   }
 
-  /** When a host whose day is used up may be asked again, ms since the epoch; `null`: it has something left. */
+  /**
+   * When a host whose daily bound is used up may be requested again, ms since the epoch; `null`: it has something left.
+   */
   againAt(host: string): number | null {
     return this.leftOf(host) === 0 ? nextDayAt(this.#now) : null;
   }
@@ -85,7 +87,7 @@ export class HostDays {
   }
 }
 
-/** The reason of {@link HostDays.reasonOf} with the time at which the host may be asked again. */
+/** The reason of {@link HostDays.reasonOf} with the time at which the host may be requested again. */
 export const untilTomorrow = (reason: string, now: number): string =>
   `${reason}; again at ${new Date(nextDayAt(now)).toISOString()}`;
 
@@ -188,7 +190,7 @@ export function addObservation(facts: HostFacts, observation: HostObservation): 
   };
 }
 
-/** An interrupted segment may be applied after a newer pause was noted, by a sitemap say. */
+/** An interrupted segment may be applied after a newer pause was noted, for example by a sitemap. */
 const laterRest = (known: number | null, asked: number | undefined): number | null =>
   asked === undefined ? known : Math.max(known ?? 0, asked);
 
@@ -264,7 +266,7 @@ interface Answer {
   readonly isThere: boolean;
 }
 
-/** Whether pages were there, as far as their hosts have said so. */
+/** Whether pages existed, by the answers of their hosts. */
 function answersByHost(
   visits: readonly Pick<FetchedRecord, 'host' | 'url' | 'outcome'>[],
 ): ReadonlyMap<string, readonly Answer[]> {

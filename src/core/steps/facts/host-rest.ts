@@ -16,7 +16,7 @@ export async function openHostTurns(db: Pick<CrawlDb, 'meta'>, now: number): Pro
   return at > now ? new Map() : new Map(turns.filter(([, until]) => until > now));
 }
 
-/** When each host may be asked, and when that was noted, by the clock of the process that did. */
+/** When each host may be requested, and when that was noted, by the clock of the process that noted it. */
 export async function storedRests(
   db: Pick<CrawlDb, 'meta'>,
 ): Promise<ReadonlyMap<string, { readonly notedAt: number; readonly until: number }>> {
@@ -31,7 +31,7 @@ async function storedTurns(db: Pick<CrawlDb, 'meta'>): Promise<{ at: number; tur
   return { at: stored.at, turns: turns.filter((turn): turn is [string, number] => typeof turn[1] === 'number') };
 }
 
-/** The fact after further turns became known: of each host the latest, as far as they are yet to come. */
+/** The fact after further turns became known: the latest of each host, past ones left out. */
 export function hostTurnFacts(
   known: HostTurns,
   further: Iterable<readonly [host: string, at: number]>,
@@ -96,7 +96,7 @@ export class HostsInRound {
   }
 }
 
-/** Why no request is sent to a host now: it has asked for a pause (Retry-After). `null`: it may be asked. */
+/** Why no request is sent to a host now: it has asked for a pause (Retry-After). `null`: it may be requested. */
 export async function restReason(
   { db, clock }: { readonly db: Pick<CrawlDb, 'hostRows'>; readonly clock: Clock },
   host: string,
@@ -108,7 +108,7 @@ export async function restReason(
 
 /**
  * Until when hosts have asked to be left alone, ms since the epoch; those that have not are left out. A fetch list has
- * this as of the time at which it was made: a sitemap or a robots.txt may have said so since.
+ * the state of the time at which it was made; a sitemap or a robots.txt may have brought a pause since.
  */
 export async function restsOf(
   db: Pick<CrawlDb, 'hostRows'>,

@@ -29,7 +29,7 @@ export function runsAt(runs: Runs | null, now: number): Runs {
   return { startedAt: now, roundAt: now, gapMs, gaps };
 }
 
-/** Share of the gap between runs by which pages come early: with runs far apart they would else always be late. */
+/** Share of the gap between runs by which pages come early: with runs far apart they would otherwise always be late. */
 const AHEAD = 0.25;
 
 export const aheadOf = ({ gapMs }: Runs): number => AHEAD * gapMs;

@@ -10,7 +10,8 @@ import { type ParseDeps, parseSegment, tally } from './parse.ts';
 import type { VisitResult } from './visit-result.ts';
 
 /**
- * Runs at most so many tasks at a time; `add` resolves when the task has been *admitted*, which holds the caller back.
+ * Runs a bounded number of tasks at a time; `add` resolves when the task has been *admitted*, which holds the caller
+ * back.
  */
 class TaskWindow {
   private running = 0;

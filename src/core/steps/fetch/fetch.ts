@@ -113,7 +113,7 @@ export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   readonly throughput?: ThroughputFloor | undefined;
   /** The longest Retry-After that is waited for; a host that asks for more gets no more requests in this step, ms. */
   readonly patienceMs: number;
-  /** Pauses between the times at which dead links of a host are asked for, ms. */
+  /** Pauses between requests for the dead links of a host, ms. */
   readonly missingIntervalsMs: readonly number[];
   /** Absent: targets of redirects are left to a later round. */
   readonly follow?: FollowRedirects | undefined;
@@ -323,7 +323,7 @@ class FetchRun {
     }
     // On another connection the host may have asked for a pause while this visit waited for its turn.
     if (verdict.allowed) return this.refusalOfHost(host, turn);
-    // No page of a host is requested without its robots.txt, so a network that is down may show here alone.
+    // No page of a host is requested without its robots.txt, so a network that is down may show only here.
     const { code, message } = denialBy(verdict);
     if (isFetched) this.failures.count(host, reachByRobots(verdict), !this.failures.hasFailed(host));
     const now = clock.now();
@@ -347,7 +347,10 @@ class FetchRun {
     return restUntil > now ? resting(now, restUntil) : denied(now, 'host-failing', failing ?? '');
   }
 
-  /** Pauses the lane of a host that asks for it; a pause too long to wait for is returned, ms since the epoch. */
+  /**
+   * Pauses the lane of a host that asks for a pause; the end of one that is too long to wait for is returned, ms since
+   * the epoch.
+   */
   private judgeHost(host: string, { outcome, headers }: VisitResult): number | null {
     this.failures.count(host, reachOf(outcome));
     const until = pauseAfter(outcome, headers, this.options.patienceMs);

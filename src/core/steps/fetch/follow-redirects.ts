@@ -188,7 +188,7 @@ class Follower {
     return joining.length === 0 ? [] : this.#join(joining);
   }
 
-  /** What the hosts of targets may still be asked today. The list of an operator goes by no bound. */
+  /** What the hosts of targets still allow today. The list of an operator is not bound. */
   async #placesToday(urls: readonly string[], now: number): Promise<PlacesToday> {
     const { isListed = false } = this.#segment.info;
     const days = new HostDays(this.#deps.db, isListed ? undefined : this.#options.dayBoundOf, now);
@@ -200,7 +200,7 @@ class Follower {
     };
   }
 
-  /** Targets that a round may ask for, by what their redirects say. */
+  /** Targets that a round may request, by what their redirects say. */
   async #targetsOf(redirects: readonly FetchedRecord[]): Promise<Map<string, Target>> {
     const { db, links } = this.#deps;
     const targets = new Map<string, Target>();
@@ -255,7 +255,7 @@ class Follower {
     return datum !== undefined && this.#isWanted(datum) ? { datum, isNew: true, target } : null;
   }
 
-  /** Whether generate would select it, but for its rank. */
+  /** Whether generate would select it, its rank aside. */
   #isWanted(datum: CrawlDatum): boolean {
     const { state, score, fixedIntervalMs, schedule } = datum;
     const { status, minScore, minIntervalMs } = this.#bounds;

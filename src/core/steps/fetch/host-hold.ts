@@ -48,7 +48,8 @@ export class HostFailures {
 
   /**
    * Stops requests to a host after too many failures in a row, and the step when no host can be reached.
-   * @param isNews whether the failure counts towards the second: a host without robots.txt is asked for that alone
+   * @param isNews whether the failure counts towards the second: a host without robots.txt gets no other request than
+   * for that
    */
   count(host: string, reach: Reach, isNews = true): void {
     const { failureLimit, hostFailureLimit } = this.#options;
@@ -109,7 +110,10 @@ export interface HostWaits {
   readonly hostWaitMs: number;
   /** For the next turn of a host, at most, ms. */
   readonly turnWaitMs: number;
-  /** Hosts that can use all connections: while so many are at work, no host holds the others up. Absent: any number. */
+  /**
+   * Number of hosts that can use all connections: while so many are at work, no host holds the others up. Absent: any
+   * number.
+   */
   readonly busyHosts?: number;
   /** End of the fetch, as {@link elapsedOf}; absent: none is set. */
   readonly endsAt?: number;
@@ -199,7 +203,7 @@ export class HostHold {
   }
 }
 
-/** Requests to a host, all for nothing, after which no more of its URLs that are like these are asked for. */
+/** Requests to a host, all in vain, after which no more of its URLs of this kind are requested. */
 const SAMPLE = 5;
 
 /** Why a URL is left out, and until when at least, ms since the epoch; `null`: until its own next time. */
@@ -215,8 +219,8 @@ const REASONS: Readonly<Record<Absence, string>> = {
 };
 
 /**
- * Which URLs that are probably not there are asked for in a round. A site can have hundreds of dead links, and they are
- * dead together: where none of a few is there by now, the others wait for their next time. Dead links that have been
+ * Which URLs that probably do not exist are requested in a round. A site can have hundreds of dead links, and they are
+ * dead together: where none of a few exists by now, the others wait for their next time. Dead links that have been
  * asked for in vain before wait for that of their host, which comes ever later while none of them is there.
  */
 export class MissingSample {
@@ -234,7 +238,7 @@ export class MissingSample {
     this.#pauses = pauses;
   }
 
-  /** `null`: it is asked for. */
+  /** `null`: it is requested. */
   leftOut({ host, absence }: FetchItem, now: number): LeftOut | null {
     if (absence === undefined) return null;
     const misses = this.#misses.get(keyOf(host, absence)) ?? 0;

@@ -21,7 +21,7 @@ const GONE = new Set([404, 410]);
 /** Statuses that may come with a Retry-After: the server is overloaded or under maintenance. */
 const THROTTLED = new Set([429, 503]);
 
-/** Statuses by which a server asks for credentials, or for others. */
+/** Statuses by which a server asks for credentials, or for other ones. */
 const REFUSED = new Set([401, 403]);
 const WITHHELD =
   'its credentials were withheld, as they are not sent over http: ' +
@@ -56,8 +56,8 @@ export function restAskedFor(
 }
 
 /**
- * Until when a host is left alone after a visit: it throttles, or the answer says that no request is left to it.
- * `null`: it may be asked on.
+ * Until when a host is left alone after a visit: it throttles, or the answer says that the quota is used up. `null`:
+ * requests may go on.
  */
 export function pauseAfter(outcome: FetchOutcome, headers: ResponseHead['headers'], patienceMs: number): number | null {
   if (outcome.kind === 'failed' && outcome.code === 'http-throttled') return outcome.retryAt ?? outcome.at + patienceMs;
@@ -89,7 +89,7 @@ export interface VisitDeps {
 }
 
 export interface VisitOptions {
-  /** How a known page is asked whether its length and date are still the same. */
+  /** How a known page is checked for the same length and date. */
   readonly probe: ProbeMode;
   /** Size of a decoded body beyond which it is cut off. */
   readonly maxBodyBytes: number;
@@ -174,7 +174,7 @@ export function unchanged(
   };
 }
 
-/** The result of an answer other than 2xx and the 304 that was asked for. */
+/** The result of an answer other than 2xx and the expected 304. */
 export function notOk(visit: OpenVisit, head: ResponseHead): VisitResult {
   const { deps, item } = visit;
   const base = { at: deps.clock.now(), ...costs(visit) };

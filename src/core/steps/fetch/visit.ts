@@ -34,7 +34,7 @@ import {
   wireResponse,
 } from './visit-result.ts';
 
-/** 206: no request asks for a range, so whoever answers by one has not sent the page. */
+/** 206: no request asks for a range, so such an answer is not the page. */
 const PARTIAL_CONTENT = 206;
 
 function truncationOfBody({ head, truncated, brokenOff }: Exchange): WireResponse['truncated'] {
@@ -78,9 +78,7 @@ export interface Visit {
   readonly host: HeaderRecord;
   /** How the host answers conditional requests for pages without an entity tag; default: as for all its pages. */
   readonly dated?: ConditionRecord | undefined;
-  /**
-   * Waits until the host may be asked once more for this URL. What it rejects with ends the visit without a result.
-   */
+  /** Waits until another request for this URL may be sent. What it rejects with ends the visit without a result. */
   readonly nextTurn?: () => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -180,7 +178,7 @@ async function probeByHead(open: OpenVisit): Promise<VisitResult | Doubt> {
     return 'page';
   }
   const refused = head.status >= 400 ? notOk(open, head) : null;
-  // A host that throttles is not asked again at once.
+  // A host that throttles gets no second request at once.
   if (refused?.outcome.kind === 'failed' && refused.outcome.code === 'http-throttled') return refused;
   const answer = validatorsOf(head.headers);
   if (head.status === 304) {

@@ -45,7 +45,7 @@ export interface Caps {
 export const placesOf = ({ maxPerHost, leftOf }: Caps, host: string): number =>
   Math.min(maxPerHost > 0 ? maxPerHost : Number.POSITIVE_INFINITY, leftOf?.(host) ?? Number.POSITIVE_INFINITY);
 
-/** Which of the caps of a host {@link placesOf} goes by. A further round helps against that of a round alone. */
+/** Which of the caps of a host decides {@link placesOf}. Only against the cap of a round a further round helps. */
 export const hostCapOf = (caps: Caps, host: string): 'hostDay' | 'hostCap' =>
   caps.leftOf !== undefined && caps.leftOf(host) <= placesOf(caps, host) ? 'hostDay' : 'hostCap';
 
@@ -66,7 +66,7 @@ export interface SelectionDeps {
   readonly domainOf: (host: string) => string;
   readonly onReject?: (candidate: Candidate, cap: keyof CapCounts) => void;
   /**
-   * Whether a candidate that would be selected may be; asked once for each, since it costs more than all the rest.
+   * Whether a candidate that would be selected may be; called once for each, since it costs more than all the rest.
    * Default: any may.
    */
   readonly isAdmitted?: (candidate: Candidate) => boolean;

@@ -20,7 +20,7 @@ export interface ListDeps {
   readonly db: CrawlDb;
   readonly segments: SegmentStore;
   readonly clock: Clock;
-  /** The canonical form alone, or with the normalisers and filters that were asked for. */
+  /** The canonical form only, or with the normalisers and filters that were asked for. */
   readonly urls: UrlChain;
   readonly seedHosts: ReadonlySet<string>;
   /** Score of a URL that no page links to. */
@@ -46,7 +46,9 @@ interface ListedUrl {
 /** Records read at a time. */
 const READ_WINDOW = 1_000;
 
-/** A target of a redirect has a place in the segment of a list whatever its size: the list is what was asked for. */
+/**
+ * A target of a redirect has a place in the segment of a list whatever its size: the list is what the operator wants.
+ */
 const BOUNDS: RoundBounds = {
   free: Number.MAX_SAFE_INTEGER,
   ...{ isCharged: false, maxPerHost: 0, maxPerDomain: 0, minScore: 0, minIntervalMs: 0 },

@@ -153,7 +153,7 @@ export interface GenerateOptions {
 interface GenerateSettings {
   /** Largest share of the visits to known pages whose body is fetched though the headers say "unchanged". */
   readonly auditShare: number;
-  /** Whether each host is asked for an address that cannot exist. */
+  /** Whether an address that cannot exist is requested from each host. */
   readonly soft404: boolean;
   /** What stays together in one partition. */
   readonly partitionBy: 'host' | 'domain';
@@ -291,7 +291,7 @@ interface ListTerms {
   readonly meta: Readonly<Record<string, string>>;
   readonly bounds: RoundBounds;
   readonly hostFacts: HostFactsPut;
-  /** URLs that somebody has asked for: these are requested, however often they were missing. */
+  /** URLs that the operator has asked for are requested, however often they were missing. */
   readonly asked: ReadonlySet<string>;
 }
 

@@ -110,7 +110,7 @@ const MAX_KEPT = 50_000;
 /**
  * Known pages that are due by their beliefs and the clocks of their groups. The due index says when a page is looked
  * at; whether it is due is decided then. A page whose group was quiet waits; a group that has shown changes is read
- * ahead of its time; a group that nobody has looked at gives sentinels. Of pages due by hazard a group gives few until
+ * ahead of its time; a group that was not looked at gives sentinels. A group gives few of its pages due by hazard until
  * it was looked at again: 4, 4, 8, 16 .. Reads what is due, and a bounded number of entries for each group beyond.
  */
 export class HazardDue {
@@ -183,7 +183,9 @@ export class HazardDue {
     }
   }
 
-  /** Pages of groups that nobody has looked at for too long: of those longest unseen the ones that change most. */
+  /**
+   * Pages of groups that were not looked at for too long: from the groups longest unseen, the pages that change most.
+   */
   async *#sentinels(): AsyncGenerator<DueEntry> {
     const { known, watched, maxIntervalMs } = this.#deps;
     const { now } = this.#round;

@@ -161,8 +161,8 @@ export class HazardRound {
   }
 
   /**
-   * Worth of a visit now. A failed visit counts as a visit: else pages that cannot be fetched, whose copies grow older
-   * than all others, would take the whole budget.
+   * Worth of a visit now. A failed visit counts as a visit: otherwise pages that cannot be fetched, whose copies grow
+   * older than all others, would take the whole budget.
    */
   rankUnderBudget(entry: DueEntry): number {
     const { now } = this.#opened;
@@ -198,7 +198,7 @@ export class HazardRound {
     };
   }
 
-  /** Dead pages are asked again at a rate of their own, or they would eat a small budget. */
+  /** Dead pages are requested again at a rate of their own, or they would eat up a small budget. */
   #isGoneTooLately({ state, dueAt, lastFetchAt, failures }: DueEntry): boolean {
     const [first] = this.#policy.goneIntervalsMs;
     if (state !== 'gone' || failures > 0 || lastFetchAt === null || first === undefined) return false;

@@ -116,9 +116,9 @@ interface SelectRound {
   readonly touched: readonly DueEntry[];
   /** Fetches that the round may make; `null`: no limit. */
   readonly budget: number | null;
-  /** Hosts that must not be asked in this round, and their next turn, ms since the epoch. */
+  /** Hosts that must not be requested in this round, and their next turn, ms since the epoch. */
   readonly turns: HostTurns;
-  /** What hosts may still be asked today. */
+  /** What hosts still allow today. */
   readonly days: HostDays;
   /** `null`: the schedule does not go by hazard. */
   readonly hazard: HazardRound | null;
@@ -129,7 +129,7 @@ interface SelectedUrls {
   readonly chosen: readonly Candidate[];
   readonly due: number;
   readonly rejected: GenerateRejections;
-  /** Due URLs of hosts that must not be asked in this round. */
+  /** Due URLs of hosts that must not be requested in this round. */
   readonly waiting: ReadonlyMap<string, number>;
 }
 

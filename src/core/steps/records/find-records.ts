@@ -23,7 +23,7 @@ export interface RecordQuery {
   readonly prefix?: string;
   /** Content type as {@link ofType} reads it: `application/pdf`, `image/`, `pdf`. */
   readonly type?: string;
-  /** At least so many failed visits in a row. */
+  /** At least this many failed visits in a row. */
   readonly failures?: number;
   /** An expression over the fields of a record; see `parseExpression`. */
   readonly where?: string;
@@ -202,7 +202,7 @@ function rangeOf({ host, domain, prefix }: ScanQuery): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ') || EVERYTHING;
 }
 
-/** Whether a query has no condition but on hosts, so that an index by host answers it. */
+/** Whether all conditions of a query are on hosts, so that an index by host answers it. */
 function isOfHosts(query: RecordQuery, expression: Expression | null): boolean {
   const { status, prefix, failures = 0 } = query;
   return expression === null && status === undefined && prefix === undefined && failures === 0;

@@ -26,8 +26,8 @@ interface PageEstimate {
 }
 
 /**
- * Estimates by the mean rates of the pages around, where decisions go by rates whose weight is the time alone: for a
- * figure each page counts for itself.
+ * Estimates by the mean rates of the pages around. Decisions go by rates weighted by time only; in a figure each page
+ * counts for itself.
  */
 interface PageEstimates {
   /** `null`: not a page that has been fetched. */

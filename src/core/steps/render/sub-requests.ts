@@ -19,7 +19,7 @@ const OWN_FIELDS =
 
 /**
  * The requests of one page, sent as the crawler sends its own: by the same transport, with its address guard, its
- * proxies, credentials and name, and within robots.txt. They are GET and HEAD alone: a crawler reads.
+ * proxies, credentials and name, and within robots.txt. They are only GET and HEAD: a crawler reads.
  */
 export class SubRequests {
   /** Requests sent; bytes received. */
@@ -43,7 +43,7 @@ export class SubRequests {
     this.#page = page;
   }
 
-  /** What the page was made from, as far as it is kept. */
+  /** What the page was made from, so far as it is kept. */
   get inputs(): RenderInput[] {
     return keptInputs([...this.#inputs.values()]);
   }
@@ -87,7 +87,7 @@ export class SubRequests {
     }
     const resource = this.#resourceOf(answer);
     this.#own.set(url, resource);
-    // Most inputs are data, but a script that was asked for again serves the other pages, too.
+    // Most inputs are data, but a script that was requested again serves the other pages, too.
     if (/javascript/.test(resource.headers['content-type'] ?? '')) {
       cache.keep(url, 'script', resource, now);
     }
@@ -224,14 +224,14 @@ export class SubRequests {
     const isData = DATA_TYPES.has(type);
     const isOwnScript = type === 'script' && hostOf(url) === this.#page.host;
     if (method !== 'GET' || status !== 200 || !(isData || isOwnScript)) return;
-    // It could not be asked for again without what the page knew.
+    // It could not be requested again without what the page knew.
     if ('authorization' in headers) return;
     const { etag, lastModified } = validators;
     this.#inputs.set(url, { url, digest, etag, lastModified, isData });
   }
 }
 
-/** The URL as it is sent: without fragment, user and password; `null`: it is none for the crawler. */
+/** The URL as it is sent: without fragment, user and password; `null`: the crawler cannot request it. */
 function sendable(url: string, base?: string): string | null {
   const canonical = canonicalUrl(url, base);
   if ('error' in canonical) return null;

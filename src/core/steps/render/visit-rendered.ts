@@ -36,7 +36,7 @@ type Success = VisitResult & {
 
 /**
  * Visits a page as `visit` does, by the ladder of change; a browser comes last. A page that the ladder calls unchanged
- * is not rendered again where what its scripts asked for is unchanged, too.
+ * is not rendered again if the inputs of its scripts are unchanged, too.
  */
 export function visitRendered(deps: RenderDeps, options: RenderOptions, asked: RenderVisit): Promise<VisitResult> {
   const { rendering } = options;

@@ -57,8 +57,8 @@ export interface FoundUrl {
 
 /**
  * Judges each new URL once by the filters that count. Before the first judgement of a run they learn all URLs of the
- * crawl db, so that a restart forgets nothing; without such filters the db is not read. A filter that names families
- * of like URLs is asked last, about hosts with more URLs than it leaves free.
+ * crawl db, so that a restart forgets nothing; without such filters the db is not read. A filter that names families of
+ * like URLs is called last, for hosts with more URLs than it leaves free.
  */
 export class UrlAdmission {
   readonly #db: AdmissionDb;

@@ -23,8 +23,8 @@ interface OpenLooks extends HostLooks {
 }
 
 /**
- * What the visits of a batch show of the hosts concerned. The clocks are learnt when all visits are settled, and the
- * pages that were learnt from are scheduled by what is known then.
+ * What the visits of a batch show of the hosts concerned. The clocks learn when all visits are settled; then the pages
+ * visited are scheduled by what is known.
  */
 export class ChangeBook {
   readonly #expectations: Expectations | null;

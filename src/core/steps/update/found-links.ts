@@ -28,7 +28,7 @@ export interface LinkOptions {
 
 type DepthLimits = Pick<LinkOptions, 'maxLayers' | 'layersOf'>;
 
-/** Whether a URL so many links from a seed is beyond the depth limits. */
+/** Whether a URL at this number of links from a seed is beyond the depth limits. */
 export const isBeyondDepth = (url: string, depth: number, { maxLayers, layersOf }: DepthLimits): boolean =>
   depth >= maxLayers || (layersOf !== undefined && depth >= layersOf(url));
 
@@ -76,7 +76,10 @@ export interface Found {
   readonly factor?: number;
   /** Redirects in a row that led to it; absent for a link. */
   readonly redirects?: number;
-  /** Of a page of another partition, which has judged it: of `parent` only the URL is known. Absent: found here. */
+  /**
+   * Set for a link of a page of another partition, which has judged it: only the URL of `parent` is known. Absent:
+   * found here.
+   */
   readonly forwarded?: ForwardedLink;
 }
 
@@ -203,8 +206,8 @@ function depthDetail(depth: number, page: CrawlDatum): string {
 const BEYOND_DEPTH = 'outlinks: beyond the depth asked for';
 
 /**
- * The reason that a noise link is counted under; `null` for any other link. On a seed no link is noise: else the crawl
- * would end at an index page.
+ * The reason under which a noise link is counted; `null` for any other link. On a seed no link is noise: otherwise the
+ * crawl would end at an index page.
  */
 export function noiseOf({ noise }: Pick<Outlink, 'noise'>, page: CrawlDatum, mode: NoiseMode): string | null {
   return noise === undefined || mode === 'follow' || page.seed ? null : `outlinks: noise (${noise})`;

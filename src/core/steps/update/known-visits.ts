@@ -92,7 +92,7 @@ export interface KnownVisit extends JoinedRecord {
   readonly previous: CrawlDatum;
   /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
   readonly isStored: boolean;
-  /** Whether it redirects to a URL that was never there, as far as known by now. */
+  /** Whether it redirects to a URL that never existed, as far as is known. */
   readonly isTargetMissing: boolean;
 }
 

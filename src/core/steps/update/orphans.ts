@@ -33,9 +33,9 @@ const WRITE_WINDOW = 1_000;
 /**
  * Marks the URLs to which no live page links any more, and revives orphans that are linked again. The outlinks of every
  * page are stored, so the pages it links to stay, however seldom it is visited. No linked URL is ever taken for an
- * orphan, and one orphan in some 10^12 is overlooked. A page that no page was known to link to is none: it came by a
- * list, or by a dump of Nutch, which has no links. It costs one pass over links and one over records, in memory that
- * does not grow with them, so it runs at intervals, not with every update.
+ * orphan, and one orphan in some 10^12 is overlooked. A page to which no page was known to link is no orphan: it came
+ * by a list, or by a dump of Nutch, which has no links. It costs one pass over links and one over records, in memory
+ * that does not grow with them, so it runs at intervals, not with every update.
  */
 export async function sweepOrphans(
   deps: SweepDeps,

@@ -41,7 +41,9 @@ export function recordDifferences(before: CrawlDatum, after: CrawlDatum): FieldD
   ];
 }
 
-/** A record without a change signature has one for both: one that is no longer stored apart is no difference. */
+/**
+ * A record without a change signature has one for both purposes: that it is no longer stored apart is no difference.
+ */
 function changeSignatureDifference(before: CrawlDatum, after: CrawlDatum): FieldDifference[] {
   if (before.changeSignature === null && after.changeSignature === null) return [];
   return differing({ changeSignature: changeSignatureOf(before) }, { changeSignature: changeSignatureOf(after) });

@@ -186,7 +186,7 @@ class Judging {
     const representative = this.#representativeFor(page, near, isFit);
     if (representative === null || keep === 'latest') this.#standAlone(page);
     const own = this.#now.get(page.url)!;
-    // A start page or a hub that was there before represents all the same.
+    // A start page or a hub that existed before still represents others.
     const isReplacing = keep === 'latest' && representative !== null && this.#distance(representative, own) !== null;
     if (isReplacing) this.#takeOver(page, representative);
     else if (representative !== null) this.#assign(page, representative.url);
@@ -235,7 +235,9 @@ class Judging {
     return url === null || this.#waiting.has(url) ? null : (this.#now.get(url) ?? null);
   }
 
-  /** The page that it is a version of; else the nearest that represents itself, among equals the one known longest. */
+  /**
+   * The page of which it is a version, or else the nearest that represents itself; among equals the one known longest.
+   */
   #representativeFor(page: CrawlDatum, answer: NearAnswer, isFit: (datum: CrawlDatum) => boolean): CrawlDatum | null {
     const canonical = this.#judged(canonicalOf(page));
     if (canonical !== null && this.#distance(page, canonical) !== null) return canonical;
@@ -321,7 +323,7 @@ class Judging {
   }
 }
 
-/** The pages of an answer whose lengths are closest to that of the page asked for. */
+/** The pages of an answer whose lengths are closest to that of the queried page. */
 function closest({ pages, complete }: NearAnswer, textChars: number): NearAnswer {
   if (pages.length <= MOST_CANDIDATES) return { pages, complete };
   const byLength = [...pages].sort((a, b) => Math.abs(a.textChars - textChars) - Math.abs(b.textChars - textChars));

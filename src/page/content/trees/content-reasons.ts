@@ -15,8 +15,8 @@ export interface Effect {
 
 /**
  * Shares the logit of a row out among its features: on the way to a leaf, the feature of each split gets the difference
- * that its branch makes to the mean of the leaves below (A. Saabas, Interpreting random forests, 2014). For people who
- * ask why; a crawl does not compute it.
+ * that its branch makes to the mean of the leaves below (A. Saabas, Interpreting random forests, 2014). For
+ * explanations only; a crawl does not compute it.
  * @returns of all features that were asked, the greatest effects first; with the mean of all leaves they add up to the
  * logit
  */
@@ -77,7 +77,7 @@ export function contentReasons(tape: Tape): Map<string, readonly Reason[]> {
   return reasons;
 }
 
-/** Mean of the leaves below a node, of which there are `2 ** level` side by side, breadth first. */
+/** Mean of the leaves below a node; the nodes of a level, `2 ** level`, lie side by side, breadth first. */
 function meanBelow({ leaves }: BoostedTrees, tree: number, node: number, level: number): number {
   const width = TREE_LEAVES >> level;
   const first = tree * TREE_LEAVES + (node + 1 - (1 << level)) * width;

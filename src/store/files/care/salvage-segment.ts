@@ -21,7 +21,7 @@ interface OpenFile {
 
 /**
  * Moves the readable responses of damaged WARC files to new files, so that the damaged ones can go. The old files stay
- * until `removeDamaged`: whoever is killed before leaves records that point at them.
+ * until `removeDamaged`: a process that is killed before leaves records that point at them.
  */
 class MovedResponses {
   readonly #folder: string;
@@ -64,7 +64,7 @@ class MovedResponses {
     }
   }
 
-  /** A new file begins with the record about its origin, as far as that of the old one can be read. */
+  /** A new file begins with the record about its origin, if that of the old one can be read. */
   #begin({ file: old, offset }: WarcPointer): OpenFile {
     const name = nextWarcName(this.#folder);
     const path = join(this.#folder, name);

@@ -83,7 +83,7 @@ export function ownPartial(file: string): string {
   return `${file}${mark}${process.pid}.partial`;
 }
 
-/** In a folder that all users share, files may be of another user; they stay until that user comes. */
+/** In a folder that all users share, a file may belong to another user; it stays until that user comes. */
 function quietly(clear: () => void): void {
   try {
     clear();
@@ -104,7 +104,7 @@ const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'ENOSYS'
 /**
  * An exclusive lock on writing a folder. A segment: fetch and parse can run as processes of their own, and opening for
  * writing cuts off torn ends. A backup in progress: it begins by removing the remains of an earlier one. The lock of a
- * killed process is taken over at once on the same machine, else after a minute without a heartbeat.
+ * killed process is taken over at once on the same machine, on another one after a minute without a heartbeat.
  */
 export interface FolderLock {
   /**
@@ -211,7 +211,7 @@ function tryCreateInPlace(file: string): boolean {
   }
 }
 
-/** The content of a lock; `null`: there is none. What cannot be read may be anyone's, so the reason is thrown. */
+/** The content of a lock; `null`: there is none. An unreadable lock may belong to anyone, so the reason is thrown. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

@@ -148,7 +148,7 @@ export function readFully(fd: number, block: Uint8Array, position: number): numb
   return done;
 }
 
-/** Plain maps without shared structures: each record can be decoded alone, and by any MessagePack reader. */
+/** Plain maps without shared structures: each record can be decoded by itself, and by any MessagePack reader. */
 const packr = new Packr({ useRecords: false });
 
 export const encodeRecord = (record: object): Uint8Array => packr.pack(record);

@@ -265,7 +265,7 @@ export class SegmentWriter {
     return this.replacement;
   }
 
-  /** The mark says in between that nothing is synced: both files are then read as far as they are whole. */
+  /** In between, the mark says that nothing is synced: both files are then read up to their first torn record. */
   private takeParsed(file: string, added: readonly number[]): void {
     this.checkOpen();
     const { info, synced } = this.mark;

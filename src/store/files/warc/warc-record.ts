@@ -51,7 +51,7 @@ export function warcinfoRecord({ software, operator }: WarcInfo, fileName: strin
 
 /**
  * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as
- * received, but for `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is as on the
+ * received, except `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is as on the
  * wire. The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
  * @param allocate returns a buffer of that many bytes, which becomes the record
  */
@@ -134,7 +134,7 @@ const RECORD_END = '\r\n\r\n';
 const isHttp2 = ({ httpVersion }: WireResponse): boolean => httpVersion === '2';
 
 function httpHead(response: WireResponse): string {
-  // Readers of WARC files know HTTP/1 alone: the version is in WARC-Protocol (proposal 42 of the IIPC).
+  // Readers of WARC files know only HTTP/1: the version is in WARC-Protocol (proposal 42 of the IIPC).
   const version = isHttp2(response) ? '1.1' : response.httpVersion;
   let head = `${oneLine(`HTTP/${version} ${response.status} ${response.statusText}`)}\r\n`;
   for (let i = 0; i + 1 < response.rawHeaders.length; i += 2) {

@@ -53,8 +53,8 @@ export function readFeedRow(key: string, bytes: Buffer): void {
 }
 
 /**
- * Gives entries of the feed other times. `timeOf` must keep the order of times; entries are written oldest first, so
- * that they are in order wherever a kill ends it.
+ * Changes the times of entries of the feed. `timeOf` must keep the order of times; entries are written oldest first, so
+ * that they are in order after a kill at any point.
  */
 export async function retimeEntries(rows: Rows, timeOf: (at: number) => number): Promise<void> {
   for await (const batch of readRange(rows, allChanges())) {

@@ -104,7 +104,7 @@ function printsOf(prints: Uint8Array, sketches: Uint8Array = new Uint8Array()): 
   });
 }
 
-/** The bytes in hexadecimal, so many digits each. */
+/** The bytes in hexadecimal, in groups of this number of digits. */
 const groupsOf = (bytes: Uint8Array, digits: number): string[] =>
   Buffer.from(bytes)
     .toString('hex')

@@ -19,7 +19,7 @@ import { packBlocks, unpackBlocks } from './block-codec.ts';
 /**
  * Version of the tuple below, its first element. Every version ever released stays readable: a change of the tuple
  * raises the version and adds a migration from the one before. A field added at its end, `null` in records without it,
- * raises the format of the db alone.
+ * raises only the format of the db.
  */
 export const RECORD_VERSION = 1;
 

@@ -157,7 +157,7 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
   return pack([tally, tuple]);
 }
 
-/** The end of a host row, as far as its values are there. */
+/** The end of a host row, up to its last value. */
 function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing, fetchesOfDay }: HostFacts): unknown[] {
   const tuple: unknown[] = [
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],

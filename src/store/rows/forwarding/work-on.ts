@@ -3,8 +3,8 @@ import { decodeSegment } from '../codecs/row-codecs.ts';
 import { keysOfRange, type Rows, readRange } from '../rows.ts';
 
 /**
- * What is to be done in a partition: links on their way in or out; a round that was not finished; or nothing but URLs
- * that are due, which may be of hosts that are not to be asked, or refused by rules.
+ * What is to be done in a partition: links on their way in or out; a round that was not finished; or only URLs that are
+ * due, whose hosts may be resting, or which rules may refuse.
  */
 export type PartitionWork = 'mail' | 'round' | 'due';
 

@@ -146,7 +146,7 @@ export function cellsOf(datum: CrawlDatum): string[] {
   return cells.filter((cell) => cell !== null);
 }
 
-/** An entry of the due index, as far as it is counted. */
+/** What is counted of an entry of the due index. */
 export type CountedDue = DuePlace & DueRate;
 
 /** `null`: not in the due index, unless leased. */

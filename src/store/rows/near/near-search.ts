@@ -39,7 +39,7 @@ interface Found {
 
 export interface NearEntries {
   readonly entries: readonly Found[];
-  /** `false`: entries were left out, of which one may be near. */
+  /** `false`: entries were left out, one of which may be near. */
   readonly complete: boolean;
 }
 
@@ -82,8 +82,8 @@ interface TableRead {
 }
 
 /**
- * Reads the blocks with the places of up to {@link PROBES_AT_ONCE} searches, but for those that a filter rules out.
- * Blocks of the newest run are visited first: what is found of a page and signature first is what holds.
+ * Reads the blocks with the places of up to {@link PROBES_AT_ONCE} searches, except those that a filter rules out.
+ * Blocks of the newest run are visited first: the first entry found for a page and signature is the valid one.
  */
 async function visitBlocks(
   rows: Rows,

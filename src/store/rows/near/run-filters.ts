@@ -7,7 +7,9 @@ import { isSoundBlock, type Run, type RunList } from './signature-runs.ts';
 const CELL_BITS = 9;
 /** Of all filters together; a run that has no room beside the younger ones has no filter. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Without a filter, so many questions as entries divided by this read about as many bytes as making it. */
+/**
+ * Without a filter, a number of queries equal to the entries divided by this reads about as many bytes as making one.
+ */
 const ENTRIES_PER_QUESTION = 256;
 
 const bytesOf = ({ bits }: Run): number => (TABLES * 2 ** (bits + CELL_BITS)) / 8;
@@ -44,8 +46,8 @@ interface Made {
 }
 
 /**
- * Filters of the runs, in memory: most signatures are near none, and a question need not read their blocks. Made from
- * the blocks of a run once it was asked often enough.
+ * Filters of the runs, in memory: most signatures are near none, and a query need not read their blocks. Made from the
+ * blocks of a run once it was queried often enough.
  */
 export class RunFilters {
   readonly #made = new Map<number, Made>();

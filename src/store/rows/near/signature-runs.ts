@@ -49,7 +49,7 @@ interface DroppedRun {
 }
 
 export interface RunList {
-  /** Rises when what is read changes, before rows are removed: who has read meanwhile reads again. */
+  /** Rises when what is read changes, before rows are removed: a reader that sees another value reads again. */
   readonly generation: number;
   readonly nextId: number;
   /** The oldest first. */
@@ -66,7 +66,7 @@ export interface RunSizes {
   /** Entries and URLs of a block, at most on average. */
   readonly entries: number;
   readonly urls: number;
-  /** Questions about a run before it gets a filter: a process that asks few has no use for one. */
+  /** Queries of a run before it gets a filter: a process with few queries has no use for one. */
   readonly questions: number;
 }
 
@@ -94,7 +94,9 @@ export const emptyRun = (id: number, { entries, urls }: Pick<Run, 'entries' | 'u
   urlBits: bitsFor(urls, sizes.urls),
 });
 
-/** Pieces in which tables with so many blocks are merged, as a power of two: a block of the smallest input each. */
+/**
+ * Pieces in which tables with this number of blocks are merged, as a power of two: a block of the smallest input each.
+ */
 function unitBits(inputs: readonly number[], output: number): number {
   return Math.min(output, Math.max(Math.min(...inputs), output - PIECE_BITS));
 }
@@ -134,7 +136,7 @@ function youngestToMerge({ runs, merges }: RunList): Run[] {
   return found;
 }
 
-/** The next piece of a merge whose tables have so many pieces; `null`: it was the last. */
+/** The next piece of a merge whose tables have this number of pieces; `null`: it was the last. */
 function nextPiece({ table, unit }: Pick<Merge, 'table' | 'unit'>, bits: number): Pick<Merge, 'table' | 'unit'> | null {
   if (unit + 1 < 2 ** bits) return { table, unit: unit + 1 };
   return table + 1 < RUN_TABLES ? { table: table + 1, unit: 0 } : null;
@@ -268,8 +270,7 @@ interface AdvancedMerges {
 
 /**
  * Stages pieces of the merges of a list, the shortest merge first, until so many entries are moved. It reads only what
- * earlier batches have written, and nobody reads what it writes before the list says so: a batch that is lost loses
- * nothing.
+ * earlier batches have written, and what it writes is not read before the list names it: a lost batch loses nothing.
  */
 export async function advanceMerges(
   rows: Rows,

@@ -162,7 +162,7 @@ function compareBlock(block: BlockPrint, key: number, old: RememberedBlock | nul
 function learnBlock(compared: ComparedBlock, finding: Finding, mostChars: number): LearntBlock {
   const { block, old, isSame, siblings } = compared;
   const isLarge = block.isMain && block.chars > mostChars;
-  // What only grows is written on, and the rest of the content is no part of its own.
+  // A place that only grows is being written on, and a block that is most of the content is not a part of it.
   const isLearning = isSame || !(isLarge || siblings?.isGrowth || block.path === ELSEWHERE);
   const before = old?.churn ?? 0;
   const churn = isLearning && old !== null ? churnAfter(before, !isSame, finding) : before;
@@ -317,7 +317,8 @@ function learnStretch({ isSame, before, found }: Stretch, finding: Finding, move
     return [learnt(found[0]!, churnAfter(churn, false, finding), isRewritten, false)];
   }
   if (found.length > before.length) {
-    // Which one is new cannot be told: of all, one that changes again is volatile, and the others are soon forgotten.
+    // It is unknown which one is new, so all get churn: one that changes again becomes volatile, the others are soon
+    // forgotten.
     const churn = Math.min(VOLATILE_CHURN - 1, Math.max(movedChurn, ...before.map((old) => old.churn)));
     return found.map((each) => learnt(each, churn, false, true));
   }
@@ -335,7 +336,7 @@ function learnStretch({ isSame, before, found }: Stretch, finding: Finding, move
   });
 }
 
-/** What is not told apart has no churn: it may be most of the page. */
+/** Siblings that cannot be told apart have no churn: they may be most of the page. */
 function learnt(
   [print, chars, nth]: SiblingPrint,
   churn: number,
@@ -347,7 +348,7 @@ function learnt(
   return { sibling, isDifferent, nth };
 }
 
-/** So many of them, those with the greatest churn. */
+/** As many as have room, those with the greatest churn. */
 const mostRestless = (siblings: readonly RememberedSibling[], count: number): ReadonlySet<RememberedSibling> =>
   new Set(siblings.toSorted((a, b) => b.churn - a.churn).slice(0, count));
 
@@ -359,7 +360,7 @@ const calmSibling = (print: number): RememberedSibling => ({ print, churn: 0, ch
 
 const isRestless = ({ churn }: RememberedSibling): boolean => churn > 0;
 
-/** The siblings with the churn of at most so many of them, the greatest; what is not there and has none is left out. */
+/** The siblings, with the greatest churns kept; a sibling that is absent and has no churn is left out. */
 function withRestless(siblings: readonly RememberedSibling[], most: number): readonly RememberedSibling[] {
   const restless = siblings.filter(isRestless);
   if (restless.length <= most) return siblings;

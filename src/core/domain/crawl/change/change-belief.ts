@@ -14,10 +14,12 @@ export const unchangedVisits = ({ notModified, skippedByHeaders, unchanged }: Un
 
 /** Most visits that count for a part. */
 export const MAX_CHURN = 15;
-/** A part is volatile when it changed alone so many times more often than it stayed. */
+/**
+ * A part is volatile once the visits that found it changed alone exceed those that found it unchanged by this number.
+ */
 export const VOLATILE_CHURN = 3;
 
-/** What a visit found, as far as all parts go by it. */
+/** What a visit found that concerns all parts. */
 export interface Finding {
   /** Whether a part that changed did so alone. */
   readonly isRestStill: boolean;
@@ -48,7 +50,7 @@ export interface ChangeBelief {
   readonly mostMs: number | null;
 }
 
-/** Of a page whose visits have shown nothing so far. */
+/** The belief about a page whose visits have shown nothing so far. */
 export const NO_BELIEF: ChangeBelief = Object.freeze({
   changes: 0,
   watchedMs: 0,
@@ -88,13 +90,13 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
 
 /**
  * The ratios of the default signature of change, `simhash64x2` over word shingles, whose bits flip sooner: measured on
- * 6,000 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts). Each of them moves the
- * digest, so that none is at a distance of 0: there stands what edits had that moved no bit, before there was a digest.
+ * 6,000 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts). The ratio at distance 0
+ * is that of edits that moved no bit, measured before there was a digest; with it, every edit differs.
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.09, 0.29, 0.56, 1.5, 3, 56]);
 
 /**
- * Likelihood ratio, at least, where a part of the main content is another: a sentence of a long page moves no bit of
+ * Least likelihood ratio where a part of the main content has changed: one sentence of a long page may move no bit of
  * its signature. On the recorded year of a site 3.4 at a distance of 0, 5.3 at 1 and 2, 7.2 at 3 to 5 (decision 005).
  */
 const CONTENT_RATIO = 3;
@@ -107,7 +109,7 @@ export type ChangeEvidence =
   | {
       readonly kind: 'differs';
       readonly distance: number | null;
-      /** Whether a part of the main content is another that does not always change; default false. */
+      /** Whether a part of the main content changed that does not change at every visit; default false. */
       readonly isContentOther?: boolean;
       /** Age of a trusted Last-Modified at the visit, ms: the last change happened then. `null`: unknown. */
       readonly changeAgeMs: number | null;
@@ -124,7 +126,7 @@ export interface LearntChange {
   readonly belief: ChangeBelief;
   /** Probability that the visit saw a substantive change. */
   readonly changes: number;
-  /** Probability of one that was believed before the visit. */
+  /** Probability of one, as believed before the visit. */
   readonly expected: number;
   /** Age of the change by a trusted Last-Modified, ms; `null`: unknown, or no change. */
   readonly ageMs: number | null;
@@ -196,7 +198,8 @@ export function learnChange(
   const ageMs = dated !== null && dated >= 0 && dated <= elapsedMs ? dated : null;
   const kept = keptAfter(elapsedMs);
   const { a, b } = gamma;
-  // The time that counts with a change never lowers the rate: an interval after a change is not longer than before it.
+  // The time that is added with a change must not lower the rate: the interval after a change is never longer than
+  // before.
   const exposedMs = Math.min(ageMs ?? elapsedMs / 2, b / a);
   const changes = before.changes * kept + share;
   const watchedMs = before.watchedMs * kept + (1 - share) * elapsedMs + share * exposedMs;

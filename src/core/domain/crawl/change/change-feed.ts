@@ -40,13 +40,13 @@ export const numberOf = (cursor: FeedCursor): number => vectorOf(cursor, 1)[0] a
 
 /** One of the feeds of a crawl. */
 export interface FeedPart {
-  /** The feed, by its place, from which a split has divided it, and whose numbers it continues. Absent: none. */
+  /** Index of the feed from which a split has divided this one, which continues its numbers. Absent: none. */
   readonly from?: number;
 }
 
 /**
- * The cursor of these feeds, or of so many; 0 begins all of them. One from before a split has read of the new feed what
- * it has read of the divided one. Throws `usage-invalid` for that of another crawl.
+ * The cursor for these feeds, or for this number of feeds; 0 begins all of them. A cursor from before a split has the
+ * same position in the new feed as in the divided one. Throws `usage-invalid` for a cursor of another crawl.
  */
 export function vectorOf(cursor: FeedCursor, of: number | readonly FeedPart[]): readonly number[] {
   const feeds = typeof of === 'number' ? of : of.length;
@@ -64,7 +64,7 @@ export function vectorOf(cursor: FeedCursor, of: number | readonly FeedPart[]): 
   );
 }
 
-/** How many feeds it is a cursor of. */
+/** The number of feeds that the cursor covers. */
 export const lengthOf = (cursor: FeedCursor): number => numbersOf(cursor).length;
 
 const numbersOf = (cursor: FeedCursor): readonly number[] => (typeof cursor === 'number' ? [cursor] : cursor);

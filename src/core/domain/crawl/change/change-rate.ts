@@ -2,7 +2,7 @@ import { DAY_MS } from '../../time.ts';
 import type { CrawlDatum } from '../states/datum.ts';
 import { changeGamma, expectedPeriodMs, rateOfInterval } from './change-belief.ts';
 
-/** Of pages without evidence of their own: an index follows from the record alone, not from the pages around. */
+/** For pages without evidence of their own: the index must follow from the record alone, not from other pages. */
 const EXPECTED_RATE = rateOfInterval(7 * DAY_MS);
 
 /**

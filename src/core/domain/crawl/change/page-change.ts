@@ -33,7 +33,7 @@ export interface PageChange {
   readonly title: string | null;
   /** Names of the places that differ, as paths of elements, content first; absent without any. */
   readonly blocks?: readonly string[];
-  /** Of a dropped page alone, as its record is gone. */
+  /** Only of a dropped page, whose record is gone. */
   readonly contentType?: string;
 }
 
@@ -109,7 +109,7 @@ function contentKind(was: CrawlState, before: CrawlDatum, after: CrawlDatum): Ch
 const isOtherBody = (before: CrawlDatum, after: CrawlDatum): boolean =>
   before.digest !== after.digest || isReadOtherwise(before, after);
 
-/** A part that is another one at each visit is no news. */
+/** A part that differs at every visit is no news. */
 function modifiedKind(before: CrawlDatum, after: CrawlDatum): 'modified' | null {
   if (!isOtherBody(before, after)) return null;
   return after.blocks?.isCalm && after.blocks !== before.blocks ? null : 'modified';

@@ -2,8 +2,8 @@
 
 /**
  * A link found in one partition of a crawl to a URL of another one, which judges it like a link of its own (forwarding
- * by the hash of the site, as in UbiCrawler: P. Boldi et al., 2004). Plain data: all that the score of the URL is made
- * of is computed where the page is known.
+ * by the hash of the site, as in UbiCrawler: P. Boldi et al., 2004). Plain data: whatever the score of the URL depends
+ * on is computed where the page is known.
  */
 export interface ForwardedLink {
   /** Canonical, and admitted by the URL filters of the finder. */
@@ -86,8 +86,8 @@ export interface InboxRow {
 export const senderOf = (partition: number): string => String(partition).padStart(3, '0');
 
 /**
- * Whether numbers of a sender are remembered after its rows were applied. Those of a partition are, as it may hand over
- * a row twice; all others put a row once, and what they put may be applied again.
+ * Whether the last number of a sender is remembered after its rows were applied. For a partition it is, as a partition
+ * may hand over a row twice. All others put a row once, and applying it again does no harm.
  */
 export const isPartition = (sender: string): boolean => /^\d{3}$/.test(sender);
 

@@ -27,7 +27,7 @@ export function endHash(text: string): number {
   return hash >>> 0;
 }
 
-/** Levels below this one are not told apart: most pages have as many links, and would be written once more for them. */
+/** Lower levels are ignored: most pages reach them, and each would be written once more for it. */
 const LEAST_LEVEL = 2;
 const HIGHEST_LEVEL = 15;
 const LEVEL_BITS = 4;
@@ -36,10 +36,10 @@ const SHARES = 4;
 const AGREEING = 3;
 
 /**
- * Levels of which only that of one link is not 0; 0: the link says nothing. Links are shared out by two bits of a hash
- * of both ends, and the level is half of the zero bits at its end: the highest of a share of n links is about log4 n
- * (Flajolet and Martin 1985). The same link says the same whenever it is read, so a page that is parsed again, or a
- * segment that is applied again, counts nothing twice.
+ * The levels that one link adds; 0: it adds nothing. Links are shared out by two bits of a hash of both ends, and the
+ * level is half of the zero bits at its end: the highest of a share of n links is about log4 n (Flajolet and Martin
+ * 1985). The same link says the same whenever it is read, so a page that is parsed again, or a segment that is applied
+ * again, counts nothing twice.
  */
 export function levelsOfLink(source: number, target: number): number {
   let hash = Math.imul(source, 0x9e3779b1) ^ target;

@@ -102,7 +102,7 @@ export function parseSeedLine(line: string): Seed | { readonly error: string } |
   return { url, score, intervalMs, fixedIntervalMs, layers, metadata: metadata ?? NO_SETTINGS.metadata };
 }
 
-/** Without the white space inside the scheme that URL parsers remove: a tab there separates nothing. */
+/** The line without white space inside the scheme, which URL parsers remove: a tab there is not a separator. */
 function withPlainScheme(line: string): string {
   const end = line.indexOf(':');
   const scheme = line.slice(0, Math.max(end, 0)).replace(/[\t\n\r]+/g, '');

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../time.ts';
 import type { CrawlDatum, Validators } from '../states/datum.ts';
 
-/** When the sitemaps of an origin were read last, and what came of it. */
+/** When the sitemaps of an origin were last read, and with which result. */
 export interface SitemapReading {
   /** Ms since the epoch. */
   readonly at: number;
@@ -18,7 +18,7 @@ export type FileValidators = Pick<Validators, 'etag' | 'lastModified'>;
 /** Files whose validators are kept; those of longer indexes are read again each time. */
 const FILES = 50;
 
-/** Pauses after the first, second, .. reading that found no sitemap: a site gets its first one once, if ever. */
+/** Pauses after the first, second, .. reading that found no sitemap: sites rarely get one later. */
 const ABSENT_DAYS = [30, 60, 120, 180];
 /** The pause doubles with each reading that brings nothing, up to this one. */
 const MOST_IDLE_DAYS = 30;
@@ -30,7 +30,7 @@ export function nextReadingAt({ at, absent, idle }: SitemapReading, everyMs: num
   return at + Math.max(days * DAY_MS, Math.min(mostMs, everyMs * 2 ** idle));
 }
 
-/** What came of a file: its kind or the error, the URLs that entered, and the pages that its dates moved. */
+/** The result of a file: its kind or the error, the URLs that entered, and the pages that its dates moved. */
 interface ReadFile {
   readonly sitemap: string;
   readonly error: string | null;
@@ -88,8 +88,8 @@ export function hintTrust({ hintHits, hintMisses }: HintRecord): number {
 
 /**
  * A page whose sitemap entry is newer than its last visit is due sooner, by the trust in its host: fully trusted, at
- * once. Never sooner than the operator's bound after the last visit, and not while the page fails, as the server or the
- * retry pause has set the time then. `null`: the hint changes nothing.
+ * once. Never sooner than the operator's bound after the last visit, and not while the page fails: then the server or
+ * the retry pause has set the time. `null`: the hint changes nothing.
  */
 export function withHint(
   datum: CrawlDatum,

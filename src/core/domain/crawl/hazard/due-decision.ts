@@ -23,8 +23,7 @@ const MOST_SHARE = 0.15;
 const MOST = 2;
 
 /**
- * Longest time without a look at a group, ms: of a group that nobody has looked at for so long some pages are visited
- * for the others.
+ * Longest time without a look at a group, ms. After it, some of its pages are visited on behalf of the others.
  * @param rate expected of its pages, changes per ms
  */
 export function gapBetweenLooks({ pages }: Pick<PageGroup, 'pages'>, rate: number, maxIntervalMs: number): number {
@@ -61,7 +60,7 @@ export function nextLookAt(host: HostExpectation, maxIntervalMs: number, now: nu
 /** A page that was seen to change less often than this follows the clock of its group at most at twice its speed. */
 const FEW_CHANGES = 0.3;
 const MOST_HURRY = 2;
-/** A page that was not visited for so many times what round robin would take goes before all others. */
+/** A page that has waited for this multiple of a whole round-robin pass goes before all others. */
 const LATE = 1.5;
 
 /**
@@ -129,7 +128,10 @@ export interface DueDecision {
   readonly chance: number;
 }
 
-/** Part of the time since the last visit. Without it a page that changes often would be due again in the same run. */
+/**
+ * As a part of the time since the last visit. Without this bound a page that changes often would be due again in the
+ * same run.
+ */
 const MOST_AHEAD = 1 / 4;
 
 /** A page that waits is not looked at again before this time, ms. */
@@ -146,7 +148,7 @@ export function dueDecision(page: HazardPage, expected: PageExpectation, terms: 
   const chance = chanceWithin(gamma, hazardMs);
   const least = Math.max(LEAST_WAIT_MS, minIntervalMs, needMs(belief, rate, page.weight, sinceMs) - hazardMs);
   const waitUntil = Math.min(page.lastFetchAt + maxIntervalMs, now + least);
-  // A run that is nearer to the cap than the next one keeps it better than that one would, beyond it.
+  // This run is closer to the cap than the next one, which would be beyond it.
   if (sinceMs + aheadMs >= maxIntervalMs) return { due: 'cap', waitUntil, chance };
   if (sinceMs + aheadMs < minIntervalMs) return { due: null, waitUntil: page.lastFetchAt + minIntervalMs, chance };
   const ahead = (hazardMs + aheadMs) / page.spread;

@@ -173,7 +173,7 @@ function learntGroups(
 function learntEpochs(epochs: readonly Epoch[], looks: readonly Look[], now: number): readonly Epoch[] {
   const grid = merged(extended(epochs, looks, now), now).map((epoch) => ({
     ...epoch,
-    // As the whole host ran before this batch: a change of unknown time lies rather in a fast epoch.
+    // The speed of the whole host before this batch: a change of unknown time is more likely in a fast epoch.
     speed: speedOf(epoch, -1),
     found: new Map(epoch.found.map((each) => [each.group, { ...each }])),
   }));

@@ -16,7 +16,7 @@ export const NO_AUDITS: AuditRecord = Object.freeze({ audits: 0, lies: 0 });
  */
 const WEIGHT = 0.2;
 const LIAR = 0.01;
-/** Of the audits of other hosts each counts as this part of an own one, all together at most as so many. */
+/** An audit of another host counts as this part of one of its own; all of them together count as at most this many. */
 const OTHERS = 0.5;
 const MOST_OTHERS = 10;
 /** Least share, as a part of the largest: a server may be exchanged for one that lies. */
@@ -113,7 +113,7 @@ const plainTag = (robotsTag: string | null): string => (robotsTag ?? '').toLower
 /** How headers are used before a body is transferred. */
 export type ProbeMode = 'auto' | 'head' | 'headers' | 'off';
 
-/** Conditional requests for unchanged pages: answered by 304, and answered by the page. */
+/** Conditional requests for pages that had not changed: answered by 304, or by the whole page. */
 export interface ConditionRecord {
   readonly conditionalHits: number;
   readonly conditionalMisses: number;
@@ -205,10 +205,9 @@ export function saysUnchanged(stored: Validators, answer: Validators): boolean {
 }
 
 /**
- * Whether a 304 speaks of another version than the one that was asked about: a cache between has validated a copy of
- * its own (RFC 9111 section 4.3.4), and passed on the answer. Its entity tag is another one; or, where the page has
- * none, it was modified later. Weakness of a tag, and the suffix that servers append for a content coding, make no
- * difference.
+ * Whether a 304 is about another version than the stored one: a cache in between may have validated a copy of its own
+ * (RFC 9111 section 4.3.4) and passed on the answer. Its entity tag is another one; or, where the page has none, it was
+ * modified later. Weakness of a tag, and the suffix that servers append for a content coding, make no difference.
  */
 export function isOfAnotherVersion(asked: Validators, answer: Validators): boolean {
   if (asked.etag !== null) return answer.etag !== null && bareTag(asked.etag) !== bareTag(answer.etag);

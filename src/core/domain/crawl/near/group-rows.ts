@@ -74,7 +74,7 @@ export interface RowBlock extends FingerprintColumns {
 const IS_START = 1;
 const IS_HUB = 2;
 
-/** A hash of the host, and what kind of page it is, which repeats no other. */
+/** Hash of the host, combined with the kind of page: pages of different kinds are not duplicates of each other. */
 export const siteOf = (url: string, isHub: boolean): number =>
   (murmur3(hostOf(url)) & ~(IS_START | IS_HUB)) | (isStartPage(url) ? IS_START : 0) | (isHub ? IS_HUB : 0);
 

@@ -37,7 +37,7 @@ const IS_WORD = /[\p{L}\p{N}]/gu;
 export function pageFill(html: string): PageFill {
   let chars = 0;
   let links = 0;
-  // A name leaves once no end tag follows: its text is then read as it stands, and the search not repeated.
+  // A name is dropped once no end tag follows: its text is then read as it stands, and the search is not repeated.
   const skipped = new Set(SKIPPED);
   let at = 0;
   while (at < html.length) {
@@ -120,7 +120,7 @@ export interface RenderInput {
   readonly digest: string;
 }
 
-/** More would be a crawl of their own; what a page says is mostly in its first few. */
+/** The content of a page is mostly in its first few; more would amount to a crawl of their own. */
 export const MAX_INPUTS = 8;
 /** Longer addresses are not kept: a record is read and written at each visit. */
 const MAX_INPUT_URL = 500;
@@ -156,11 +156,11 @@ export interface RenderTrial {
 /** Patterns kept of a host; pages of others share the last one. */
 const MAX_PATTERNS = 16;
 const OTHER_PATTERNS = '*';
-/** As many pages may be empty by chance: an error page, an empty list. */
+/** Fewer pages may be empty by chance: an error page, an empty list. */
 const MISSES_TO_STOP = 3;
 
 const DAY_MS = 86_400_000;
-/** Pause before a pattern without gains is tried again; it doubles with each miss, up to the longest one. */
+/** First pause before a pattern without gains is tried again; it doubles with each miss, up to the longest pause. */
 const RETRY_MS = 7 * DAY_MS;
 const MAX_RETRY_MS = 112 * DAY_MS;
 

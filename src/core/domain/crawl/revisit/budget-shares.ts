@@ -97,7 +97,7 @@ export function withoutFetches(known: FetchesOfDay | null, fetches: number, at: 
 /** Start of the next UTC day, ms since the epoch. */
 export const nextDayAt = (now: number): number => (dayOf(now) + 1) * DAY_MS;
 
-/** `hosts[0].fetchesPerDay: 50 of 50 asked today`. */
+/** Such as `hosts[0].fetchesPerDay: 50 of 50 asked today`. */
 export const spentText = ({ name, fetchesPerDay }: DayBound, fetches: number): string =>
   `${name}: ${fetches} of ${fetchesPerDay} asked today`;
 
@@ -215,7 +215,7 @@ export function settleBudget(
     const other = storedOf(each);
     const isForgotten = seen.idle.has(each) || Math.abs(now - Math.max(other.at, startedAt)) > FORGET_MS;
     if (isForgotten) shares.set(each, { ...other, kept: 0, wants: 0 });
-    // What one wants that has not asked yet is not known: its part is kept for it.
+    // The needs of a partition that has not claimed yet are unknown: its part is kept for it.
     else if (other.at >= startedAt && !seen.awaited.has(each)) shares.set(each, other);
     else shares.set(each, { ...other, wants: Math.max(other.kept, other.wants, (free * other.weight) / weights) });
   }
@@ -246,7 +246,7 @@ export function settleBudget(
   };
 }
 
-/** One that has never asked: tokens of holders are higher. */
+/** The share of a partition that has never made a claim: tokens of holders are higher. */
 const NEW_SHARE: PartitionShare = {
   ...{ spent: 0, granted: 0, kept: 0, weight: 1, wants: 0, price: null },
   ...{ at: Number.MIN_SAFE_INTEGER, token: 0 },

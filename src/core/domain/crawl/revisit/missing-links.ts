@@ -7,7 +7,7 @@ import type { SettlePolicy } from './next-visit.ts';
 /** Whether a URL has never brought a page: missing since its first visit, or a redirect alone. */
 export const isPageless = ({ digest }: Pick<CrawlDatum, 'digest'>): boolean => digest === null;
 
-/** Whether a URL is known to be missing, and never was there: a dead link, not a page that has gone. */
+/** Whether a URL is known to be missing and never existed: a dead link, not a page that has gone. */
 export const wasNeverThere = ({ state, digest }: Pick<CrawlDatum, 'state' | 'digest'>): boolean =>
   state === 'gone' && digest === null;
 
@@ -24,7 +24,7 @@ export const isRefusedForGood = (datum: CrawlDatum, status: number | null): bool
   isPageless(datum) && !datum.seed && REFUSED_FOR_GOOD.has(status);
 
 /**
- * "Gone" visits at the end of the ring, with those that were left out since others of the host had found nothing;
+ * "Gone" visits at the end of the ring, including visits left out because others of the host had found nothing;
  * failures between them are skipped.
  */
 export const absentInARow = ({ visits }: Pick<CrawlDatum, 'visits'>): number =>
@@ -44,9 +44,9 @@ function inARow(visits: readonly Visit[], isCounted: (visit: Visit) => boolean):
   return count;
 }
 
-/** What the requests for URLs that were not there have shown of a host. */
+/** What requests for URLs that did not exist have shown of a host. */
 export interface MissingLinks {
-  /** Times in a row that few of its dead links were asked for, and none was there. */
+  /** Times in a row that a few of its dead links were requested, and none existed. */
   readonly times: number;
   /** Last of these times, ms since the epoch; 0: there was none. */
   readonly at: number;
@@ -65,8 +65,8 @@ interface FolderAnswers {
 export const NO_MISSING_LINKS: MissingLinks = Object.freeze({ times: 0, at: 0, folders: [] });
 
 /**
- * How a URL is asked for that is probably not there. `gone`: it was there before. `missing`: it was not at its first
- * visit. `dead`: nor later, or nothing in its folder ever is.
+ * How a URL that probably does not exist is requested. `gone`: it existed before. `missing`: it did not exist at its
+ * first visit. `dead`: nor later, or nothing in its folder ever exists.
  */
 export type Absence = 'gone' | 'missing' | 'dead';
 
@@ -89,7 +89,7 @@ export function folderNumber(url: string): number {
   return murmur3(isIndex ? `${folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)}*/` : folder);
 }
 
-/** Whether hardly any URL of its folder was ever there. */
+/** Whether hardly any URL of its folder ever existed. */
 export function isInDeadFolder({ folders }: Pick<MissingLinks, 'folders'>, url: string): boolean {
   const number = folderNumber(url);
   const answers = folders.find(({ folder }) => folder === number);
@@ -97,7 +97,7 @@ export function isInDeadFolder({ folders }: Pick<MissingLinks, 'folders'>, url: 
   return answers.missing >= Math.max(LEAST_MISSING, MISSING_PER_FOUND * answers.found);
 }
 
-/** How a URL is asked for; `null`: as any that may be there. One that somebody has asked for is. */
+/** How a URL is requested; `null`: like any other. So is one that the operator has asked for. */
 export function absenceOf(datum: CrawlDatum, host: MissingLinks | null, policy: SettlePolicy): Absence | null {
   if (datum.seed || datum.fixedIntervalMs !== null || isBroughtForward(datum, policy)) return null;
   const isDead = isInDeadFolder(host ?? NO_MISSING_LINKS, datum.url);
@@ -111,7 +111,7 @@ export function absenceOf(datum: CrawlDatum, host: MissingLinks | null, policy: 
 export const absencePauses = (datum: Pick<CrawlDatum, 'digest'>, policy: SettlePolicy): readonly number[] =>
   isPageless(datum) ? (policy.missingIntervalsMs ?? policy.goneIntervalsMs) : policy.goneIntervalsMs;
 
-/** A URL that was left out comes back a little before those that were asked for. */
+/** A URL that was left out comes back a little before those that were requested. */
 export const LEFT_OUT_PART = 0.99;
 
 /** Whether it is to be visited before its pause is over, as "incrawl due retry" or a sitemap wants. */
@@ -123,12 +123,12 @@ function isBroughtForward(datum: CrawlDatum, policy: SettlePolicy): boolean {
   return datum.nextFetchAt + 1 < last.at + LEFT_OUT_PART * pause;
 }
 
-/** When dead links of the host are asked for again, ms since the epoch. */
+/** When dead links of the host are requested again, ms since the epoch. */
 export function deadLinksFrom({ times, at }: MissingLinks, pauses: readonly number[]): number {
   return times === 0 ? 0 : at + (pauses[Math.min(times, pauses.length) - 1] ?? 0);
 }
 
-/** After one of the dead links was asked for. */
+/** The memory after one of the dead links was requested. */
 export function afterDeadLink(known: MissingLinks | null, isThere: boolean, at: number): MissingLinks {
   const before = known ?? NO_MISSING_LINKS;
   if (isThere) return { ...before, times: 0, at };

@@ -128,7 +128,7 @@ function namedInterval({ metadata }: Pick<CrawlDatum, 'metadata'>): number | nul
 }
 
 /**
- * Whether two times are the same but for what is expected of other pages, which fades between two computations.
+ * Whether two times differ only by what is expected of other pages, which fades between two computations.
  * @param intervalMs that between the visits
  */
 export const isDrift = (differenceMs: number, intervalMs: number): boolean =>
@@ -220,9 +220,9 @@ const REPLAYED: Readonly<Partial<Record<VisitOutcome, Pick<ScheduleVisit, 'outco
 const UNCOMPARED: readonly ScheduleVisit['evidence'][] = ['digest', 'resigned', 'partial'];
 
 /**
- * Replays the arithmetic of the last visit from the record, with the current schedule. Of inputs that the record does
- * not keep, those are chosen that reproduce the stored interval. `null` without a visit, and where the last visit did
- * not reach the schedule.
+ * Replays the arithmetic of the last visit from the record, with the current schedule. Inputs that the record does not
+ * keep are chosen so that they reproduce the stored interval. `null` without a visit, and where the last visit did not
+ * reach the schedule.
  */
 export function replayLastVisit(
   datum: CrawlDatum,
@@ -234,7 +234,7 @@ export function replayLastVisit(
   if (last === undefined || replayed === undefined) return null;
   const { fixedIntervalMs } = datum;
   if (fixedIntervalMs !== null) {
-    // The belief learnt meanwhile decides nothing, and the visits do not keep it.
+    // The belief learnt meanwhile does not matter here, and the ring of visits does not keep it.
     return {
       memory: datum.schedule,
       nextFetchAt: last.at + Math.round(fixedIntervalMs),
@@ -335,7 +335,8 @@ export interface HostTurn {
  * Earliest start of the host's next request, `-Infinity` for "at any time". `Infinity` while all connections are taken:
  * the answer changes when a request ends, not with time.
  *
- * The delay counts from the *end* of the previous request, so a slow server is not asked faster than it answers.
+ * The delay counts from the *end* of the previous request, so requests never come faster than a slow server answers
+ * them.
  */
 export function nextStartAt(turn: HostTurn): number {
   if (turn.running >= turn.connections) return Number.POSITIVE_INFINITY;

@@ -44,10 +44,10 @@ export const FRESHNESS_DEFAULTS: FreshnessOptions = Object.freeze({
 const MADE_ON_REQUEST_MS = MINUTE_MS;
 
 /**
- * The oftener a page was found to change, the sooner it is visited: when a substantive change has happened with a
- * chance of 0.3, by the belief that its visits have taught ({@link learnChange}) and the rate that pages like it are
- * expected to have. `generate` looks at the time by the clock of the page's group, which may bring the visit forward or
- * let it wait (core/domain/crawl/hazard).
+ * The more often a page was found to change, the sooner it is visited: as soon as the chance of a substantive change
+ * reaches 0.3, by the belief learnt from its visits ({@link learnChange}) and the rate that pages like it are expected
+ * to have. `generate` looks at the time by the clock of the page's group, which may bring the visit forward or let it
+ * wait (core/domain/crawl/hazard).
  */
 export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DEFAULTS): FetchSchedule {
   const firstRate = rateOfInterval(options.intervalMs);
@@ -80,7 +80,7 @@ export function createFreshnessSchedule(options: FreshnessOptions = FRESHNESS_DE
   };
 }
 
-/** `null`: the visit shows nothing about changes, or was learnt from before. */
+/** `null`: the visit shows nothing about changes, or has been learnt from already. */
 function learntFrom(
   { belief }: ScheduleMemory,
   visit: ScheduleVisit,

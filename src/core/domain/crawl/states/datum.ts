@@ -133,9 +133,9 @@ export interface CrawlDatum {
   readonly digest: string | null;
   /** Why the stored copy is not the whole page; `null`: it is, or no reason is known. */
   readonly truncated: Truncation | null;
-  /** 64-bit signature by which pages are likened, 16 hex digits; `null` for a page without text. */
+  /** 64-bit signature by which pages are compared with each other, 16 hex digits; `null` for a page without text. */
   readonly signature: string | null;
-  /** 64-bit signature by which visits are compared; `null`: `signature` serves for that, too. */
+  /** 64-bit signature by which the visits of a page are compared; `null`: `signature` serves for that, too. */
   readonly changeSignature: string | null;
   /**
    * 32-bit digest of the text that `changeSignature` is made from, 8 hex digits: what differs in it is a change, even
@@ -143,8 +143,8 @@ export interface CrawlDatum {
    */
   readonly changeDigest: string | null;
   /**
-   * Sketch of the text, 70 hex digits, by which pages are likened once their signatures are near; `null` for a page
-   * that is no copy of another one (a list of links, no text).
+   * Sketch of the text, 70 hex digits, by which pages with near signatures are compared; `null` for a page that counts
+   * as no copy (a list of links, no text).
    */
   readonly sketch: string | null;
   /** Name and version of the signature algorithm: signatures compare only under the same name. */

@@ -107,7 +107,7 @@ export const isOtherKind = (a: SignedText, b: SignedText): boolean => a.signatur
 /** Distance of unlike texts is 32 bits on average: a version that declares the wrong page is not believed. */
 const VARIANT_BITS = 20;
 
-/** The page that a page declares to be a version of; `null`: a page of its own. */
+/** The page of which a page declares itself a version; `null`: it is a page of its own. */
 export const canonicalOf = ({ metadata: { variantOf } }: Pick<CrawlDatum, 'metadata'>): string | null =>
   typeof variantOf === 'string' ? variantOf : null;
 
@@ -161,13 +161,13 @@ export function isCopyOf(page: NearText, other: Pick<CrawlDatum, 'url' | 'sketch
   );
 }
 
-/** Twice the standard error of a sketch of a long text: an estimate so much above the least share shows that share. */
+/** Twice the standard error of a sketch of a long text: an estimate above the least share by this much proves it. */
 const CERTAINTY = 0.04;
 
 /**
- * Whether so much of the text is the same that one is a copy of the other. Pages of one host are made from one
- * template, so that what tells them apart may be a few lines: the texts are the same but for `1 - minOverlap`. Another
- * host puts its own teasers and credits around a text: the shorter is in the longer.
+ * Whether enough of the text is the same for one to be a copy of the other. Pages of one host are made from one
+ * template and may differ in a few lines only, so at most `1 - minOverlap` of the texts may differ. Another host puts
+ * its own teasers and credits around a text: the shorter is in the longer.
  * @param overlap `null`: unknown, which shows nothing
  */
 export function isCopiedText(overlap: TextOverlap | null, isSameHost: boolean, minOverlap: number): boolean {
@@ -182,7 +182,7 @@ export const isStartPage = (url: string): boolean => url.indexOf('/', url.indexO
 export const mayRepeatStart = (isStart: boolean, isOtherStart: boolean, isSameHost: boolean): boolean =>
   !isStart || (isOtherStart && !isSameHost);
 
-/** New URLs that a change brings, from which a page counts as a hub. */
+/** Least mean of new URLs a change from which a page counts as a hub. */
 const HUB_URLS = 0.5;
 
 /** A page that has brought new URLs is there for them: it repeats no other page. */
@@ -190,8 +190,8 @@ export const isHub = ({ schedule: { belief } }: Pick<CrawlDatum, 'schedule'>): b
   belief !== null && belief.newUrls >= HUB_URLS;
 
 /**
- * Whether the two have signatures of different kinds, so that it is open whether one still repeats the other. A mark
- * that no text was compared for, as without `minOverlap`, is not kept open.
+ * Whether the two have signatures of different kinds, so that it is undecided whether one still repeats the other. A
+ * mark that was set without comparing texts (no `minOverlap`) is not kept undecided.
  */
 export function isIncomparable(
   page: CrawlDatum,
@@ -209,7 +209,7 @@ export function isIncomparable(
   );
 }
 
-/** Pages known longest first. */
+/** Order: the pages known longest first. */
 export const byAge = (a: CrawlDatum, b: CrawlDatum): number =>
   a.discoveredAt - b.discoveredAt || (a.url < b.url ? -1 : 1);
 

@@ -95,7 +95,7 @@ export interface FetchFailed extends OutcomeBase {
   readonly code: string;
   readonly message: string;
   readonly status: number | null;
-  /** Earliest time of the next attempt as the server asked, ms since the epoch. */
+  /** Earliest time of the next attempt as the server requested it, ms since the epoch. */
   readonly retryAt: number | null;
 }
 
@@ -104,7 +104,7 @@ export interface FetchDenied extends OutcomeBase {
   readonly kind: 'denied';
   readonly code: string;
   readonly message: string;
-  /** Time to ask again, where known, ms since the epoch. */
+  /** Time of the next attempt, where known, ms since the epoch. */
   readonly retryAt: number | null;
 }
 

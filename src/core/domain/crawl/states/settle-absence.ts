@@ -27,7 +27,7 @@ import type { FetchDenied, FetchFailed, FetchGone, FetchRedirect } from './outco
 export interface RedirectTarget {
   /** Canonical; `null`: it cannot be followed. */
   readonly url: string | null;
-  /** Whether it is known to be missing, and never was there. */
+  /** Whether it is known to be missing and never existed. */
   readonly isMissing: boolean;
 }
 
@@ -59,7 +59,7 @@ export function settleRedirect(
 }
 
 /**
- * A permanent redirect comes back after the longest interval, and one to a URL that was never there like that URL:
+ * A permanent redirect is visited after the longest interval, and one to a URL that never existed when that URL is:
  * neither teaches the schedule anything about changes. A temporary one is visited like a page.
  */
 function scheduleAfterRedirect(
@@ -171,7 +171,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
   };
 }
 
-/** Refused by rule: not counted as a failure of the page, and asked again after an interval. */
+/** Refused by rule: not counted as a failure of the page, and tried again after an interval. */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
   if (outcome.code === 'missing-unasked') return settleUnasked(datum, outcome, policy, now);
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
@@ -191,8 +191,9 @@ export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: Se
 }
 
 /**
- * A URL that is probably not there, and was left out as others of its host had found nothing. Its next visit is due a
- * little before theirs, so that it is among the first then. One that was never asked for is not given up.
+ * A URL that probably does not exist, and was left out as requests for others of its host had found nothing. Its next
+ * visit is due a little before theirs, so that it is among the first then. One that was never requested is not given
+ * up.
  */
 function settleUnasked(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
   const pauses = absencePauses(datum, policy);

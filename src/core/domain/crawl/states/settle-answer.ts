@@ -54,7 +54,7 @@ function scheduleAfterAnswer(
 ): ScheduledVisit {
   const changedAt = outcome === 'unchanged' ? datum.changedAt : now;
   return scheduleNextVisit(
-    // Bounds by MIME type go by the type of this answer: before the first visit none was known.
+    // Bounds by MIME type go by the type of this answer, as none was known before the first visit.
     { ...datum, contentType: claims.contentType },
     { outcome, evidence, distance, isContentOther, changedAt, lastModifiedAt, isHostTrusted },
     policy,
@@ -192,7 +192,7 @@ function recordUnchanged(
   };
 }
 
-/** A 304 may renew validators, and seldom names them all: those that it leaves out stay. */
+/** A 304 may renew validators but seldom names them all: those that it leaves out stay. */
 function renewed(old: Validators, fresh: Validators): Validators {
   return {
     etag: fresh.etag ?? old.etag,

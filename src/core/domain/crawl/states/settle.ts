@@ -37,7 +37,7 @@ export function revived(orphan: CrawlDatum, dueAt: number, dueBy: 'seed' | null)
   return { ...orphan, state, target: isRedirect ? orphan.target : null, nextFetchAt: dueAt, dueBy };
 }
 
-/** Times that a clock has stamped, brought back: each by as much as the newest one is ahead, and none behind `now`. */
+/** How times of a clock that was ahead are brought back: each by as much as the newest one is ahead of `now`. */
 export interface ClockShift {
   /** ms since the epoch. */
   readonly now: number;
@@ -45,16 +45,15 @@ export interface ClockShift {
   readonly aheadMs: number;
 }
 
-/** A stamp of the future, brought back, but not before `floor`, the newest stamp of the same record that is sound. */
+/** A stamp in the future, brought back, but not before `floor`, the newest sound stamp of the same record. */
 export function broughtBack(at: number, { now, aheadMs }: ClockShift, floor = 0): number {
   return at <= now ? at : Math.min(now, Math.max(at - aheadMs, floor));
 }
 
 /**
  * The record with all stamps at or before `now`; `null`: they are. Due times follow the visit, or the finding, that set
- * them; one that was set by a sound clock stays, however far ahead. A visit that seemed to come long after the one
- * before, as the clock had jumped between them, has taught the schedule a wrong rate: the belief is dropped, and the
- * interval of before holds.
+ * them; one that was set by a sound clock stays, however far ahead. If the clock jumped between two visits, the time
+ * between them has taught the schedule a wrong rate: the belief is dropped, and the earlier interval holds.
  */
 export function datumBroughtBack(datum: CrawlDatum, shift: ClockShift): CrawlDatum | null {
   const { now } = shift;
@@ -82,7 +81,7 @@ export function datumBroughtBack(datum: CrawlDatum, shift: ClockShift): CrawlDat
   };
 }
 
-/** Visits with the time since the answered one before counted anew. */
+/** The visits, each with the time since the previous answered one counted anew. */
 function visitsBroughtBack(visits: readonly Visit[], back: (at: number) => number): Visit[] {
   let answeredAt: number | null = null;
   return visits.map((visit) => {
@@ -112,7 +111,7 @@ export type CrawlEvent =
       readonly outcome: FetchOutcome;
       readonly parse: ParseOutcome | null;
       readonly target: string | null;
-      /** Whether the target is known to be missing, and never was there; default false. */
+      /** Whether the target is known to be missing and never existed; default false. */
       readonly isTargetMissing?: boolean;
       readonly lastModifiedAt: number | null;
       /** Whether the headers of the host are trusted; default true. */

@@ -14,8 +14,8 @@ export interface MissingPage {
 }
 
 /**
- * Whether the host is to be asked again by now. A proper "not found" comes from the server, and lasts longer than the
- * look of a page.
+ * Whether the host is to be probed again by now. A proper "not found" is a setting of the server, and lasts longer than
+ * the look of a page.
  */
 export const isMissingPageOld = ({ at, signature }: MissingPage, now: number): boolean =>
   !isWithinLast((signature === null ? 90 : 30) * DAY_MS, at, now);

@@ -7,7 +7,7 @@
 export const TRUNCATIONS = ['length', 'disconnect', 'unspecified', 'lost'] as const;
 export type Truncation = (typeof TRUNCATIONS)[number];
 
-/** As stored by versions that knew one reason alone: `true` was a cut at the configured size, as far as they said. */
+/** As stored by versions that knew one reason only: `true` was a cut at the configured size, as far as they said. */
 export type StoredTruncation = Truncation | boolean;
 
 export const truncationOf = (stored: StoredTruncation | undefined): Truncation | null =>

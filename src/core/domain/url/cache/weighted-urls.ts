@@ -8,8 +8,8 @@ const DEFAULT_HOT_URLS = 65_536;
 
 /**
  * A bounded set of known URLs that keeps the recently used ones. Two generations: a hit in the old one moves the URL to
- * the young one. When the young one is full, it becomes the old one and the old one is dropped. That costs one or two
- * set operations a query and no list of ages. A URL that is absent may be known all the same.
+ * the young one. When the young one is full, it replaces the old one. That costs one or two set operations a query and
+ * no list of ages. A URL that is absent may be known all the same.
  */
 export class HotUrls implements UrlCache {
   readonly #generationSize: number;
@@ -238,14 +238,14 @@ export class DepthCache {
     this.#mask = (1 << bits) - 1;
   }
 
-  /** Whether the URL is known to lie that near to a seed, or nearer. False where it is not known. */
+  /** Whether the URL is known to lie within `depth` links of a seed. False where it is not known. */
   isWithin(url: string, depth: number): boolean {
     const slot = murmur3(url) & this.#mask;
     const known = this.#depths[slot]!;
     return known > 0 && known - 1 <= depth && this.#tags[slot] === murmur3(url, TAG_SEED);
   }
 
-  /** The depth counts from now on, be it smaller or greater than the one before. */
+  /** The depth counts from now on, whether smaller or greater than the one before. */
   note(url: string, depth: number): void {
     const slot = murmur3(url) & this.#mask;
     this.#tags[slot] = murmur3(url, TAG_SEED);

@@ -3,7 +3,7 @@ import { hostOf } from './url-key.ts';
 
 /** The URLs that a setting of the operator is for. Hosts are in canonical spelling, `host[:port]`. */
 export type HostPattern =
-  /** `example.org`, `example.org:8080`: without a port, the default ports alone. */
+  /** `example.org`, `example.org:8080`: without a port, only the default ports. */
   | { readonly kind: 'host'; readonly host: string }
   /** `*.example.org`: the domain and all hosts below it, with `port` as of a host. */
   | { readonly kind: 'domain'; readonly domain: string; readonly port: string }
@@ -50,7 +50,7 @@ function matchesHost(pattern: HostPattern, host: string): boolean {
   return name === domain || name.endsWith(`.${domain}`);
 }
 
-/** Whether every URL of the second pattern is one of the first, which then leaves it none where it stands before it. */
+/** Whether every URL of the second pattern is one of the first: standing first, that leaves the second none. */
 export function coversPattern(first: HostPattern, second: HostPattern): boolean {
   if (second.kind === 'prefix') return matchesUrl(first, second.prefix);
   if (second.kind === 'host') return matchesHost(first, second.host);
@@ -60,7 +60,7 @@ export function coversPattern(first: HostPattern, second: HostPattern): boolean 
 /** A list of settings in which the first entry whose pattern matches decides. */
 export interface FirstMatch<Entry> {
   forUrl(url: string): Entry | undefined;
-  /** The first entry that is for a host as a whole: what its URLs share, such as the delay, is asked of it. */
+  /** The first entry for a host as a whole, which decides what its URLs share, such as the delay. */
   forHost(host: string): Entry | undefined;
 }
 

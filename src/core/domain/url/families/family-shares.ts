@@ -74,14 +74,14 @@ export const sizeOfShares = ({ families, prints, waiting }: HostShares): number 
 /** A set of URLs of one host that are probably alike. */
 export interface UrlFamily {
   readonly name: string;
-  /** URLs that enter before anything is known of what they hold. */
+  /** URLs that enter before anything is known about their contents. */
   readonly quota: number;
 }
 
 export interface ShareOptions {
   /** Further URLs for each visit that brought something new, as long as most of them do. */
   readonly growth: number;
-  /** URLs that a family without room is let have once in a day, so that none waits for ever. */
+  /** URLs that a family without room still gets each day, so that none waits for ever. */
   readonly trial: number;
   /** Families counted; URLs of further ones are judged by their broader families. */
   readonly maxFamilies: number;
@@ -119,7 +119,7 @@ export interface FamilyCounts {
 
 type Family = { -readonly [Field in Exclude<keyof FamilyCounts, 'name'>]: FamilyCounts[Field] };
 
-/** First visits after which a family decides by what they brought. */
+/** First visits after which what they brought decides. */
 const KNOWN_WELL = 20;
 
 const UNDECIDED: ShareVerdict = Object.freeze({ verdict: 'enters', by: null });
@@ -224,8 +224,8 @@ const KEPT = 32;
 /** Bits in which prints of like pages differ at most, as for duplicates. */
 const NEAR = 3;
 /**
- * Likeness of texts from which one has nothing new beside the other: pages of a calendar that differ in their dates.
- * Pages of one template that each tell something of their own are mostly below it.
+ * Likeness from which one text has nothing new beside the other, such as pages of a calendar that differ in their
+ * dates. Pages of one template with a content of their own are mostly below it.
  */
 const LIKE = 0.8;
 /** Hex digits of a print. */

@@ -17,11 +17,11 @@ export type Thinness = 'link-list' | 'index' | 'little-text';
 /** Characters of content outside links, below which a page has little text. */
 const LITTLE_TEXT = 100;
 /**
- * Such a page with fewer characters than this for each link to its own family, noise aside, is a list of links. A name
- * and a date have so many.
+ * Such a page with fewer characters than this for each link to its own family, noise aside, is a list of links. The
+ * value is the length of a name and a date.
  */
 const LITTLE_A_LINK = 15;
-/** Links from which any page of little text is one: no more have to be counted. */
+/** Number of links from which any page of little text is a list of links: no more have to be counted. */
 export const MANY_LINKS = Math.ceil(LITTLE_TEXT / LITTLE_A_LINK);
 
 /** Links of a page to its own family, noise aside, each counted up to {@link MANY_LINKS}. */
@@ -31,7 +31,7 @@ export interface OwnLinks {
   readonly elsewhere: number;
 }
 
-/** @param ownLinks asked for pages of little text alone */
+/** @param ownLinks called only for pages of little text */
 export function thinnessOf(ownChars: number | undefined, ownLinks: () => OwnLinks): Thinness | null {
   if (ownChars === undefined || ownChars >= LITTLE_TEXT) return null;
   const { beside, elsewhere } = ownLinks();

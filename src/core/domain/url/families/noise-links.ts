@@ -38,8 +38,8 @@ const MAX_LINK_RATIO = 0.25;
 type Limits = Readonly<Record<LinkPlace['region'], number>>;
 
 /**
- * An article links to other pages around its text. Elsewhere, what is hardly content for a reader of texts may be what
- * the page is there for: cards, lists of places. Measured on three sets of labelled pages (bench/RESULTS.md).
+ * Articles link to other pages around their text. On other pages, cards and lists of places, which hardly count as
+ * text, may be the very content. Measured on three sets of labelled pages (bench/RESULTS.md).
  */
 const LIMITS_OF_ARTICLES: Limits = { surround: 0.3, perhaps: 0.3, plain: 0.1, content: 0.1 };
 const LIMITS_OF_OTHERS: Limits = { surround: 0.15, perhaps: 0.05, plain: 0.07, content: 0.05 };
@@ -81,7 +81,7 @@ export function noiseLinks(
   return noise;
 }
 
-/** The reason of the first place; `null` when one of the places is none of noise. */
+/** The reason of the first place; `null` when one of the places is no noise. */
 function sharedReason(places: readonly CertainPlace[], limits: Limits | null): NoiseReason | null {
   const hasText = places.some(({ isPicture }) => !isPicture);
   let first: NoiseReason | null = null;

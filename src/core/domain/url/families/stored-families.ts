@@ -8,9 +8,11 @@ export interface StoredFamily {
   readonly leader: string;
   readonly size: number;
   readonly isNoise: boolean;
-  /** Of its URLs to the nearest noise samples, 0 to 1; where it has a template, the share of its empty pages. */
+  /**
+   * Similarity of its URLs to the nearest noise samples, 0 to 1; where it has a template, the share of its empty pages.
+   */
   readonly similarityToNoise: number;
-  /** Of a family that is noise by what its visited pages brought; absent: it is one of URLs like its leader. */
+  /** Set for a family that is noise by what its visited pages brought; absent: it consists of URLs like its leader. */
   readonly visited?: VisitedTemplate;
 }
 
@@ -35,7 +37,7 @@ const LEAST_SIZE = 5;
 const MOST_NOISE = 256;
 const MOST_CONTENT = 256;
 /**
- * A content family with a leader less like that of any noise family seldom is the nearest one of a URL that is like
+ * A content family whose leader is less like that of every noise family is seldom the nearest one of a URL that is like
  * noise.
  */
 const RIVAL_SIMILARITY = 0.5;
@@ -54,7 +56,7 @@ export function familiesToKeep(families: readonly StoredFamily[]): StoredFamily[
 
 export interface FamilyMatch {
   readonly family: StoredFamily;
-  /** Of the URL to the first one of the family; `null`: it has the template of the family. */
+  /** Similarity of the URL to the first one of the family; `null`: it has the template of the family. */
   readonly similarity: number | null;
 }
 

@@ -12,11 +12,11 @@ export function partitionOf(key: string): number {
   return murmur3(key) & (PARTITIONS - 1);
 }
 
-/** What lies in one partition of a crawl as a whole: a registrable domain, or a host (`host[:port]`). */
+/** The unit that is never divided between partitions: a registrable domain, or a host (`host[:port]`). */
 export type PartitionBy = 'domain' | 'host';
 
 /**
- * Partition of a registrable domain or host in a crawl that begins with so many, a power of two up to
+ * Partition of a registrable domain or host in a crawl that begins with `partitions`, a power of two up to
  * {@link PARTITIONS}: with half as many, two become one.
  */
 export function partitionAmong(site: string, partitions: number): number {
@@ -25,7 +25,7 @@ export function partitionAmong(site: string, partitions: number): number {
 
 /** The partitions of a crawl. */
 export interface PartitionShape {
-  /** All of them. Without those that others were split into, a power of two up to {@link PARTITIONS}. */
+  /** Number of partitions. Without those added by splits, it is a power of two up to {@link PARTITIONS}. */
   readonly partitions: number;
   /** The partition that each split has divided, the first split first; each has added one with the next number. */
   readonly splits: readonly number[];
@@ -33,7 +33,7 @@ export interface PartitionShape {
 
 /** Partitions that a crawl can have, those of splits included: their names have three digits. */
 export const MOST_PARTITIONS = 1_000;
-/** A partition is of sites whose hashes agree in so many bits at most. */
+/** Most bits in which the hashes of the sites of a partition agree. */
 export const MOST_BITS = 24;
 
 /** The bits of the hash that the sites of each partition have in common. */

@@ -50,7 +50,7 @@ export interface SitemapFetchDeps {
 export interface SitemapFetchOptions {
   readonly delayMs: number;
   readonly timeoutMs: number;
-  /** The longest Retry-After that is waited for; a host that asks for more is not asked again, ms. */
+  /** The longest Retry-After that is waited for, ms; a host that asks for more gets no further request. */
   readonly patienceMs: number;
   /** The latest turn of a host that is waited for now, ms since the epoch. */
   readonly latest: () => number;
@@ -60,7 +60,7 @@ export interface SitemapFetchOptions {
 
 /**
  * The sitemaps that robots.txt names; the reason where the turn of the host is too late; `null`: the signal came before
- * the host could be asked.
+ * the request.
  */
 export async function sitemapsNamed(
   deps: SitemapFetchDeps,

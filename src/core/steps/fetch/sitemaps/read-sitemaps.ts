@@ -43,7 +43,9 @@ export interface SitemapOptions extends SitemapFetchOptions {
   readonly shorterWays: UrlAdmission['shorterWays'];
   /** Validators of files that need not be read again while they are as they were. */
   readonly known: Readonly<Record<string, FileValidators>>;
-  /** Runs what reads records and writes them back, with no other such work at the same time. Absent: there is none. */
+  /**
+   * Runs work that reads records and writes them back, with no other such work at the same time. Absent: there is none.
+   */
   readonly inTurn?: (<Value>(work: () => Promise<Value>) => Promise<Value>) | undefined;
 }
 
@@ -91,9 +93,9 @@ const WINDOW = 1_000;
 
 /**
  * Reads the sitemaps of an origin: those that robots.txt names, or `/sitemap.xml`; indexes, gzip, text and feeds too.
- * New URLs enter like outlinks. A `lastmod` brings a known page forward as far as dates have proven right on its host;
- * `changefreq` and `priority` are ignored. The requests are as polite as any fetch: robots.txt, one request at a time,
- * the delay of the host.
+ * New URLs enter like outlinks. A `lastmod` brings a known page forward by the trust that the dates of its host have
+ * earned; `changefreq` and `priority` are ignored. The requests are as polite as any fetch: robots.txt, one request at
+ * a time, the delay of the host.
  */
 export async function readSitemaps(
   deps: SitemapDeps,

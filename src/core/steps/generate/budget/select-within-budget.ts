@@ -200,7 +200,7 @@ class WithinBudget {
     return { chosen, due: this.#due, rejected: this.#rejected };
   }
 
-  /** Touched URLs go ahead of all others, as far as their share of the round goes. */
+  /** Touched URLs go ahead of all others, within their share of the round. */
   #addTouched(): void {
     const { touched, budget } = this.#round;
     for (const entry of touched.slice(0, Math.ceil(budget * TOUCHED_SHARE))) {
@@ -295,14 +295,14 @@ class WithinBudget {
 }
 
 /**
- * A part of a place is a whole one in that part of the rounds, drawn by their time: with one fetch a round, neither new
- * URLs nor known pages would else ever have a turn.
+ * A fraction of a place is a whole place in that fraction of the rounds, drawn by their time: otherwise, with one fetch
+ * a round, either new URLs or known pages would never have a turn.
  */
 const wholePlaces = (places: number, now: number): number => Math.floor(places + murmur3(String(now)) / 2 ** 32);
 
 /**
- * Bounds how many candidates are compared. Only URLs that may be selected count: else those that filters keep out, and
- * which stay due for that, would hide all that come after them.
+ * Bounds how many candidates are compared. Only URLs that may be selected count: otherwise those that filters keep out,
+ * which stay due, would hide all that come after them.
  */
 class Comparisons {
   readonly #limit: number;

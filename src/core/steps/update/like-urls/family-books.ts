@@ -7,7 +7,7 @@ import { urlSegments } from '../../../domain/url/families/url-families.ts';
 import type { CrawlDb, CrawlDbBatch } from '../../../ports/crawl-db.ts';
 import { type FamilySharing, HostBook, kinOf } from './host-book.ts';
 
-/** Hosts of which a book is in memory, and their families together. */
+/** Hosts whose books are in memory, and the sum of their families. */
 const MAX_HOSTS = 1_000;
 const MAX_FAMILIES = 200_000;
 /** Hosts with waiting links that are remembered from run to run. */

@@ -229,7 +229,7 @@ function pagesOf(waiting: Map<string, WaitingPages>, family: UrlFamily | null): 
 const OUTDATED = 0.1;
 const FEW = 100;
 
-/** The broadest family but for the whole host: pages are near others of it. */
+/** The broadest family below the whole host, within which pages are compared. */
 export const kinOf = (families: readonly UrlFamily[]): string => (families.at(-2) ?? families.at(-1))?.name ?? '';
 
 const countsOf = (row: HostCounts): { urls: number; unfetched: number } => ({

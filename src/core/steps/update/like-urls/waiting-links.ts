@@ -78,8 +78,8 @@ export function waitingPut(previous: CrawlDatum, targets: readonly string[], wai
 const BATCH = 50;
 
 /**
- * Admits waiting links of the hosts that were visited, as far as their families have room by now. The links are those
- * that the crawl db has of the pages marked as having some; but for the marks of these pages nothing else is stored.
+ * Admits waiting links of the hosts that were visited, as far as their families have room by now. The links are read
+ * from the stored outlinks of the pages marked as having some; nothing but these marks is stored for them.
  */
 export async function admitWaiting(deps: WaitingDeps, options: WaitingOptions): Promise<void> {
   const { books } = deps.links.admission;

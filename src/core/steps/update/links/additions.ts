@@ -139,7 +139,7 @@ function scoreOf({ outlinkScore }: NewScores, link: Found, isNoise: boolean): nu
   return outlinkScore(parent, isNoise ? outlink : plain(outlink), depth) * factor;
 }
 
-/** The links to URLs of other partitions, but for those that are on their way. */
+/** The links to URLs of other partitions, except those that are on their way. */
 function forwardedOf(
   scores: NewScores,
   found: ReadonlyMap<string, Found>,
@@ -178,7 +178,7 @@ function markOf({ outlinkScore }: NewScores, link: Found): LinkMark {
   return { ...mark, factor: factor > 0 && factor < Number.POSITIVE_INFINITY ? factor : 1 };
 }
 
-/** A link of which no more than these marks is known. */
+/** A link known only by these marks. */
 export const bareLink = (url: string, { noise, isNextPage }: Omit<LinkMark, 'factor'>): Outlink => ({
   url,
   anchor: '',

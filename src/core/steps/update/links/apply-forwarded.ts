@@ -60,7 +60,7 @@ export async function applyForwarded(
   return added;
 }
 
-/** Known URLs by links of their own partition alone, now with the mark. */
+/** URLs known only by links of their own partition, now with the mark. */
 async function linkedElsewhere(
   db: CrawlDb,
   forwarding: LinkForwarding | null,

@@ -49,8 +49,8 @@ export class InlinkLevels {
   }
 
   /**
-   * Adds what the links since the last call say of their targets to a batch: to records that it writes anyway, else to
-   * others. Targets without a record are forgotten until a link to them is read again.
+   * Adds what the links since the last call say of their targets to a batch: to records that it writes anyway,
+   * otherwise as further ones. Targets without a record are forgotten until a link to them is read again.
    * @param puts records of the batch, replaced where they stand
    * @returns the new records
    */
