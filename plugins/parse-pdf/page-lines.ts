@@ -52,7 +52,7 @@ export function pageLines(items: readonly PdfText[], annotations: readonly PdfAn
 
 /**
  * A line as it is read: one of a script from right to left has its words from right to left, whatever order they were
- * drawn in, but for words of the other direction within.
+ * drawn in, except words of the other direction within.
  */
 function inReadingOrder(items: readonly PdfText[]): readonly PdfText[] {
   const charsOf = (isCounted: (item: PdfText) => boolean): number =>

@@ -116,7 +116,7 @@ describe('urlfilter-rules with a file', () => {
     expect(readRules('+.*\n\n-b', 'r.txt').warnings).toEqual(['r.txt:3: never reached, line 1 matches every URL']);
   });
 
-  it('takes the rules that Nutch ships, but for the one with a backreference', () => {
+  it('takes the rules that Nutch ships, except the one with a backreference', () => {
     const nutch = [
       '-^(?:file|ftp|mailto):',
       '-(?i)\\.(?:gif|jpg|png|ico|css)$',

@@ -26,7 +26,7 @@ const MATRIX_PARAM = new RegExp(`;(_?(?:${CERTAIN}|sid))=([^;/?&]*)`, 'gi');
 /** ASP.NET without cookies: `/(S(24 characters))/page.aspx`. */
 const ASP_SEGMENT = /\/\((?:[A-Z]\([0-9a-z]{16,}\))+\)(?=\/)/gi;
 
-/** A path or query without session ids of these two kinds, but for those whose names `isExempt`. */
+/** A path or query without session ids of these two kinds, except those whose names `isExempt`. */
 function withoutMatrixSessions(
   part: string,
   mode: 'tokens' | 'names',

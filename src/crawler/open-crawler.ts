@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
-import { type AskedDb, type CrawlDeps, ofOnePart } from '../operations/deps.ts';
+import { type CrawlDeps, ofOnePart, type QueryDb } from '../operations/deps.ts';
 import { crawlOperations } from '../operations/loop/crawl-operations.ts';
 import { keepRests } from '../operations/loop/host-rests.ts';
 import { revisitOperations } from '../operations/loop/revisit-operations.ts';
@@ -73,7 +73,7 @@ function noStore(): never {
   throw new TypeError('this crawl was opened for its segments only (access: segments)');
 }
 
-function crawlerOf(deps: CrawlDeps & { asked(): AskedDb }, close: () => Promise<void>): Crawler {
+function crawlerOf(deps: CrawlDeps & { asked(): QueryDb }, close: () => Promise<void>): Crawler {
   const { dir, config, runtime, plugins, web, asked } = deps;
   const revisits = revisitOperations(deps);
   const steps = stepOperations(deps);

@@ -5,7 +5,7 @@ import type { PluginKind } from '../core/plugin-host/api/plugin-api.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { OnWork } from '../core/ports/work-progress.ts';
-import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
+import type { QueryDb, QuestionPlugins } from '../operations/deps.ts';
 import { openDbToRead } from '../operations/state/open-db-to-read.ts';
 import { systemClock } from '../operations/system/clock.ts';
 import { type CrawlReader, crawlReader } from '../query/questions.ts';
@@ -38,8 +38,8 @@ export function openReader(options: ReaderOptions): Reader {
   const dir = resolve(options.dir);
   const clock = options.clock ?? systemClock;
   const config = async (): Promise<Config> => (await configured()).config;
-  let db: Promise<AskedDb> | null = null;
-  const opened = (): Promise<AskedDb> => {
+  let db: Promise<QueryDb> | null = null;
+  const opened = (): Promise<QueryDb> => {
     if (db !== null) return db;
     const opening = openDbToRead({ dir, log, clock, config, withIndexes });
     opening.then(options.onOpen, () => {

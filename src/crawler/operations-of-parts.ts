@@ -2,7 +2,7 @@ import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
 import type { CareOperations } from '../care/state/care-operations.ts';
 import type { TransferOperations } from '../care/transfer/transfer-operations.ts';
 import type { ExportOperations } from '../delivery/export/export-operations.ts';
-import type { AskedDb, CrawlDeps } from '../operations/deps.ts';
+import type { CrawlDeps, QueryDb } from '../operations/deps.ts';
 import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
 import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../published/map-reduce/link-operations.ts';
@@ -19,7 +19,7 @@ type OperationsOfParts = ReparseOperations &
   SegmentOperations;
 
 /** What an open crawl does by parts beside the loop. Each part is loaded on first use. */
-export function operationsOfParts(deps: CrawlDeps & { asked(): AskedDb }): OperationsOfParts {
+export function operationsOfParts(deps: CrawlDeps & { asked(): QueryDb }): OperationsOfParts {
   return {
     ...loadedLater<ReparseOperations>({ reparse: 'promise' }, async () =>
       (await import('../care/reparse/reparse-operations.ts')).reparseOperations(deps),

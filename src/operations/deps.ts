@@ -109,7 +109,7 @@ export interface Store {
 }
 
 /** A crawl for questions: one crawl db that answers for all of its parts. */
-export type AskedDb = CrawlDb & {
+export type QueryDb = CrawlDb & {
   /** Those in which something was written: one, or the partitions of a spread crawl. */
   readonly parts: readonly PartOfCrawl[];
   /** The crawl db, with the facts of the part of a host. */
@@ -129,7 +129,7 @@ export interface PartOfCrawl {
 }
 
 /** A crawl that is one crawl db. */
-export function ofOnePart<Db extends Omit<AskedDb, 'parts' | 'partOf' | 'asOne'>>(db: Db, dir: string): Db & AskedDb {
+export function ofOnePart<Db extends Omit<QueryDb, 'parts' | 'partOf' | 'asOne'>>(db: Db, dir: string): Db & QueryDb {
   const part = { db, dir, number: 0 };
   return Object.assign(db, { parts: [part], partOf: () => part, asOne: async () => db });
 }

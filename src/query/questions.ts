@@ -20,7 +20,7 @@ import {
   type FeedView,
   feedView,
 } from '../delivery/changes/changes.ts';
-import type { AskedDb, QuestionPlugins } from '../operations/deps.ts';
+import type { QueryDb, QuestionPlugins } from '../operations/deps.ts';
 import { domainOf } from '../operations/system/domain-of.ts';
 import type { BrokenLinkView, InlinkView } from './pages/inlinks.ts';
 import type { SeenView } from './pages/seen-view.ts';
@@ -48,7 +48,7 @@ export interface QuestionDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
-  db(): Promise<AskedDb>;
+  db(): Promise<QueryDb>;
   /** Indexes beside the records. Rejects with `db-locked` where the crawl db was opened without them. */
   indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
   config(): Promise<Config>;
@@ -231,12 +231,14 @@ export interface DueOptions {
 
 export type Question = keyof typeof QUESTIONS;
 
-type Asked<Entry> = Entry extends { readonly answer: (deps: QuestionDeps, ...args: infer Args) => infer Answer }
+type QuestionMethod<Entry> = Entry extends {
+  readonly answer: (deps: QuestionDeps, ...args: infer Args) => infer Answer;
+}
   ? (...args: Args) => Answer
   : never;
 
 /** The questions as methods. */
-export type CrawlReader = { readonly [Name in Question]: Asked<(typeof QUESTIONS)[Name]> };
+export type CrawlReader = { readonly [Name in Question]: QuestionMethod<(typeof QUESTIONS)[Name]> };
 
 export function crawlReader(deps: QuestionDeps): CrawlReader {
   const asked = Object.entries(QUESTIONS).map(([name, { answer }]) => {

@@ -6,7 +6,7 @@ import { openWorkers } from '../cluster/workers/open-workers.ts';
 import { CrawlError } from '../core/domain/errors.ts';
 import { roundReports } from '../crawler/index.ts';
 import { type Patience, tellRun } from '../remote/questions/tell-run.ts';
-import { askToGiveWay, giveWayWhenAsked } from '../remote/viewer/give-way.ts';
+import { askToGiveWay, giveWayOnRequest } from '../remote/viewer/give-way.ts';
 import { isForeseen } from '../render/exit.ts';
 import { createApp } from './app.ts';
 import type { GuardOptions, SteeringGuardOptions } from './guard.ts';
@@ -68,7 +68,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   try {
     await listening(server, listen.port, listen.host);
     const url = urlOf(server.address() as AddressInfo);
-    const socket = await giveWayWhenAsked(dir, { pid: process.pid, url }, () => state.giveWay());
+    const socket = await giveWayOnRequest(dir, { pid: process.pid, url }, () => state.giveWay());
     return {
       url,
       async close() {

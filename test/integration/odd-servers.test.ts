@@ -113,7 +113,7 @@ it.each([400, 412, 431])(
 
 it('the pause between two requests is kept after robots.txt, and between a HEAD and the GET that follows it', async () => {
   let version = 1;
-  const { crawler, origin, asked, askedAt, pass } = await visiting(
+  const { crawler, origin, asked, sentAt, pass } = await visiting(
     (request, response) => {
       const body = `${PAGE}<p>${'more '.repeat(version)}`;
       const headers = { 'content-type': 'text/html', 'content-length': body.length, 'last-modified': DATE };
@@ -127,27 +127,27 @@ it('the pause between two requests is kept after robots.txt, and between a HEAD 
   version++;
   await crawler.crawl({ rounds: 1 });
   expect(asked).toEqual(expect.arrayContaining(['HEAD /a', 'HEAD /b', 'GET /child']));
-  expect(askedAt.length).toBe(asked.length + 2);
-  const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  expect(sentAt.length).toBe(asked.length + 2);
+  const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] as number));
   expect(pauses.every((pause) => pause >= 5_000)).toBe(true);
   expect(await crawler.segmentRecord(`${origin}/a`)).toMatchObject({ fetched: { outcome: { requests: 2, ms: 0 } } });
 });
 
 it('the pause between two requests is kept where robots.txt has moved within its host', async () => {
-  const { crawler, origin, askedAt, robots } = await visiting((request, response) => {
+  const { crawler, origin, sentAt, robots } = await visiting((request, response) => {
     if (request.url === '/rules') return void response.end('User-agent: *\nDisallow: /private\n');
     response.writeHead(200, { 'content-type': 'text/html' }).end('<p>page');
   }, 'fetch.delay=5s');
   robots((_request, response) => response.writeHead(301, { location: '/rules' }).end());
   const { totals } = await crawler.crawl(seed(`${origin}/a`, `${origin}/private`));
   expect(totals).toMatchObject({ fetched: 1, robotsDenied: 1 });
-  expect(askedAt).toHaveLength(3);
-  const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] ?? 0));
+  expect(sentAt).toHaveLength(3);
+  const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000);
 });
 
 it('a sitemap whose host is written otherwise is asked for in the turn of its host, and once', async () => {
-  const { crawler, origin, robots, asked, askedAt } = await visiting(
+  const { crawler, origin, robots, asked, sentAt } = await visiting(
     (_request, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(`${origin}/child\n`),
     'fetch.delay=5',
   );
@@ -161,11 +161,11 @@ it('a sitemap whose host is written otherwise is asked for in the turn of its ho
     { sitemap: 'http://a..b/', error: expect.stringContaining('empty or too long label') },
   ]);
   expect(asked).toEqual(['GET /map.txt']);
-  expect((askedAt[1] ?? 0) - (askedAt[0] ?? 0)).toBeGreaterThanOrEqual(5_000);
+  expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThanOrEqual(5_000);
 });
 
 it('the pause between two requests is kept from one process to the next, but not by a clock set back meanwhile', async () => {
-  const { crawler, origin, askedAt, now, pass, reopen } = await visiting(
+  const { crawler, origin, sentAt, now, pass, reopen } = await visiting(
     (_request, response) => void response.writeHead(404).end(),
     'fetch.delay=5s',
   );
@@ -177,11 +177,11 @@ it('the pause between two requests is kept from one process to the next, but not
   await reopen();
   const next = await reopen();
   await next.crawl(round);
-  expect(askedAt.slice(1).map((at, i) => at - (askedAt[i] as number))).toEqual([5_000, 5_000, 5_000]);
+  expect(sentAt.slice(1).map((at, i) => at - (sentAt[i] as number))).toEqual([5_000, 5_000, 5_000]);
   const setBack = await reopen(-DAY);
   const start = now();
   await setBack.crawl({ ...round, ...seed(`${origin}/d`) });
-  expect(askedAt[4]).toBe(start);
+  expect(sentAt[4]).toBe(start);
 });
 
 it('a network that is down ends a crawl of hosts that were never asked before, one host that is down does not', async () => {
@@ -267,7 +267,7 @@ it.each([
 });
 
 it('a page that is allowed waits for the delay since robots.txt was asked for, though others were refused meanwhile', async () => {
-  const { crawler, origin, robots, asked, askedAt } = await visiting(
+  const { crawler, origin, robots, asked, sentAt } = await visiting(
     (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>page</p>'),
     'fetch.delay=1',
   );
@@ -276,7 +276,7 @@ it('a page that is allowed waits for the delay since robots.txt was asked for, t
     seed(`${origin}/private/1\tscore=9`, `${origin}/private/2\tscore=8`, `${origin}/a`, `${origin}/b`),
   );
   expect(asked).toHaveLength(2);
-  const gaps = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] as number));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20_000);
   expect(Math.max(...gaps)).toBeLessThan(22_000);
 });
@@ -284,7 +284,7 @@ it('a page that is allowed waits for the delay since robots.txt was asked for, t
 it('a host that asks for an hour of rest has it, in further rounds and runs too, and then goes on', async () => {
   const HOUR = DAY / 24;
   let isBusy = true;
-  const { crawler, origin, asked, askedAt, pass, now } = await visiting((_request, response) => {
+  const { crawler, origin, asked, sentAt, pass, now } = await visiting((_request, response) => {
     if (isBusy) return void response.writeHead(503, { 'retry-after': '3600' }).end();
     response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
   }, 'fetch.delay=5s');
@@ -295,16 +295,16 @@ it('a host that asks for an hour of rest has it, in further rounds and runs too,
   await crawler.crawl(round);
   pass(HOUR / 2);
   await crawler.crawl(round);
-  const requests = askedAt.length;
+  const requests = sentAt.length;
   const [read] = await crawler.sitemaps([origin]);
   expect(read?.sitemaps).toMatchObject([{ error: expect.stringContaining('asked for a pause until') }]);
-  expect(askedAt).toHaveLength(requests);
+  expect(sentAt).toHaveLength(requests);
   expect(asked).toHaveLength(1);
   isBusy = false;
   pass(HOUR / 2);
   await crawler.crawl(round);
   expect(asked).toHaveLength(2);
-  expect((askedAt.at(-1) ?? 0) - (askedAt[1] ?? 0)).toBeGreaterThanOrEqual(HOUR);
+  expect((sentAt.at(-1) ?? 0) - (sentAt[1] ?? 0)).toBeGreaterThanOrEqual(HOUR);
   for await (const host of crawler.hosts()) expect(host.restUntil).toBeNull();
 });
 

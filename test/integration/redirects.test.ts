@@ -82,7 +82,7 @@ describe('the target of a redirect, in the round of the redirect', () => {
   it('keeps to the delay and the single connection of its host', async () => {
     let open = 0;
     let most = 0;
-    const { crawler, origin, askedAt } = await visiting(async ({ url }, response) => {
+    const { crawler, origin, sentAt } = await visiting(async ({ url }, response) => {
       most = Math.max(most, ++open);
       await new Promise((resolve) => setTimeout(resolve, 5));
       open--;
@@ -91,9 +91,9 @@ describe('the target of a redirect, in the round of the redirect', () => {
       else response.writeHead(301, { location: `/${n + 1}` }).end();
     }, 'fetch.delay=5s');
     await crawler.crawl({ ...seed(`${origin}/0`, `${origin}/4`, `${origin}/8`), rounds: 1 });
-    expect(askedAt).toHaveLength(13);
+    expect(sentAt).toHaveLength(13);
     expect(most).toBe(1);
-    const pauses = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+    const pauses = sentAt.slice(1).map((at, i) => at - (sentAt[i] as number));
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000);
   });
 

@@ -13,7 +13,7 @@ const throttle = (response: ServerResponse, seconds: number): void => {
 
 it('a host that asks for an hour of rest with its sitemap has it', async () => {
   let isBusy = true;
-  const { crawler, origin, asked, askedAt, now, pass } = await visiting((_request, response) =>
+  const { crawler, origin, asked, sentAt, now, pass } = await visiting((_request, response) =>
     isBusy ? throttle(response, 3600) : page(response),
   );
   const start = seed(`${origin}/`);
@@ -30,7 +30,7 @@ it('a host that asks for an hour of rest with its sitemap has it', async () => {
   pass(HOUR + 1);
   await crawler.crawl({ rounds: 1 });
   expect(asked).toEqual(['GET /sitemap.xml', 'GET /']);
-  expect(askedAt.at(-1)).toBeGreaterThanOrEqual(restUntil);
+  expect(sentAt.at(-1)).toBeGreaterThanOrEqual(restUntil);
 });
 
 it('a host that asked for an hour of rest as the crawl was stopped has it when the crawl goes on', async () => {
@@ -50,7 +50,7 @@ it('a host that asked for an hour of rest as the crawl was stopped has it when t
 it('the rest that a sitemap asks for holds for a list made before, and an older one that is applied later does not end it', async () => {
   const stop = new AbortController();
   let seconds = 120;
-  const { crawler, origin, asked, askedAt, now, pass, reopen } = await visiting((_request, response) => {
+  const { crawler, origin, asked, sentAt, now, pass, reopen } = await visiting((_request, response) => {
     stop.abort();
     throttle(response, seconds);
   });
@@ -70,15 +70,15 @@ it('the rest that a sitemap asks for holds for a list made before, and an older 
   expect(asked).toHaveLength(before);
   pass(HOUR / 2 + 1);
   await next.crawl({ rounds: 1 });
-  expect(askedAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
+  expect(sentAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
 });
 
 it('a rest that is short enough to wait for lies between two sitemaps', async () => {
-  const { crawler, origin, robots, asked, askedAt } = await visiting((_request, response) => throttle(response, 30));
+  const { crawler, origin, robots, asked, sentAt } = await visiting((_request, response) => throttle(response, 30));
   robots((_request, response) => response.end(`Sitemap: ${origin}/a.xml\nSitemap: ${origin}/b.xml\n`));
   await crawler.sitemaps([origin]);
   expect(asked).toEqual(['GET /a.xml', 'GET /b.xml']);
-  const [, first = 0, second = 0] = askedAt;
+  const [, first = 0, second = 0] = sentAt;
   expect(second - first).toBeGreaterThanOrEqual(30_000);
 });
 
@@ -86,29 +86,27 @@ it.each([
   ['no copy', false],
   ['an older copy that allows its pages', true],
 ])('a host that asks for an hour of rest with its robots.txt has it, where there is %s', async (_, hasCopy) => {
-  const { crawler, origin, robots, askedAt, now, pass, reopen } = await visiting((_request, response) =>
-    page(response),
-  );
+  const { crawler, origin, robots, sentAt, now, pass, reopen } = await visiting((_request, response) => page(response));
   if (hasCopy) {
     await crawler.crawl({ rounds: 1, ...seed(`${origin}/known`) });
     pass(2 * DAY);
   }
   robots((_request, response) => throttle(response, 3600));
-  const before = askedAt.length;
+  const before = sentAt.length;
   await crawler.crawl({ rounds: 1, ...seed(`${origin}/a`, `${origin}/b`) });
   const restUntil = now() + HOUR;
-  expect(askedAt.length - before).toBe(1);
+  expect(sentAt.length - before).toBe(1);
   pass(HOUR / 2);
   const next = await reopen();
   await next.crawl(seed(`${origin}/c`));
   expect((await next.sitemaps([origin]))[0]?.sitemaps).toMatchObject([
     { error: expect.stringContaining('asked for a pause until') },
   ]);
-  expect(askedAt.length - before).toBe(1);
+  expect(sentAt.length - before).toBe(1);
   robots((_request, response) => response.writeHead(404).end());
   pass(HOUR / 2 + 1);
   await next.crawl({ rounds: 1 });
-  expect(askedAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
+  expect(sentAt[before + 1]).toBeGreaterThanOrEqual(restUntil);
   expect(await next.record(`${origin}/a`)).toMatchObject({ failures: 0, httpStatus: 200 });
 });
 

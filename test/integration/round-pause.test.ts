@@ -6,12 +6,12 @@ import { PAGE, seed, visiting } from './visiting.ts';
 const HOUR = 3_600_000;
 
 it('lies between two rounds, and not behind the last one', async () => {
-  const { crawler, origin, asked, askedAt, now } = await visiting((_request, response) => {
+  const { crawler, origin, asked, sentAt, now } = await visiting((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
   }, 'crawl.pause=1h');
   const { stoppedBy, rounds } = await crawler.crawl(seed(`${origin}/`));
   expect([stoppedBy, rounds.length, asked]).toEqual(['nothing-due', 2, ['GET /', 'GET /child']]);
-  const [first = 0, last = 0] = [askedAt[0], askedAt.at(-1)];
+  const [first = 0, last = 0] = [sentAt[0], sentAt.at(-1)];
   expect(last - first).toBeGreaterThanOrEqual(HOUR);
   expect(now() - first).toBeLessThan(2 * HOUR);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DAY, PAGE, seed, visiting } from './visiting.ts';
 
 it('a host with a Crawl-delay of a day ends the crawl, which says so, and goes on a day later', async () => {
-  const { crawler, origin, asked, askedAt, robots, now, reopen } = await visiting((_request, response) => {
+  const { crawler, origin, asked, sentAt, robots, now, reopen } = await visiting((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE);
   });
   robots((_request, response) => response.end('User-agent: *\nCrawl-delay: 999999\n'));
@@ -16,7 +16,7 @@ it('a host with a Crawl-delay of a day ends the crawl, which says so, and goes o
   const notBefore = Date.parse(first.waiting?.next[0]?.notBefore ?? '');
   expect(notBefore).toBeGreaterThanOrEqual(startedAt + DAY);
   expect(now() - startedAt).toBeLessThan(60_000);
-  expect([asked, askedAt.length]).toEqual([[], 1]);
+  expect([asked, sentAt.length]).toEqual([[], 1]);
   expect(await crawler.stats()).toMatchObject({ leased: 0, due: 3 });
 
   const { why } = await crawler.explain(`${origin}/1`);
@@ -28,25 +28,25 @@ it('a host with a Crawl-delay of a day ends the crawl, which says so, and goes o
   // Another process, before the turn of the host: nothing is asked, and no round is played.
   const early = await (await reopen(DAY / 2)).crawl();
   expect(early).toMatchObject({ stoppedBy: 'hosts-waiting', rounds: [] });
-  expect(askedAt).toHaveLength(1);
+  expect(sentAt).toHaveLength(1);
   for (let day = 1; day <= 6; day++) {
     await (await reopen(DAY + 60_000)).crawl();
-    expect(askedAt.length).toBeLessThanOrEqual(1 + day);
+    expect(sentAt.length).toBeLessThanOrEqual(1 + day);
   }
   // A copy of robots.txt that is three days old costs a turn as well.
   expect([...asked].sort()).toEqual(['GET /1', 'GET /2', 'GET /3', 'GET /child']);
-  expect(askedAt).toHaveLength(6);
-  const gaps = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  expect(sentAt).toHaveLength(6);
+  const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] as number));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(DAY);
 });
 
 it('a host whose turn comes within crawl.hostWait is waited for, without empty rounds', async () => {
-  const { crawler, origin, asked, askedAt, robots } = await visiting((_request, response) => {
+  const { crawler, origin, asked, sentAt, robots } = await visiting((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain' }).end('words');
   });
   robots((_request, response) => response.end('User-agent: *\nCrawl-delay: 600\n'));
   const { stoppedBy, rounds } = await crawler.crawl(seed(`${origin}/1`, `${origin}/2`, `${origin}/3`));
   expect([stoppedBy, rounds.length, asked.length]).toEqual(['nothing-due', 1, 3]);
-  const gaps = askedAt.slice(1).map((at, i) => at - (askedAt[i] as number));
+  const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] as number));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(600_000);
 });

@@ -20,7 +20,7 @@ export interface Visited {
   /** Methods and paths in order, robots.txt left out. */
   readonly asked: string[];
   /** When each request came, robots.txt included. */
-  readonly askedAt: number[];
+  readonly sentAt: number[];
   /** Reports of long work. */
   readonly work: WorkProgress[];
   now(): number;
@@ -57,7 +57,7 @@ export async function visiting(
 ): Promise<Visited> {
   const { answer, pauseMs } = typeof answering === 'function' ? { answer: answering, pauseMs: null } : answering;
   const asked: string[] = [];
-  const askedAt: number[] = [];
+  const sentAt: number[] = [];
   const work: WorkProgress[] = [];
   let now = Date.UTC(2026, 5, 1);
   let answerRobots = robots;
@@ -66,7 +66,7 @@ export async function visiting(
     asked.push(`${request.method} ${request.url}`);
     answer(request, response);
   });
-  server.prependListener('request', () => askedAt.push(now));
+  server.prependListener('request', () => sentAt.push(now));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dir = await mkdtemp(join(tmpdir(), 'incrawl-'));
   const { port } = server.address() as AddressInfo;
@@ -104,7 +104,7 @@ export async function visiting(
     crawler,
     origin: `http://${host}`,
     asked,
-    askedAt,
+    sentAt,
     work,
     now: () => now,
     async reopen(ms = 0) {

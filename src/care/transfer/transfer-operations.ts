@@ -9,7 +9,7 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
-import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import type { CrawlDeps, QueryDb } from '../../operations/deps.ts';
 import { refuseClusterState } from '../../operations/state/cluster-mark.ts';
 import { recover } from '../../operations/state/open-store.ts';
 import { refuseStoredSegments } from '../../operations/state/segments-mark.ts';
@@ -49,7 +49,7 @@ export function transferOperations({
   segments,
   store,
   asked,
-}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'> & { asked(): AskedDb }): TransferOperations {
+}: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'segments' | 'store'> & { asked(): QueryDb }): TransferOperations {
   const { clock, log, onWork } = runtime;
   return {
     async *exportDb() {

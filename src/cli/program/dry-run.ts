@@ -9,7 +9,7 @@ export const DRY_RUN = 'only say what would be done; nothing is changed';
  * Runs `use` on the state directory, or for a dry run on a copy of it. Unless `mustExist` is false, a directory that
  * holds no crawl is refused.
  */
-export function asAsked<Value>(
+export function withCrawlerOrCopy<Value>(
   session: Session,
   dryRun: boolean,
   use: (crawler: Crawler) => Promise<Value>,

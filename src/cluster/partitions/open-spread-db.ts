@@ -5,7 +5,7 @@ import type { ChangeQuery } from '../../core/ports/change-feed.ts';
 import type { CrawlDb, ScanQuery } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
-import type { AskedDb, PartOfCrawl } from '../../operations/deps.ts';
+import type { PartOfCrawl, QueryDb } from '../../operations/deps.ts';
 import { nearPlan } from '../../operations/loop/step-settings.ts';
 import { segmentsPlace } from '../../operations/state/segments-mark.ts';
 import { makeStateFolder } from '../../operations/state/state-folder.ts';
@@ -24,7 +24,7 @@ import {
   type SpreadShape,
   sharedPartitions,
 } from './shared-partitions.ts';
-import { type AskedTables, SpreadCrawlDb } from './spread-db.ts';
+import { type QueryTables, SpreadCrawlDb } from './spread-db.ts';
 
 export interface SpreadDbOptions {
   readonly config: Config;
@@ -41,7 +41,7 @@ export interface SpreadDbOptions {
 export const HOLD_MS = 5 * 60_000;
 
 /** The partitions of a spread crawl, to query them and to send them orders. */
-export type OpenSpreadDb = AskedDb & {
+export type OpenSpreadDb = QueryDb & {
   partitionOf(host: string): number;
   /** The same crawl, which drops what is written. */
   readonly trial: SpreadCrawlDb;
@@ -105,7 +105,7 @@ export async function spreadDbOn(
   log: Log,
   { near = null, check }: { readonly near?: ReturnType<typeof nearPlan>; readonly check?: () => Promise<void> } = {},
 ): Promise<SpreadCrawlDb> {
-  const open = new Map<number, AskedTables>();
+  const open = new Map<number, QueryTables>();
   try {
     for (let partition = 0; partition < partitions; partition++) {
       const rows = await rowsOf(partition);

@@ -2,7 +2,7 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
-import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import type { CrawlDeps, QueryDb } from '../../operations/deps.ts';
 import { type RevisitOperations, revisitOperations } from '../../operations/loop/revisit-operations.ts';
 import type { StepOperations } from '../../operations/loop/step-operations.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
@@ -16,7 +16,7 @@ export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' |
   /** The whole crawl, on which a command counts what it will do; what it writes there is dropped. */
   readonly trial: CrawlDb;
   /** Its partitions. */
-  readonly whole: Pick<AskedDb, 'parts'>;
+  readonly whole: Pick<QueryDb, 'parts'>;
   partitionOf(host: string): number;
   readonly stores: Pick<PartitionStores, 'partitions' | 'splits' | 'placeOf' | 'inboxOf'>;
   readonly turns: Pick<Turns, 'want'>;

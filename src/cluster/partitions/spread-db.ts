@@ -51,7 +51,7 @@ const NO_FORWARDING: Forwarding = {
 async function* none(): AsyncGenerator<never, void, undefined> {}
 
 /** A crawl db with its tables of signatures, if it keeps some. */
-export type AskedTables = CrawlDb & { readonly fingerprints?: FingerprintTables | null };
+export type QueryTables = CrawlDb & { readonly fingerprints?: FingerprintTables | null };
 
 /**
  * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is read from its
@@ -62,14 +62,14 @@ export class SpreadCrawlDb implements CrawlDb {
   readonly forwarding = NO_FORWARDING;
   readonly fingerprints: FingerprintTables | null;
   readonly seenFilter = null;
-  readonly #dbs: ReadonlyMap<number, AskedTables>;
+  readonly #dbs: ReadonlyMap<number, QueryTables>;
   readonly #partitions: number;
   readonly #by: PartitionBy;
   readonly #splits: readonly number[];
   readonly #placeOf: (host: string) => number;
 
   constructor(
-    dbs: ReadonlyMap<number, AskedTables>,
+    dbs: ReadonlyMap<number, QueryTables>,
     partitions: number,
     by: PartitionBy = 'domain',
     splits: readonly number[] = [],
@@ -86,7 +86,7 @@ export class SpreadCrawlDb implements CrawlDb {
   }
 
   /** The crawl dbs of the partitions in which something was written. */
-  get all(): ReadonlyMap<number, AskedTables> {
+  get all(): ReadonlyMap<number, QueryTables> {
     return this.#dbs;
   }
 

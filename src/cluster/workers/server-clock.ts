@@ -36,7 +36,7 @@ export function serverClock(
     ...(elapsed === undefined ? {} : { elapsed: () => elapsed.call(clock) }),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async compare() {
-      const askedAt = elapsedOf(clock);
+      const sentAt = elapsedOf(clock);
       const before = clock.now();
       let server: number;
       try {
@@ -44,7 +44,7 @@ export function serverClock(
       } catch {
         return;
       }
-      const took = elapsedOf(clock) - askedAt;
+      const took = elapsedOf(clock) - sentAt;
       if (took > SLOW_MS) return;
       const ahead = Math.round(before + took / 2 - server);
       offset = Math.abs(ahead) < LEAST_MS ? 0 : -ahead;

@@ -50,9 +50,9 @@ export class WriteLease {
     const startedAt = performance.now();
     for (;;) {
       signal?.throwIfAborted();
-      const askedAt = performance.now();
+      const sentAt = performance.now();
       const reply = await store.leases.take(name, who, leaseMs);
-      if ('token' in reply) return new WriteLease(options, who, reply.token, askedAt);
+      if ('token' in reply) return new WriteLease(options, who, reply.token, sentAt);
       if (performance.now() - startedAt >= waitMs) throw lockedBy(name, store.product, reply.holder);
       await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
     }
@@ -79,10 +79,10 @@ export class WriteLease {
   }
 
   async #keep(): Promise<void> {
-    const askedAt = performance.now();
+    const sentAt = performance.now();
     try {
       if (await this.#store.leases.keep(this.#name, this.#who, this.#leaseMs)) {
-        this.#keptAt = Math.max(this.#keptAt, askedAt);
+        this.#keptAt = Math.max(this.#keptAt, sentAt);
         return;
       }
       clearInterval(this.#timer);

@@ -2,7 +2,7 @@ import type { UnreachedCode } from '../domain/errors.ts';
 import type { FetchProtocol } from './fetch-protocol.ts';
 
 /** Why robots.txt was not requested: its origin could not be reached, or must not be. */
-export type NotAskedCode = UnreachedCode | 'address-blocked';
+export type NotRequestedCode = UnreachedCode | 'address-blocked';
 
 /** robots.txt per RFC 9309, cached per origin for at most a day. */
 export interface Robots {
@@ -32,13 +32,13 @@ export interface SharedRobots extends Robots {
 export interface RobotsVerdict {
   readonly allowed: boolean;
   /**
-   * `robots-unreachable`: 5xx or timeout, all is denied for now. A {@link NotAskedCode}: this verdict holds for this
-   * attempt only. `null` when allowed.
+   * `robots-unreachable`: 5xx or timeout, all is denied for now. A {@link NotRequestedCode}: this verdict holds for
+   * this attempt only. `null` when allowed.
    */
-  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | NotAskedCode | null;
+  readonly code: 'robots-denied' | 'robots-unreachable' | 'crawl-delay-too-long' | NotRequestedCode | null;
   /**
    * Why the last fetch of robots.txt failed: `status 503`, `fetch-timeout: ...`; the message alone where `code` is a
-   * {@link NotAskedCode}; `null` where it succeeded.
+   * {@link NotRequestedCode}; `null` where it succeeded.
    */
   readonly fault: string | null;
   /** The deciding rule as written, with its line: `{line: 7, text: 'Disallow: /private'}`. */

@@ -90,11 +90,11 @@ export async function* changeViews(
     ...(notedFrom === undefined ? {} : { notedFrom }),
     reverse: newest,
   };
-  const isAsked = selectionOf(query, env);
+  const isWanted = selectionOf(query, env);
   const last: ChangeView[] = [];
   let left = limit;
   for await (const row of db.changes(range)) {
-    if (!isAsked(row)) continue;
+    if (!isWanted(row)) continue;
     if (left-- <= 0) break;
     if (newest) last.push(changeView(row));
     else yield changeView(row);

@@ -278,8 +278,8 @@ function outcomeOf(answer: Response, now: number): Delivery {
   const { status } = answer;
   if (status >= 200 && status < 300) return { isTaken: true, status };
   const reason = status >= 300 && status < 400 ? `status ${status}: redirects are not followed` : `status ${status}`;
-  const askedMs = retryAfterMs(answer.headers.get('retry-after'), now);
-  return { isTaken: false, status, reason, retryAfterMs: askedMs, isFinal: status === 410 };
+  const pauseMs = retryAfterMs(answer.headers.get('retry-after'), now);
+  return { isTaken: false, status, reason, retryAfterMs: pauseMs, isFinal: status === 410 };
 }
 
 function reasonOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exporter } from '../../core/plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../core/plugin-host/loading/plugin-list.ts';
-import type { AskedDb, CrawlDeps } from '../../operations/deps.ts';
+import type { CrawlDeps, QueryDb } from '../../operations/deps.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
 import { feedView } from '../changes/changes.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
@@ -46,7 +46,7 @@ export interface ExportOperations {
 }
 
 export function exportOperations(
-  deps: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'pages'> & { asked(): AskedDb },
+  deps: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'pages'> & { asked(): QueryDb },
 ): ExportOperations {
   return {
     async export(query, outlet) {

@@ -41,10 +41,10 @@ export class HostLane implements HostTurn {
     return nextStartAt(this) <= this.#time.now();
   }
 
-  /** @param hasAsked whether the turn sent a request to the host: its delay counts from then */
-  endTurn(hasAsked: boolean): void {
+  /** @param hasRequested whether the turn sent a request to the host: its delay counts from then */
+  endTurn(hasRequested: boolean): void {
     this.running--;
-    if (hasAsked) this.lastEndAt = this.#time.now();
+    if (hasRequested) this.lastEndAt = this.#time.now();
   }
 
   setDelay(delayMs: number): void {
@@ -118,7 +118,7 @@ export class LaneTask<T> implements LaneTurn {
   readonly #reject: (reason: unknown) => void;
   #state: State = 'waiting';
   /** Whether the turn asks anything of the host. */
-  #hasAsked = true;
+  #hasRequested = true;
   /** After `next()`: settles its promise. Before: `null`, and the turn begins the task. */
   #awaited: { readonly resume: () => void; readonly refuse: (reason: unknown) => void } | null = null;
   /** Gives the global slot back. */
@@ -151,7 +151,7 @@ export class LaneTask<T> implements LaneTurn {
   }
 
   spare(): void {
-    this.#hasAsked = false;
+    this.#hasRequested = false;
   }
 
   next(): Promise<void> {
@@ -192,7 +192,7 @@ export class LaneTask<T> implements LaneTurn {
     this.#unwatch?.();
     this.#lane.waiting--;
     this.#lane.running++;
-    this.#hasAsked = true;
+    this.#hasRequested = true;
     return new Promise((free) => {
       this.#freeSlot = free;
       if (this.#awaited === null) this.#begin();
@@ -223,7 +223,7 @@ export class LaneTask<T> implements LaneTurn {
   }
 
   #endTurn(): void {
-    this.#lane.endTurn(this.#hasAsked);
+    this.#lane.endTurn(this.#hasRequested);
     this.#freeSlot();
   }
 

@@ -6,7 +6,7 @@ import { isUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Exchange, FetchProtocol, ResponseHead } from '../../core/ports/fetch-protocol.ts';
-import type { NotAskedCode } from '../../core/ports/robots.ts';
+import type { NotRequestedCode } from '../../core/ports/robots.ts';
 import { MAX_ROBOTS_BYTES, withoutTornLine } from './robots-reader.ts';
 
 /**
@@ -53,7 +53,7 @@ export type RobotsAccess =
       readonly restUntil: number | null;
     }
   /** The origin was not reached, or must not be, so robots.txt was not requested. */
-  | { readonly kind: 'not-asked'; readonly code: NotAskedCode; readonly message: string };
+  | { readonly kind: 'not-asked'; readonly code: NotRequestedCode; readonly message: string };
 
 interface RobotsTraffic {
   requests: number;
@@ -111,7 +111,7 @@ export async function fetchRobots(
     }
     if (status < 300 || status > 399) {
       // A Retry-After of another host does not concern this one.
-      return accessOnRefusal(status, isOwn ? restAskedFor(head, clock.now()) : null);
+      return accessOnRefusal(status, isOwn ? pauseByAnswer(head, clock.now()) : null);
     }
     const target = redirectTarget(headers.location, url);
     if (target === null || hop === MAX_REDIRECTS) return { kind: 'none', status };
@@ -125,7 +125,7 @@ function accessOnRefusal(status: number, restUntil: number | null): RobotsAccess
   return { kind: 'unreachable', status, reason: `status ${status}`, restUntil };
 }
 
-function restAskedFor({ status, headers }: ResponseHead, now: number): number | null {
+function pauseByAnswer({ status, headers }: ResponseHead, now: number): number | null {
   const retryAfter = headers['retry-after'];
   return retryAfter !== undefined && (status === 429 || status === 503) ? parseRetryAfter(retryAfter, now) : null;
 }

@@ -70,7 +70,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   const { limit = Number.POSITIVE_INFINITY, newest = false } = query;
   const reasons = query.reasons?.map((reason) => `"reason":"${reason}"`) ?? [''];
   const names = query.url === undefined ? [''] : namesOf(query.url).map((name) => `"url":${JSON.stringify(name)}`);
-  const isAsked = (line: string): boolean =>
+  const mayMatch = (line: string): boolean =>
     names.some((each) => line.includes(each)) && reasons.some((each) => line.includes(each));
   const isListed = (value: unknown): value is SkippedUrl => {
     const entry = value as Partial<SkippedUrl> | null;
@@ -79,13 +79,13 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   if (newest && query.url === undefined) {
     // The newest lines stand at the end of the file.
     for (const bytes of NEWEST_BYTES) {
-      const last = (await linesInTail(fileIn(dir), bytes, isAsked)).filter(isListed);
+      const last = (await linesInTail(fileIn(dir), bytes, mayMatch)).filter(isListed);
       if (last.length >= limit) return yield* last.slice(-limit);
     }
   }
   let last: SkippedUrl[] = [];
   let left = limit;
-  for await (const value of allLines(fileIn(dir), isAsked)) {
+  for await (const value of allLines(fileIn(dir), mayMatch)) {
     if (!isListed(value)) continue;
     if (!newest) {
       if (left-- <= 0) return;
@@ -201,7 +201,7 @@ const TAIL_BYTES = 4 * 1024 ** 2;
 /** The last entries of these URLs, oldest first, within the last `TAIL_BYTES` of the report. */
 export async function lastSkips(dir: string, urls: ReadonlySet<string>, limit: number): Promise<SkippedUrl[]> {
   const names = [...urls].map((url) => `"url":${JSON.stringify(url)}`);
-  const isAsked = (line: string): boolean => names.some((name) => line.includes(name));
-  const entries = (await linesInTail(fileIn(dir), TAIL_BYTES, isAsked)) as SkippedUrl[];
+  const mayMatch = (line: string): boolean => names.some((name) => line.includes(name));
+  const entries = (await linesInTail(fileIn(dir), TAIL_BYTES, mayMatch)) as SkippedUrl[];
   return entries.filter(({ version, reason }) => version === 1 && Object.hasOwn(SKIP_REASONS, reason)).slice(-limit);
 }

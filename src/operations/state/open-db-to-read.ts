@@ -6,7 +6,7 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { Log } from '../../core/ports/log.ts';
 import { openLevelCrawlDb } from '../../store/leveldb/open-rows.ts';
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
-import { type AskedDb, ofOnePart } from '../deps.ts';
+import { ofOnePart, type QueryDb } from '../deps.ts';
 import { readClusterMark } from './cluster-mark.ts';
 import { openOwnDb } from './open-store.ts';
 import type { TemporaryState } from './state-copy.ts';
@@ -30,7 +30,7 @@ export interface ReadDbOptions {
  * Opens a crawl db for questions. Rejects with `crawl-missing` where there is none, and with `db-locked` while a crawl
  * holds it.
  */
-export async function openDbToRead(options: ReadDbOptions): Promise<AskedDb> {
+export async function openDbToRead(options: ReadDbOptions): Promise<QueryDb> {
   const { dir, log } = options;
   const mark = readClusterMark(dir);
   if (mark?.partitions !== undefined) {
@@ -59,7 +59,7 @@ async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOp
 /** LevelDB writes whenever it opens a db: where it cannot, a copy is read. */
 const UNWRITTEN: ReadonlySet<ErrorCode> = new Set(['db-readonly', 'disk-full']);
 
-async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<AskedDb> {
+async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<QueryDb> {
   const { snapshotState, errorAboutOriginal } = await import('./state-copy.ts');
   const full = (cause: unknown): CrawlError => {
     const how = `TMPDIR names another folder (${tmpdir()} has no space either)`;

@@ -40,13 +40,13 @@ export async function* storedPages(
     if (without?.has(id)) continue;
     const segment = await segments.open(id, 'read');
     const parsed = new ParsedOfSegment(segment, reading);
-    const isAsked = ({ url, index }: FetchedRecord): boolean => {
+    const mayMatch = ({ url, index }: FetchedRecord): boolean => {
       const isNamed = hasUrl(url);
       if (!isNamed) parsed.passOver(index);
       return isNamed;
     };
     try {
-      for await (const chunk of chunksOf(segment.fetched(), isAsked)) {
+      for await (const chunk of chunksOf(segment.fetched(), mayMatch)) {
         const data = await db.getMany(chunk.map(({ url }) => url));
         for (const [i, fetched] of chunk.entries()) {
           const datum = data[i];
@@ -67,11 +67,11 @@ const isCurrent = ({ outcome }: FetchedRecord, { digest }: CrawlDatum): boolean 
 
 async function* chunksOf(
   records: AsyncIterable<FetchedRecord>,
-  isAsked: (record: FetchedRecord) => boolean,
+  mayMatch: (record: FetchedRecord) => boolean,
 ): AsyncGenerator<FetchedRecord[]> {
   let chunk: FetchedRecord[] = [];
   for await (const record of records) {
-    if (!isAsked(record)) continue;
+    if (!mayMatch(record)) continue;
     chunk.push(record);
     if (chunk.length < CHUNK) continue;
     yield chunk;

@@ -1,12 +1,12 @@
 import type { Config } from '../../core/config/schema.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import { type NewSettings, openNewSettings, SETTINGS_KEY } from '../../core/steps/generate/settings-in-force.ts';
-import type { AskedDb, QuestionPlugins } from '../../operations/deps.ts';
+import type { QueryDb, QuestionPlugins } from '../../operations/deps.ts';
 import { scheduleSettings } from '../../operations/loop/step-settings.ts';
 
 interface NewSettingsDeps {
   readonly clock: Pick<Clock, 'now'>;
-  db(): Promise<AskedDb>;
+  db(): Promise<QueryDb>;
   config(): Promise<Config>;
   plugins(): Promise<QuestionPlugins>;
 }

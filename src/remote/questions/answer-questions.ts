@@ -3,7 +3,14 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { COMMANDS, type CommandName, nothingToSteer, type SteeredCrawler } from '../../operations/steer/steering.ts';
 import { type CrawlReader, QUESTIONS, type Question } from '../../query/questions.ts';
 import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
-import { type Asked, type Commanded, errorLine, lineOf, MAX_QUESTION, PROTOCOL_VERSION } from './protocol.ts';
+import {
+  type CommandMessage,
+  errorLine,
+  lineOf,
+  MAX_QUESTION,
+  PROTOCOL_VERSION,
+  type QuestionMessage,
+} from './protocol.ts';
 
 /** A client that asks nothing is disconnected after this, ms. */
 const PATIENCE_MS = 5_000;
@@ -80,7 +87,7 @@ function eventOf(client: Socket, events: readonly string[], signal: AbortSignal)
 }
 
 /** The question of a client; `null` when it asks none in time. */
-async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked | Commanded | null> {
+async function questionOf(client: Socket, closing: AbortSignal): Promise<QuestionMessage | CommandMessage | null> {
   let text = '';
   const read = (part: string): void => {
     text += part;
@@ -101,10 +108,10 @@ async function questionOf(client: Socket, closing: AbortSignal): Promise<Asked |
   return end < 0 ? null : parsed(text.slice(0, end));
 }
 
-function parsed(line: string): Asked | Commanded {
-  let question: Partial<Asked & Commanded>;
+function parsed(line: string): QuestionMessage | CommandMessage {
+  let question: Partial<QuestionMessage & CommandMessage>;
   try {
-    question = JSON.parse(line) as Partial<Asked & Commanded>;
+    question = JSON.parse(line) as Partial<QuestionMessage & CommandMessage>;
   } catch (cause) {
     throw new CrawlError('usage-invalid', 'the question is not JSON', { cause });
   }
@@ -120,7 +127,7 @@ function parsed(line: string): Asked | Commanded {
   return { incrawl, ask, args };
 }
 
-async function* obeyed(crawler: Answering, { tell, args }: Commanded): AsyncGenerator<string> {
+async function* obeyed(crawler: Answering, { tell, args }: CommandMessage): AsyncGenerator<string> {
   if (!isSteered(crawler)) throw nothingToSteer();
   const command = COMMANDS[tell as CommandName] as (crawler: SteeredCrawler, ...args: unknown[]) => Promise<unknown>;
   yield lineOf({ end: await command(crawler, ...args) });
@@ -128,7 +135,11 @@ async function* obeyed(crawler: Answering, { tell, args }: Commanded): AsyncGene
 
 const isSteered = (crawler: Answering): crawler is CrawlReader & SteeredCrawler => crawler.steering !== undefined;
 
-async function* linesFor(reader: CrawlReader, { ask, args }: Asked, closing: AbortSignal): AsyncGenerator<string> {
+async function* linesFor(
+  reader: CrawlReader,
+  { ask, args }: QuestionMessage,
+  closing: AbortSignal,
+): AsyncGenerator<string> {
   const question = ask as Question;
   // JSON has no `undefined`.
   const given = args.map((arg) => arg ?? undefined);

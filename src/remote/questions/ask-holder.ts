@@ -3,7 +3,14 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import type { CommandAnswer, CommandName } from '../../operations/steer/steering.ts';
 import { type CrawlReader, QUESTIONS } from '../../query/questions.ts';
 import { isAbsent } from '../local-socket.ts';
-import { type AnswerLine, type Asked, type Commanded, errorOf, lineOf, PROTOCOL_VERSION } from './protocol.ts';
+import {
+  type AnswerLine,
+  type CommandMessage,
+  errorOf,
+  lineOf,
+  PROTOCOL_VERSION,
+  type QuestionMessage,
+} from './protocol.ts';
 
 /** Asks the process that holds the crawl db. */
 export interface Holder {
@@ -58,7 +65,7 @@ async function lastWord(answer: AsyncGenerator<unknown, unknown, undefined>): Pr
 /** The items of an answer as they arrive. The socket is read no faster than the items are consumed. */
 async function* answerOf(
   { path, patienceMs, onItem }: { readonly path: string; readonly patienceMs: number; readonly onItem: () => void },
-  message: Asked | Commanded,
+  message: QuestionMessage | CommandMessage,
 ): AsyncGenerator<unknown, unknown, undefined> {
   const socket = await open(path);
   if (socket === null) throw gone();

@@ -18,13 +18,13 @@ export const PROTOCOL_VERSION = 1;
 /** Longest line of a question or a command, characters. */
 export const MAX_QUESTION = 64 * 1024;
 
-export interface Asked {
+export interface QuestionMessage {
   readonly incrawl: number;
   readonly ask: string;
   readonly args: readonly unknown[];
 }
 
-export interface Commanded {
+export interface CommandMessage {
   readonly incrawl: number;
   readonly tell: string;
   readonly args: readonly unknown[];
@@ -35,7 +35,8 @@ export type AnswerLine =
   | { readonly end: unknown }
   | { readonly error: { readonly code: string; readonly message: string } };
 
-export const lineOf = (message: Asked | Commanded | AnswerLine): string => `${JSON.stringify(message)}\n`;
+export const lineOf = (message: QuestionMessage | CommandMessage | AnswerLine): string =>
+  `${JSON.stringify(message)}\n`;
 
 export function errorLine(error: unknown): string {
   const { code = 'internal', message } = error as Partial<CrawlError>;

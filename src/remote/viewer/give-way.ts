@@ -50,7 +50,7 @@ const NO_SOCKET: LocalSocket = { close: async () => {} };
  * Calls `close` for each process that asks; it resolves when the crawl db is closed. Where no socket can be made no
  * process needs the crawl db to write, and a viewer reads a copy, which keeps no other one out.
  */
-export async function giveWayWhenAsked(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
+export async function giveWayOnRequest(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
   try {
     return await listenLocally(viewPath(dir), (socket) => {
       const answer = (): void => {

@@ -24,9 +24,9 @@ const READ = { encoding: 'utf8', highWaterMark: 256 * 1024 } as const;
 
 /**
  * All values of the log, oldest first, read line by line.
- * @param isAsked tests the text of a line, or of many, before it is parsed: whether a wanted value is in it
+ * @param isWanted tests the text of a line, or of many, before it is parsed: whether a wanted value is in it
  */
-export async function* allLines(file: string, isAsked: (line: string) => boolean): AsyncGenerator<unknown> {
+export async function* allLines(file: string, isWanted: (line: string) => boolean): AsyncGenerator<unknown> {
   for (const name of [`${file}.1`, file]) {
     if ((await sizeOf(name)) === 0) continue;
     let rest = '';
@@ -37,10 +37,10 @@ export async function* allLines(file: string, isAsked: (line: string) => boolean
       const whole = text.slice(0, end);
       rest = text.slice(end);
       // Most blocks have no wanted value, and are not split into lines.
-      if (!isAsked(whole)) continue;
-      for (const line of whole.split('\n')) if (isAsked(line)) yield* parsed(line);
+      if (!isWanted(whole)) continue;
+      for (const line of whole.split('\n')) if (isWanted(line)) yield* parsed(line);
     }
-    if (isAsked(rest)) yield* parsed(rest);
+    if (isWanted(rest)) yield* parsed(rest);
   }
 }
 
@@ -52,8 +52,12 @@ export async function lastLines(file: string, limit: number, bytesPerLine: numbe
 }
 
 /** Wanted values in the last bytes of the file, oldest first. */
-export async function linesInTail(file: string, bytes: number, isAsked: (line: string) => boolean): Promise<unknown[]> {
-  return (await tailLines(file, bytes)).flatMap((line) => (isAsked(line) ? parsed(line) : []));
+export async function linesInTail(
+  file: string,
+  bytes: number,
+  isWanted: (line: string) => boolean,
+): Promise<unknown[]> {
+  return (await tailLines(file, bytes)).flatMap((line) => (isWanted(line) ? parsed(line) : []));
 }
 
 async function tailOf(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {

@@ -7,7 +7,7 @@ import type { ListFormat } from '../../../render/listing.ts';
 import { counted } from '../../../render/quantities.ts';
 import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import { batchFiles } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -110,7 +110,7 @@ type Format = Exclude<ListFormat, 'json'> | 'tsv';
 
 async function applyClusters(session: Session, words: readonly string[] | true, dryRun: boolean): Promise<number> {
   const files = words === true ? undefined : batchFiles(session, words);
-  const summary = await asAsked(session, dryRun, (crawler) => crawler.applyLinkClusters(files));
+  const summary = await withCrawlerOrCopy(session, dryRun, (crawler) => crawler.applyLinkClusters(files));
   await writeSummary(session, summary, () => appliedText(summary), dryRun);
   return EXIT.done;
 }
@@ -123,7 +123,7 @@ function appliedText({ domains, families, urls, removed }: AppliedFamilies): str
 }
 
 async function undoClusters(session: Session, domain: string | null, dryRun: boolean): Promise<number> {
-  const summary = await asAsked(session, dryRun, (crawler) => crawler.undoLinkClusters(domain));
+  const summary = await withCrawlerOrCopy(session, dryRun, (crawler) => crawler.undoLinkClusters(domain));
   await writeSummary(session, summary, () => undoneText(summary), dryRun);
   return EXIT.done;
 }

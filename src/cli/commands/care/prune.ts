@@ -3,7 +3,7 @@ import { DAY_MS } from '../../../core/domain/time.ts';
 import type { PruneSummary, SegmentVerdict } from '../../../crawler/views.ts';
 import { wholeNumber } from '../../../query/input/option-values.ts';
 import { count } from '../../../render/quantities.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeAnswer } from '../../program/write-answer.ts';
 
@@ -34,7 +34,7 @@ export function addPrune(program: Command, run: Run): void {
     );
   command.action((flags: PruneFlags) =>
     run(command, async (session) => {
-      const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
+      const summary = await withCrawlerOrCopy(session, flags.dryRun === true, (crawler) =>
         crawler.pruneSegments({
           keepMs: flags.keepDays * DAY_MS,
           compact: flags.compact === true,

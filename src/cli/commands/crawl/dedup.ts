@@ -6,7 +6,7 @@ import { EXIT } from '../../../render/exit.ts';
 import { count, counted } from '../../../render/quantities.ts';
 import { printedJson, safeText } from '../../../render/safe-text.ts';
 import { batchFiles } from '../../input/seed-sources.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, wantsSummary, writeAnswer, writeText } from '../../program/write-answer.ts';
 
@@ -64,7 +64,7 @@ Examples:
     );
   command.action((flags: DedupFlags) =>
     run(command, (session) =>
-      asAsked(session, flags.dryRun === true, async (crawler) => {
+      withCrawlerOrCopy(session, flags.dryRun === true, async (crawler) => {
         const dryRun = flags.dryRun === true;
         if (flags.undo) {
           const restored = await crawler.undoDedup(dryRun);

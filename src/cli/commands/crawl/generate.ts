@@ -9,7 +9,7 @@ import { count, counted } from '../../../render/quantities.ts';
 import { safeText } from '../../../render/safe-text.ts';
 import { badLines } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { asAsked, jsonOf } from '../../program/dry-run.ts';
+import { jsonOf, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { wantsSummary, writeText } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -76,7 +76,7 @@ export function addGenerate(program: Command, run: Run): void {
       const { minInterval, addDays, from, filter, normalize, ...rest } = flags;
       if (from === undefined && (filter || normalize)) session.refuse('--filter and --normalize go with --from');
       if (from !== undefined) return fromList(session, from, flags);
-      const summary = await asAsked(session, flags.dryRun === true, (crawler) =>
+      const summary = await withCrawlerOrCopy(session, flags.dryRun === true, (crawler) =>
         crawler.generate({
           ...rest,
           ...(minInterval === undefined ? {} : { minIntervalMs: minInterval }),
@@ -92,7 +92,7 @@ async function fromList(session: Session, files: readonly string[], flags: Gener
   const sources = await seedSources(session, files);
   const { filter = false, normalize = false, dryRun = false } = flags;
   const use = (crawler: Crawler) => crawler.generateFromList(sources, { filter, normalize, dryRun });
-  const summary = await asAsked(session, dryRun, use, { mustExist: false });
+  const summary = await withCrawlerOrCopy(session, dryRun, use, { mustExist: false });
   const { urls = 0, errors = [] } = summary.list ?? {};
   const say = urls === 0 ? session.complain : session.note;
   for (const line of badLines(errors)) say(line);

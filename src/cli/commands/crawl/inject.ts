@@ -3,7 +3,7 @@ import { isForPartitions, isSpread } from '../../../operations/state/cluster-mar
 import { EXIT } from '../../../render/exit.ts';
 import { badLines, injectText } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, writeSummary } from '../../program/write-answer.ts';
 
@@ -53,7 +53,7 @@ Metadata: score=N, depth=N (1: the seed alone), interval=SECONDS, fixedInterval=
         const { beginSpread } = await import('../../../cluster/partitions/open-spread-db.ts');
         await beginSpread(await session.stateOptions({}));
       }
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
+      const summary = await withCrawlerOrCopy(session, dryRun, (crawler) => crawler.inject(sources, { mode }), {
         mustExist: false,
       });
       const isFailed = summary.urls === 0 && summary.errors.length + summary.filtered > 0;

@@ -5,7 +5,7 @@ import { type FeedStart, feedStart, hostName, wholeNumber } from '../../../query
 import { EXIT } from '../../../render/exit.ts';
 import { reparseText } from '../../../render/text/reparse-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -59,7 +59,7 @@ async function reparse(session: Session, flags: ReparseFlags, signal: AbortSigna
   const { since: from, dryRun = false, ...rest } = flags;
   const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
   const query: ReparseQuery = { ...rest, ...since, dryRun };
-  const summary = await asAsked(session, dryRun, (crawler: Crawler) => crawler.reparse(query, { signal }));
+  const summary = await withCrawlerOrCopy(session, dryRun, (crawler: Crawler) => crawler.reparse(query, { signal }));
   await writeSummary(session, summary, () => reparseText(summary), dryRun);
   return exitCodeOf(summary);
 }

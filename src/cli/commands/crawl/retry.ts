@@ -6,7 +6,7 @@ import { crawlState, hostName, skipReasons, wholeNumber } from '../../../query/i
 import { EXIT } from '../../../render/exit.ts';
 import { count } from '../../../render/quantities.ts';
 import { printedJson, safeText } from '../../../render/safe-text.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, wantsSummary, writeText } from '../../program/write-answer.ts';
@@ -58,7 +58,7 @@ async function retry(session: Session, { status, reason, host, limit, dryRun = f
     ...(limit === undefined ? {} : { limit }),
   };
   const urls: { url: string; reason: SkipReason | null }[] = [];
-  const summary = await asAsked(session, dryRun, (crawler) =>
+  const summary = await withCrawlerOrCopy(session, dryRun, (crawler) =>
     crawler.retry(query, (url, why) => {
       if (dryRun) urls.push({ url, reason: why });
     }),

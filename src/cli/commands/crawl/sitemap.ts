@@ -6,7 +6,7 @@ import { count, counted } from '../../../render/quantities.ts';
 import { safeText } from '../../../render/safe-text.ts';
 import { ANY_LENGTH, type TextStyle, table } from '../../../render/table.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 
@@ -32,7 +32,9 @@ export function addSitemap(program: Command, run: Run): void {
         async (signal) => {
           const named = hosts.length === 0 ? undefined : hosts;
           const mustExist = named === undefined;
-          const read = await asAsked(session, dryRun, (crawler) => crawler.sitemaps(named, { signal }), { mustExist });
+          const read = await withCrawlerOrCopy(session, dryRun, (crawler) => crawler.sitemaps(named, { signal }), {
+            mustExist,
+          });
           await writeSummary(session, read, () => sitemapText(read, session), dryRun);
           if (signal.aborted) return EXIT.stopped;
           return hasRead(read.flatMap(({ sitemaps }) => sitemaps)) ? EXIT.done : EXIT.error;

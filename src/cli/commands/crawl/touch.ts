@@ -6,7 +6,7 @@ import { EXIT } from '../../../render/exit.ts';
 import { count } from '../../../render/quantities.ts';
 import { touchText, untouchedLines } from '../../../render/text/steering-text.ts';
 import { linesOf, listedUrls } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import { noMatchText } from '../../program/meant-hosts.ts';
 import type { Run } from '../../program/program.ts';
 import { noteSent, writeSummary } from '../../program/write-answer.ts';
@@ -83,7 +83,7 @@ const timeOf = ({ at }: TouchFlags): { at?: number } => (at === undefined ? {} :
 async function touchMatching(session: Session, flags: TouchFlags, query: TouchQuery): Promise<number> {
   const dryRun = flags.dryRun === true;
   const touch = (crawler: Crawler) => crawler.touchMatching(query, timeOf(flags));
-  const summary = await asAsked(session, dryRun, touch);
+  const summary = await withCrawlerOrCopy(session, dryRun, touch);
   const isNone = summary.touched + summary.unmoved === 0;
   const text = isNone ? await noMatchText(session, query.host) : touchedText(summary);
   await writeSummary(session, summary, () => `${text}\n`, dryRun);
@@ -103,7 +103,7 @@ async function touchUrls(session: Session, flags: TouchFlags, urls: readonly str
     return { summary: touched, added: injected?.injected ?? 0 };
   };
   const mustExist = flags.add !== true;
-  const { summary, added } = await asAsked(session, dryRun, touch, { mustExist });
+  const { summary, added } = await withCrawlerOrCopy(session, dryRun, touch, { mustExist });
   const answer = { ...summary, added };
   const { touched, unmoved } = summary;
   const rest = flags.add ? `${count(added)} added` : undefined;

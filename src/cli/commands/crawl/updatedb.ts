@@ -6,7 +6,7 @@ import { count } from '../../../render/quantities.ts';
 import { fieldLines } from '../../../render/table.ts';
 import { failureText, readmittedText, rejectionLines } from '../../../render/text/seeds-text.ts';
 import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -60,7 +60,12 @@ export function addUpdatedb(program: Command, run: Run): void {
           ...(flags.purgeGone === undefined ? {} : { purgeGone: true }),
           ...(flags.orphans === undefined ? {} : { orphans: flags.orphans }),
         });
-      const summary = await asAsked(session, dryRun, apply, segment === undefined ? {} : { written: [segment] });
+      const summary = await withCrawlerOrCopy(
+        session,
+        dryRun,
+        apply,
+        segment === undefined ? {} : { written: [segment] },
+      );
       await writeSummary(session, summary, () => updateText(summary), dryRun);
       return EXIT.done;
     }),
@@ -72,7 +77,7 @@ function readmitLinks(session: Session, dryRun: boolean): Promise<number> {
     session.surroundings,
     () => session.note(stopNote('the current batch')),
     async (signal) => {
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.readmitLinks({ signal }));
+      const summary = await withCrawlerOrCopy(session, dryRun, (crawler) => crawler.readmitLinks({ signal }));
       await writeSummary(session, summary, () => readmitText(summary), dryRun);
       return summary.isCutShort ? EXIT.stopped : EXIT.done;
     },

@@ -4,7 +4,7 @@ import { isForPartitions } from '../../../operations/state/cluster-mark.ts';
 import { counted } from '../../../render/quantities.ts';
 import { KNOWN, SPELLED_OTHERWISE, transferText } from '../../../render/text/reparse-text.ts';
 import { linesOf, linesOfFile } from '../../input/seed-sources.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeAnswer } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
@@ -41,7 +41,7 @@ export function addDbImport(program: Command, run: Run): void {
       if (isSpread && (dryRun || mode === 'merge')) return session.refuse(ONLY_WHOLE);
       const summary = await (isSpread
         ? importSpread(session, lines)
-        : asAsked(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false }));
+        : withCrawlerOrCopy(session, dryRun, (crawler) => crawler.importDb(lines, mode), { mustExist: false }));
       const { skipped } = summary;
       const left = skipped === 0 ? '' : `${counted(skipped, 'URL')} skipped: they cannot be crawled.\n`;
       await writeAnswer(

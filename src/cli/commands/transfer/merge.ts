@@ -5,7 +5,7 @@ import type { Crawler } from '../../../crawler/index.ts';
 import type { MergeSummary } from '../../../crawler/views.ts';
 import { counted } from '../../../render/quantities.ts';
 import { KNOWN, transferText } from '../../../render/text/reparse-text.ts';
-import { asAsked, DRY_RUN } from '../../program/dry-run.ts';
+import { DRY_RUN, withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 
@@ -25,7 +25,7 @@ export function addMerge(program: Command, run: Run): void {
         for (const dir of dirs) done.push(await crawler.merge(dir));
         return done;
       };
-      const summaries = await asAsked(session, dryRun, merge, { mustExist: false });
+      const summaries = await withCrawlerOrCopy(session, dryRun, merge, { mustExist: false });
       await writeSummary(session, summaries, () => summaries.map(mergeText).join(''), dryRun);
     }),
   );

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { counted } from '../../../render/quantities.ts';
-import { asAsked } from '../../program/dry-run.ts';
+import { withCrawlerOrCopy } from '../../program/dry-run.ts';
 import type { Run } from '../../program/program.ts';
 import { writeSummary } from '../../program/write-answer.ts';
 
@@ -24,7 +24,9 @@ export function addRepartition(program: Command, run: Run): void {
   command.action(({ nodes: names, out, dryRun = false }: RepartitionFlags) =>
     run(command, async (session) => {
       const nodes = names.split(',').map((name) => name.trim());
-      const summary = await asAsked(session, dryRun, (crawler) => crawler.repartition({ nodes, out, dryRun }));
+      const summary = await withCrawlerOrCopy(session, dryRun, (crawler) =>
+        crawler.repartition({ nodes, out, dryRun }),
+      );
       const text = summary.nodes.map(
         ({ dir, records, hosts }) => `${dir}: ${counted(records, 'record')} of ${counted(hosts, 'host')}\n`,
       );

@@ -74,8 +74,8 @@ function repeatedBelow(root: YAMLMap, sections: readonly string[], at: (node: un
   const first = new Map<string, unknown>();
   const pairs = root.items.flatMap((section) => {
     const { value } = section;
-    const isAsked = sections.includes(nameOf(section)) && isMap(value);
-    return isAsked ? value.items.map((pair) => ({ name: `${nameOf(section)}.${nameOf(pair)}`, key: pair.key })) : [];
+    const isWanted = sections.includes(nameOf(section)) && isMap(value);
+    return isWanted ? value.items.map((pair) => ({ name: `${nameOf(section)}.${nameOf(pair)}`, key: pair.key })) : [];
   });
   return pairs.flatMap(({ name, key }) => {
     const earlier = first.get(name);

@@ -239,10 +239,10 @@ export async function factsAfter(
   for (const { host, observation, at } of observations)
     facts.set(host, withObservation(facts.get(host) ?? NO_HOST_FACTS, observation, at, distrustMs));
   const traffic = new Map<string, TrafficSum>();
-  const unasked = new Map<string, number>();
+  const unrequested = new Map<string, number>();
   for (const { host, url, outcome } of visits) {
     // An address that cannot exist was not taken as a page.
-    if (outcome.requests === 0 && !isMissingPageUrl(url)) unasked.set(host, (unasked.get(host) ?? 0) + 1);
+    if (outcome.requests === 0 && !isMissingPageUrl(url)) unrequested.set(host, (unrequested.get(host) ?? 0) + 1);
     let sum = traffic.get(host);
     if (sum === undefined) {
       sum = new TrafficSum(facts.get(host)?.traffic ?? NO_TRAFFIC);
@@ -254,7 +254,7 @@ export async function factsAfter(
   return [...facts].map(([host, stored]) => {
     const clock = clocks.get(host);
     const missing = afterAnswers(stored.missing, answers.get(host) ?? []);
-    const fetchesOfDay = withoutFetches(stored.fetchesOfDay, unasked.get(host) ?? 0, takenAt);
+    const fetchesOfDay = withoutFetches(stored.fetchesOfDay, unrequested.get(host) ?? 0, takenAt);
     const fact = { ...stored, missing, clock: clock ?? stored.clock, fetchesOfDay };
     const sum = traffic.get(host)?.value;
     return { host, facts: sum === undefined || sum.visits === 0 ? fact : { ...fact, traffic: sum } };

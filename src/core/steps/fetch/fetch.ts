@@ -24,7 +24,7 @@ import {
   reachOf,
   type ThroughputFloor,
 } from './host-hold.ts';
-import { denialBy, type RobotsDeps, restAsked, verdictInTurn } from './robots-turn.ts';
+import { denialBy, pauseByRobots, type RobotsDeps, verdictInTurn } from './robots-turn.ts';
 import { pauseAfter, type VisitCosts, type VisitDeps, type VisitResult } from './visit-result.ts';
 
 type Uncosted<Outcome> = Omit<Outcome, keyof VisitCosts>;
@@ -159,7 +159,7 @@ class FetchRun {
   private readonly hold: HostHold;
   private readonly robotsDeps: RobotsDeps;
   /** Last requests to hosts before this run. */
-  private readonly askedBefore = new Map<string, number>();
+  private readonly requestedBefore = new Map<string, number>();
   private fault: unknown = null;
   private active = 0;
   private requested = 0;
@@ -178,7 +178,7 @@ class FetchRun {
     this.deadline = options.timeLimitMs > 0 ? elapsedOf(deps.clock) + options.timeLimitMs : Number.POSITIVE_INFINITY;
     const waits = { ...options, endsAt: this.deadline };
     this.hold = new HostHold({ ...deps, stop: this.stop }, waits);
-    this.robotsDeps = { ...deps, askedAt: (host) => this.askedBefore.get(host) ?? 0 };
+    this.robotsDeps = { ...deps, lastRequestAt: (host) => this.requestedBefore.get(host) ?? 0 };
     this.redirects = new RedirectQueue(options.follow, (target) => this.start(target), signal);
     this.failures = new HostFailures(deps.log, options, (error) => this.giveUp(error));
   }
@@ -236,7 +236,8 @@ class FetchRun {
     if (this.segment.fetchedCount === 0) return;
     for await (const record of this.segment.fetched()) {
       const { host, observation, outcome } = record;
-      if (outcome.requests > 0) this.askedBefore.set(host, Math.max(this.askedBefore.get(host) ?? 0, outcome.at));
+      if (outcome.requests > 0)
+        this.requestedBefore.set(host, Math.max(this.requestedBefore.get(host) ?? 0, outcome.at));
       if (observation !== null) this.hosts.add(host, observation);
       this.redirects.add(record);
     }
@@ -314,12 +315,12 @@ class FetchRun {
     const refused = this.refusalOfHost(host, turn) ?? this.leftOut(item, turn);
     if (refused !== null) return refused;
     const { verdict, isFetched } = await verdictInTurn(this.robotsDeps, item, this.options.delayMs, turn);
-    const restAskedUntil = restAsked(verdict, clock);
-    if (restAskedUntil !== null) {
-      const observation = { restUntil: restAskedUntil };
-      warnOfRest(this.deps.log, host, restAskedUntil);
+    const pausedUntil = pauseByRobots(verdict, clock);
+    if (pausedUntil !== null) {
+      const observation = { restUntil: pausedUntil };
+      warnOfRest(this.deps.log, host, pausedUntil);
       this.hosts.observe(item, observation);
-      return { ...resting(clock.now(), restAskedUntil), observation };
+      return { ...resting(clock.now(), pausedUntil), observation };
     }
     // On another connection the host may have asked for a pause while this visit waited for its turn.
     if (verdict.allowed) return this.refusalOfHost(host, turn);

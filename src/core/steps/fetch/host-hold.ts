@@ -53,13 +53,13 @@ export class HostFailures {
    */
   count(host: string, reach: Reach, isNews = true): void {
     const { failureLimit, hostFailureLimit } = this.#options;
-    if (reach !== 'unreached' && reach !== 'unasked') this.#overAll = 0;
+    if (reach !== 'unreached' && reach !== 'unknown') this.#overAll = 0;
     else if (isNews) this.#overAll++;
     if (this.#overAll >= failureLimit) {
       const fetches = `${this.#overAll} fetches in a row could not reach their hosts (fetch.failureLimit)`;
       this.#onNetworkDown(new CrawlError('failure-limit', `${fetches}; is the network down?`));
     }
-    if (reach === 'unasked') return;
+    if (reach === 'unknown') return;
     const failures = reach !== 'well' ? (this.#inARow.get(host) ?? 0) + 1 : 0;
     if (failures === 0) this.#inARow.delete(host);
     else this.#inARow.set(host, failures);
@@ -75,10 +75,10 @@ export class HostFailures {
 }
 
 /**
- * State of a host as a request shows it: `ailing` was reached, but failed; `unasked`: the proxy on the way to it
+ * State of a host as a request shows it: `ailing` was reached, but failed; `unknown`: the proxy on the way to it
  * failed, which says nothing of the host.
  */
-type Reach = 'well' | 'ailing' | 'unreached' | 'unasked';
+type Reach = 'well' | 'ailing' | 'unreached' | 'unknown';
 
 /** Statuses of the server rather than of one page: it is overloaded, or the server behind it is away. */
 const HOST_STATUSES = new Set([502, 503, 504]);
@@ -88,7 +88,7 @@ const isHostFault = (code: string): boolean => isUnreached(code) || code === 'fe
 
 export function reachOf(outcome: FetchOutcome): Reach {
   if (outcome.kind !== 'failed') return 'well';
-  if (outcome.code === 'proxy-failed') return 'unasked';
+  if (outcome.code === 'proxy-failed') return 'unknown';
   if (isHostFault(outcome.code)) return 'unreached';
   return outcome.code === 'fetch-aborted' || HOST_STATUSES.has(outcome.status ?? 0) ? 'ailing' : 'well';
 }
@@ -96,7 +96,7 @@ export function reachOf(outcome: FetchOutcome): Reach {
 /** As a request for robots.txt shows it that ended in a denial. */
 export function reachByRobots({ code, fault }: RobotsVerdict): Reach {
   const cause = code === 'robots-unreachable' ? fault?.split(':', 1)[0] : code;
-  if (cause === 'proxy-failed') return 'unasked';
+  if (cause === 'proxy-failed') return 'unknown';
   return isHostFault(cause ?? '') ? 'unreached' : 'well';
 }
 

@@ -8,10 +8,10 @@ export interface RobotsDeps {
   readonly lanes: HostLanes;
   readonly clock: Clock;
   /** Last request to a host by an earlier process, as far as known, ms since the epoch; 0: none. */
-  readonly askedAt?: (host: string) => number;
+  readonly lastRequestAt?: (host: string) => number;
 }
 
-export interface AskedRobots {
+export interface RobotsInTurn {
   readonly verdict: RobotsVerdict;
   /** Whether this turn of the host was used for robots.txt. */
   readonly isFetched: boolean;
@@ -29,12 +29,12 @@ const inOtherScheme = (url: string): string =>
  * have different ones, the longer holds for both.
  */
 export async function askRobots(
-  { robots, lanes, clock, askedAt = () => 0 }: RobotsDeps,
+  { robots, lanes, clock, lastRequestAt = () => 0 }: RobotsDeps,
   url: string,
   host: string,
   delayMs: number,
   turn: LaneTurn,
-): Promise<AskedRobots> {
+): Promise<RobotsInTurn> {
   const startedAt = clock.now();
   const cached = robots.cachedVerdict(url);
   const verdict = cached ?? (await robots.verdict(url, () => turn.next()));
@@ -46,7 +46,7 @@ export async function askRobots(
   if (verdict.allowed) lanes.setDelay(host, delay);
   // Lanes do not know the requests of a process before, robots.txt among them; a long delay counts from these, too.
   if (verdict.allowed && delay > least) {
-    lanes.pauseUntil(host, Math.max(verdict.fetchedAt, askedAt(host)) + delay);
+    lanes.pauseUntil(host, Math.max(verdict.fetchedAt, lastRequestAt(host)) + delay);
   }
   const isSent = verdict.code !== 'address-blocked';
   const isFetched = cached === undefined && isSent && verdict.fetchedAt >= startedAt;
@@ -62,10 +62,10 @@ export async function verdictInTurn(
   { url, host }: { readonly url: string; readonly host: string },
   delayMs: number,
   turn: LaneTurn,
-): Promise<AskedRobots> {
+): Promise<RobotsInTurn> {
   const asked = await askRobots(deps, url, host, delayMs, turn);
   const { verdict, isFetched, isSlow } = asked;
-  const mayAsk = verdict.allowed && restAsked(verdict, deps.clock) === null;
+  const mayAsk = verdict.allowed && pauseByRobots(verdict, deps.clock) === null;
   if (mayAsk ? isSlow && !isFetched : !isFetched) turn.spare();
   // This turn may have come after a shorter delay, which held while every URL was refused.
   if (mayAsk && (isFetched || isSlow)) await turn.next();
@@ -87,5 +87,5 @@ export function denialBy({ code: known, rule, fault }: RobotsVerdict): { code: E
  * Until when the host asked to be left alone (Retry-After) when robots.txt was requested. Pages that an older copy of
  * robots.txt allows wait as well.
  */
-export const restAsked = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
+export const pauseByRobots = ({ restUntil }: RobotsVerdict, clock: Clock): number | null =>
   restUntil !== undefined && restUntil > clock.now() ? restUntil : null;

@@ -46,7 +46,7 @@ function statusOutcome(
  * Until when an answer asks that its host be left alone; `patienceMs` from now where it names no time. `null`: it does
  * not ask.
  */
-export function restAskedFor(
+export function pauseByAnswer(
   { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
   at: number,
   patienceMs: number,

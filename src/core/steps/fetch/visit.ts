@@ -100,9 +100,9 @@ export async function visit(
     }
   };
   const inTurn = async (): Promise<void> => {
-    const askedAt = elapsedOf(deps.clock);
+    const sentAt = elapsedOf(deps.clock);
     await nextTurn();
-    account.startedAt += elapsedOf(deps.clock) - askedAt;
+    account.startedAt += elapsedOf(deps.clock) - sentAt;
   };
   let answer: VisitResult | Doubt = plan.head ? await orFailure(probeByHead(open)) : 'page';
   if (answer === 'page') {

@@ -5,7 +5,7 @@ import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { SubAnswer, SubRequest } from '../../ports/rendering/page-renderer.ts';
-import { restAskedFor, type VisitOptions } from '../fetch/visit-result.ts';
+import { pauseByAnswer, type VisitOptions } from '../fetch/visit-result.ts';
 import { type Resource, resourceOf, type WithRendering } from './rendering.ts';
 
 const MAX_REDIRECTS = 5;
@@ -201,7 +201,7 @@ export class SubRequests {
       this.bodyBytes += answer.bodyBytes;
       this.receivedBytes += answer.receivedBytes;
       this.#bytes += answer.body?.length ?? 0;
-      const until = restAskedFor(answer.head, clock.now(), REST_MS);
+      const until = pauseByAnswer(answer.head, clock.now(), REST_MS);
       if (until !== null) lanes.pauseUntil(host, until);
       return answer;
     });

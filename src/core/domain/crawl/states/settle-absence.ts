@@ -173,7 +173,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
 
 /** Refused by rule: not counted as a failure of the page, and tried again after an interval. */
 export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
-  if (outcome.code === 'missing-unasked') return settleUnasked(datum, outcome, policy, now);
+  if (outcome.code === 'missing-unasked') return settleLeftOut(datum, outcome, policy, now);
   const passing = ERRORS[outcome.code as ErrorCode]?.consequence === 'pause-host';
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
   const pause = passing
@@ -195,7 +195,7 @@ export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: Se
  * visit is due a little before theirs, so that it is among the first then. One that was never requested is not given
  * up.
  */
-function settleUnasked(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
+function settleLeftOut(datum: CrawlDatum, outcome: FetchDenied, policy: SettlePolicy, now: number): Transition {
   const pauses = absencePauses(datum, policy);
   const left = absentInARow(datum);
   const own = pauses[datum.lastFetchAt === null ? Math.min(left, pauses.length - 1) : left];

@@ -12,8 +12,8 @@ import type { FetchProtocol, ResponseHead } from '../../../ports/fetch-protocol.
 import type { HostLanes } from '../../../ports/host-lanes.ts';
 import type { Robots } from '../../../ports/robots.ts';
 import { noteRest, restReason } from '../../facts/host-rest.ts';
-import { askRobots, denialBy, restAsked, verdictInTurn } from '../robots-turn.ts';
-import { restAskedFor } from '../visit-result.ts';
+import { askRobots, denialBy, pauseByRobots, verdictInTurn } from '../robots-turn.ts';
+import { pauseByAnswer } from '../visit-result.ts';
 
 /** A sitemap as the parser reads it. */
 export interface ReadSitemap {
@@ -82,7 +82,7 @@ export async function sitemapsNamed(
           turn,
         );
         if (!isFetched) turn.spare();
-        const restUntil = restAsked(verdict, deps.clock);
+        const restUntil = pauseByRobots(verdict, deps.clock);
         if (restUntil !== null) await noteRest(deps.db, host, restUntil);
         return verdict.sitemaps;
       },
@@ -141,12 +141,12 @@ async function request(
           options.delayMs,
           turn,
         );
-        const restUntil = restAsked(verdict, deps.clock);
+        const restUntil = pauseByRobots(verdict, deps.clock);
         if (restUntil !== null) return noteRest(deps.db, host, restUntil);
         if (!verdict.allowed) {
           const { code, message } = denialBy(verdict);
-          const isAsked = !isUnreached(code) && code !== 'address-blocked';
-          return isAsked ? `robots.txt disallows it (${code})` : `${code}: ${message}`;
+          const wasRequested = !isUnreached(code) && code !== 'address-blocked';
+          return wasRequested ? `robots.txt disallows it (${code})` : `${code}: ${message}`;
         }
         return protocol.exchange({
           url,
@@ -191,7 +191,7 @@ async function obeyRetryAfter(
   patienceMs: number,
 ): Promise<void> {
   const now = deps.clock.now();
-  const until = restAskedFor(head, now, patienceMs);
+  const until = pauseByAnswer(head, now, patienceMs);
   if (until === null) return;
   if (until - now > patienceMs) await noteRest(deps.db, host, until);
   else deps.network.lanes.pauseUntil(host, until);
