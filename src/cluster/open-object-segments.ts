@@ -12,10 +12,10 @@ import { createObjectSegmentStore } from './object-segments/object-segment-store
 import { bucketPlace, type Environment } from './s3/address.ts';
 import { createS3ObjectStore } from './s3/s3-object-store.ts';
 
-/** Time without a heartbeat after which a writer loses a segment, where no lease says it, ms. */
+/** Time without a heartbeat after which a writer loses a segment, if no lease sets it, ms. */
 const PATIENCE_MS = 60_000;
 
-/** Bytes after which what was written is stored, and the size of the objects: large enough that requests are few. */
+/** Bytes after which written data is stored, and so the size of the objects: large enough to need few requests. */
 const PART_BYTES = 32 << 20;
 
 /** Objects below a place such as `s3://bucket/prefix`. Throws `config-invalid` without credentials or place. */
@@ -38,11 +38,13 @@ export interface ObjectSegmentsOptions {
   readonly dir: string;
   readonly log: Log;
   readonly warc: WarcOptions;
-  /** Path of a part of the crawl with segments of its own, below the directory and the place; empty: the whole. */
+  /**
+   * Path, below the directory and the place, of a part of the crawl with segments of its own; empty: the whole crawl.
+   */
   readonly part: string;
   /** Id of a crawl that several directories work on; empty: the directory is the crawl. */
   readonly crawlId: string;
-  /** The fencing token of the lease that the process holds now, which goes into manifests; absent: it needs none. */
+  /** The fencing token of the lease that the process holds now; it goes into manifests. Absent: no lease is needed. */
   readonly token?: (() => number) | undefined;
 }
 
@@ -60,7 +62,7 @@ export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore
     warc,
     partBytes: PART_BYTES,
     sealMs: sealEveryMs,
-    // A lease is of a turn, the store of many.
+    // // A lease lasts for one turn, the store for many.
     get token() {
       return token?.() ?? null;
     },

@@ -6,10 +6,10 @@ import { decodeFrameHead, FRAME_HEAD_BYTES, type Frame } from '../../store/files
 import { crc32 } from '../../store/files/warc/warc-record.ts';
 import { bytesOf, dataKey, type Extent } from './manifest.ts';
 
-/** Bytes requested at a time where a file is read from beginning to end. */
+/** Bytes requested at a time when a file is read from beginning to end. */
 const BLOCK_BYTES = 4 << 20;
 
-/** A file of a segment that lies in pieces in objects. */
+/** A file of a segment that is stored as pieces of objects. */
 export class ExtentReader {
   /** For messages. */
   readonly name: string;
@@ -26,7 +26,7 @@ export class ExtentReader {
     this.bytes = bytesOf(extents);
   }
 
-  /** Bytes from `start` to before `end`, cut at the end of the file. Rejects with `segment-corrupt`. */
+  /** Bytes from `start` up to, not including, `end`, cut at the end of the file. Rejects with `segment-corrupt`. */
   async read(start: number, end: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let at = 0;
@@ -61,7 +61,7 @@ export class ExtentReader {
     }
   }
 
-  /** `offset`: of the frame in the file. */
+  /** `offset`: that of the frame in the file. */
   #frameIn(block: Buffer, at: number, offset: number): Frame {
     const head = block.subarray(at, at + FRAME_HEAD_BYTES);
     const decoded = head.length < FRAME_HEAD_BYTES ? null : decodeFrameHead(head);

@@ -28,7 +28,7 @@ export function encodePlaces(places: readonly FramePlace[]): Buffer {
   return bytes;
 }
 
-/** The places in the order of their frames, read on demand. */
+/** The places in the order of their frames, decoded on demand. */
 export class FrameIndex {
   readonly #bytes: Buffer;
 
@@ -54,7 +54,7 @@ export class FrameIndex {
     for (let at = 0; at + PLACE_BYTES <= this.#bytes.length; at += PLACE_BYTES) yield this.#bytes.readUInt32LE(at);
   }
 
-  /** Frames whose URL may be this one: those of another URL have its sum once in four thousand million. */
+  /** Frames that may have this URL: another URL has the same sum with a probability of one in four thousand million. */
   *ofUrl(url: string): Generator<FramePlace> {
     const sum = urlSum(url);
     for (let i = 0; i < this.size; i++) if (this.#bytes.readUInt32LE(i * PLACE_BYTES + 4) === sum) yield this.at(i);

@@ -15,15 +15,15 @@ import {
 
 export interface ClaimTerms {
   /**
-   * Fencing token of the lease that this writer holds now; `null` without a lease: then the token of the segment stays,
-   * and only heartbeats keep writers apart.
+   * Fencing token of the lease that this writer holds now. `null`: there is no lease; the segment keeps its token, and
+   * only heartbeats keep writers apart.
    */
   readonly token: number | null;
   /** Time after which a writer without a heartbeat loses the segment, ms. */
   readonly patienceMs: number;
 }
 
-/** What the local folder notes before and after each replacement. */
+/** What the local folder notes before and after each replacement of the manifest. */
 export interface ManifestNotes {
   /** A replacement begins: afterwards either text may be the manifest. */
   begin(now: string, next: string): void;
@@ -45,8 +45,9 @@ export async function readManifest(store: ObjectStore, id: string): Promise<Read
 }
 
 /**
- * The right to write a segment: its manifest names the writer, and each replacement is made under the condition that
- * nobody has replaced it since. So a writer that was taken for dead cannot change anything when it wakes up.
+ * The right to write a segment. Its manifest names the writer, and each replacement is a conditional request that
+ * succeeds only if nobody has replaced the manifest since. So a writer that was taken for dead cannot change anything
+ * when it wakes up.
  */
 export class ManifestHolder {
   manifest: SegmentManifest;
@@ -69,9 +70,9 @@ export class ManifestHolder {
   }
 
   /**
-   * Makes this process the writer. Rejects with `db-locked` while another one writes, `lease-lost` where a newer token
-   * was there.
-   * @param notes of a folder that goes on from this manifest; `null`: there is none yet
+   * Makes this process the writer. Rejects with `db-locked` while another process writes, and with `lease-lost` if a
+   * newer token is there.
+   * @param notes of the folder that continues this manifest; `null`: there is no folder yet
    */
   static async claim(
     store: ObjectStore,
@@ -92,7 +93,7 @@ export class ManifestHolder {
     const isClaimed = await holder.#tryReplace({ ...manifest, token, writer: own });
     if (!isClaimed) throw locked(store, id, 'another process, which was faster');
     holder.#heartbeat = setInterval(() => {
-      // What fails now is tried again, and shows with the next replacement.
+      // // A failure here needs no report: the next replacement tries again and shows it.
       holder.replace((now) => now).catch(() => {});
     }, patienceMs / 3);
     holder.#heartbeat.unref();
@@ -109,7 +110,7 @@ export class ManifestHolder {
     notes.settle(this.text);
   }
 
-  /** Rejects with `lease-lost` where another process has taken the segment over. One replacement at a time. */
+  /** Rejects with `lease-lost` if another process has taken the segment over. One replacement at a time. */
   replace(change: (now: SegmentManifest) => SegmentManifest): Promise<void> {
     const done = this.#replacing.then(async () => {
       this.requireHeld();
@@ -132,7 +133,7 @@ export class ManifestHolder {
     if (!this.#isLost && this.manifest.writer !== null) await this.replace((now) => ({ ...now, writer: null }));
   }
 
-  /** Without giving it back: another process waits until its patience ends, unless this one does. */
+  /** Stops without giving the segment back: other processes wait until its patience ends; this one need not. */
   stop(): void {
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#heartbeat = null;
@@ -150,7 +151,7 @@ export class ManifestHolder {
     return true;
   }
 
-  /** What was replaced before the last time: readers have had until now to go on to its successor. */
+  /** Removes what the replacement before the last one replaced: readers have had until now to move on. */
   async #removeReplaced({ replaced }: SegmentManifest): Promise<void> {
     const needed = objectsOf(this.manifest);
     const gone = replaced.filter((name) => !needed.has(name));

@@ -3,11 +3,11 @@ import { CrawlError, unknownVersion } from '../../core/domain/errors.ts';
 import type { SegmentInfo } from '../../core/ports/segment-store.ts';
 import { ADDED, FETCH_LIST, FETCHED, PARSED } from '../../store/files/segments/segment-folder.ts';
 
-/** Where the frames of `fetched.bin` and `parsed.bin` lie, so that one record is read without the others. */
+/** Where the frames of `fetched.bin` and `parsed.bin` lie, so that one record can be read without the others. */
 export const FETCHED_INDEX = 'fetched.idx';
 export const PARSED_INDEX = 'parsed.idx';
 
-/** The files of a segment that are stored in pieces; those beside them are whole WARC files. */
+/** The files of a segment that are stored in pieces; its other files are whole WARC files. */
 export const RECORD_FILES = [FETCH_LIST, ADDED, FETCHED, PARSED, FETCHED_INDEX, PARSED_INDEX] as const;
 export type RecordFile = (typeof RECORD_FILES)[number];
 
@@ -29,8 +29,8 @@ export interface Writer {
 }
 
 /**
- * What a segment consists of, in one object that is replaced as a whole and under a condition: a reader sees the
- * segment of one moment. The objects that it names never change.
+ * What a segment consists of. The manifest is one object, replaced as a whole by a conditional request, so a reader
+ * sees the segment as of one moment. The objects that it names never change.
  */
 export interface SegmentManifest {
   /** Raised with every change that earlier versions would misread. */
@@ -41,11 +41,11 @@ export interface SegmentManifest {
   readonly token: number;
   readonly writer: Writer | null;
   readonly info: SegmentInfo;
-  /** Object with the facts of the hosts, where they are too long for this one; otherwise they are in `info`. */
+  /** Object with the facts of the hosts, if they are too long for the manifest; otherwise they are in `info`. */
   readonly hosts: string | null;
   readonly files: Readonly<Record<RecordFile, readonly Extent[]>>;
   readonly warc: Readonly<Record<string, { readonly object: string; readonly bytes: number }>>;
-  /** Objects of an earlier manifest, which readers may still be at; removed with the next replacement. */
+  /** Objects of an earlier manifest that readers may still be reading; removed with the next replacement. */
   readonly replaced: readonly string[];
 }
 
@@ -63,10 +63,10 @@ export const MANIFESTS = 'manifests/';
 export const DATA = 'data/';
 export const manifestKey = (id: string): string => `${MANIFESTS}${id}.json`;
 export const dataKey = (id: string, object: string): string => `${DATA}${id}/${object}`;
-/** `null`: a key that is no manifest's. */
+/** `null`: the key is not that of a manifest. */
 export const idOfManifest = (key: string): string | null => /^manifests\/([\w-]+)\.json$/.exec(key)?.[1] ?? null;
 
-/** A name that no other writer takes, so that a writer that was fenced off cannot touch what counts. */
+/** A name that no other writer uses, so that a fenced-off writer cannot touch objects in use. */
 export function objectName(stem: string, ending: string): string {
   return `${stem}-${randomBytes(6).toString('hex')}${ending}`;
 }

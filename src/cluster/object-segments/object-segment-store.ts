@@ -34,19 +34,19 @@ export interface ObjectSegmentStoreOptions extends SealTerms, ClaimTerms {
   readonly spoolDir: string;
   readonly warc: WarcOptions;
   readonly log?: Log;
-  /** Checks that the place is that of this crawl. */
+  /** Checks that the place belongs to this crawl. */
   readonly ownership?: Ownership;
-  /** Nothing is stored or removed: what is written stays in the local folder. */
+  /** Nothing is stored or removed: all writes stay in the local folder. */
   readonly isDry?: boolean;
   /** Segments stay claimed from one writer to the next, until they are applied or let go of. Default: false. */
   readonly keepsSegments?: boolean;
 }
 
-/** Two crawls in one place would take each other's segments for remains of their own. */
+/** Two crawls in one place would each take the segments of the other for leftovers of its own. */
 export interface Ownership {
-  /** Rejects where the place belongs to another crawl. Asked before the first request. */
+  /** Rejects if the place belongs to another crawl. Called before the first request. */
   check(): Promise<void>;
-  /** Makes the place that of this crawl, and checks it. Asked before the first segment is made. */
+  /** Makes the place that of this crawl, and checks it. Called before the first segment is made. */
   take(): Promise<void>;
 }
 
@@ -66,9 +66,9 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   });
   const infos = new Map<string, { readonly etag: string; readonly info: SegmentInfo }>();
   const holders = new Map<string, ManifestHolder>();
-  /** Segments that are open in their local folder, and how often. */
+  /** Number of times that each segment is open in its local folder. */
   const opened = new Map<string, number>();
-  /** Segments that the next step of the same lease goes on with: none is claimed and given back in between. */
+  /** Segments that the next step under the same lease continues, so that they are not given back and claimed again. */
   const kept = new Map<string, { readonly segment: ObjectSegment; readonly token: number }>();
   const hidden = new Set<string>();
 
@@ -94,7 +94,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     return info;
   }
 
-  /** What a segment is that this process writes. */
+  /** The state of a segment that this process writes. */
   function ownInfo(id: string): { readonly etag: string; readonly info: SegmentInfo } | undefined {
     const holder = holders.get(id);
     const segment = kept.get(id)?.segment;
@@ -132,7 +132,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
         opened.delete(id);
         holders.delete(id);
         kept.delete(id);
-        // What is applied is hardly written again; until then each step opens the segment.
+        // // An updated segment is hardly written again; until then each step opens it.
         if (!isDry && parts.writer?.isStored && parts.local.info.state === 'updated')
           new SpoolFolder(spoolDir, id).remove();
       }
@@ -153,7 +153,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       sealed.set(id, new Map(Object.entries(warc).map(([name, { bytes }]) => [name, bytes])));
       let local = await files.open(id, 'write');
       if (isShort(local.cut(), read.manifest)) {
-        // A machine that stopped had not written all of it to its disk.
+        // // If the machine stopped, not all of this had reached its disk.
         await local.close();
         await spool.fill(objects, read.manifest);
         if (holder !== null) holder.notes = spool;
@@ -194,7 +194,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     if ((await objects.put(manifestKey(info.id), Buffer.from(text), 'new')) === null) throw existing(info.id);
   }
 
-  /** Local folders of segments that another machine has finished, or removed: nothing continues them. */
+  /** Removes local folders of segments that another machine has finished or removed: nothing continues them. */
   async function dropFinishedElsewhere(stored: ReadonlySet<string>): Promise<void> {
     for (const { id } of await files.list()) {
       const spool = new SpoolFolder(spoolDir, id);
@@ -268,7 +268,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       if (read !== null && options.token !== null && read.manifest.token > options.token) {
         throw new CrawlError('lease-lost', `the segment ${id} in ${objects.name} belongs to a newer process by now`);
       }
-      // The manifest first: what a kill leaves is then no segment, rather than a damaged one.
+      // // The manifest first: a kill then leaves no segment at all, rather than a damaged one.
       await objects.remove([manifestKey(id)]);
       const keys: string[] = [];
       for await (const { key } of objects.list(dataKey(id, ''))) keys.push(key);
@@ -280,7 +280,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   };
 }
 
-/** Asks once; after a failure again. */
+/** Runs the check once, and again after a failure. */
 function once(ask: () => Promise<void>): () => Promise<void> {
   let asked: Promise<void> | null = null;
   return () => {

@@ -17,15 +17,15 @@ export interface ObjectSegmentParts {
   /** All records, and the responses that are not stored yet. */
   readonly local: FileSegment;
   readonly responses: StoredResponses;
-  /** `null`: nothing is stored of what is written. */
+  /** `null`: nothing that is written is stored. */
   readonly writer: SealedWriter | null;
   /** Called once, when the segment is closed. */
   readonly onClose: () => void;
-  /** Whether the next writer of this process goes on with it as it is, once all is stored. */
+  /** Whether, once all is stored, the next writer of this process continues with the segment as it is. */
   readonly isKept?: () => boolean;
 }
 
-/** A segment in its local folder, whose records are stored as objects by and by. */
+/** A segment in its local folder whose records are gradually stored as objects. */
 export class ObjectSegment implements Segment {
   readonly #parts: ObjectSegmentParts;
   #isOpen = true;
@@ -114,7 +114,7 @@ export class ObjectSegment implements Segment {
     await this.#change(() => this.#local.setState(state), { isLast: state === 'updated' });
   }
 
-  /** Stores what is left, and gives the segment back. What could not be stored stays in the local folder. */
+  /** Stores the rest, and gives the segment back. What could not be stored stays in the local folder. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -132,7 +132,7 @@ export class ObjectSegment implements Segment {
     return this.#isOpen;
   }
 
-  /** Lets go of a segment that is kept: its lease ends, and what the next writer claims it by. */
+  /** Lets go of a kept segment: its lease ends, and the next writer has to claim it. */
   async letGo(): Promise<void> {
     const { local, writer, onClose } = this.#parts;
     writer?.stop();

@@ -20,7 +20,7 @@ import { readManifest } from './manifest-holder.ts';
 import { withHosts } from './spool.ts';
 import { StoredResponses } from './stored-responses.ts';
 
-/** A segment that is read where it is stored. Sees what was stored when a reading began. */
+/** A segment that is read where it is stored. A reader sees what was stored when it began to read. */
 export class RemoteSegment implements Segment {
   readonly info: SegmentInfo;
   readonly #store: ObjectStore;
@@ -134,7 +134,7 @@ export class RemoteSegment implements Segment {
 
   async close(): Promise<void> {}
 
-  /** The segment may have grown, and its parse output may be another one. */
+  /** Reads the manifest again: the segment may have grown, and its parse output may have been replaced. */
   async #refresh(): Promise<void> {
     const { id } = this.info;
     const read = await readManifest(this.#store, id);
@@ -162,11 +162,11 @@ export class RemoteSegment implements Segment {
 interface Indexes {
   readonly fetched: FrameIndex;
   readonly parsed: FrameIndex;
-  /** Sequence of their manifest. */
+  /** Sequence number of their manifest. */
   readonly of: number;
 }
 
-/** Both in one reading where they lie side by side, as those of a finished segment do. */
+/** Reads both at once if they lie side by side, as those of a finished segment do. */
 async function indexesOf(store: ObjectStore, { info, files, sequence }: SegmentManifest): Promise<Indexes> {
   const [fetched, parsed] = [files[FETCHED_INDEX], files[PARSED_INDEX]];
   const reader = new ExtentReader(store, info.id, FETCHED_INDEX, joined([...fetched, ...parsed]));

@@ -4,9 +4,9 @@ import type { ManifestHolder } from './manifest-holder.ts';
 import type { Sealer } from './sealer.ts';
 
 export interface SealTerms {
-  /** Bytes after which they are stored. */
+  /** Number of written bytes after which they are stored. */
   readonly partBytes: number;
-  /** Time between two fetched records after which all before are stored, ms. */
+  /** When two fetched records are this far apart, all records before are stored, ms. */
   readonly sealMs: number;
 }
 
@@ -44,8 +44,8 @@ export class SealedWriter {
   }
 
   /**
-   * Counts what was written, and stores it when it is due. Waits where storing does not keep up, so that the local
-   * folder stays small. Rejects as an earlier storing did: the crawl cannot go on.
+   * Counts what was written, and stores it when that is due. Waits if storing does not keep up, so that the local
+   * folder stays small. Rejects if an earlier attempt to store failed: the crawl cannot go on.
    * @param at time of a visit; `null`: not a visit
    */
   async wrote(bytes: number, at: number | null): Promise<void> {
@@ -74,9 +74,10 @@ export class SealedWriter {
   }
 
   /**
-   * Changes more than the ends of files, and stores that: not while files are being stored, and removed here.
-   * @param replacesParsed other parse output is put in the place of the present one
-   * @param isLast nothing follows but the end, which has then nothing to store
+   * Makes a change that does more than append to files, and stores it. Not while files are being stored or removed
+   * here.
+   * @param replacesParsed the present parse output is replaced
+   * @param isLast only the end follows, which then has nothing to store
    */
   change(act: () => Promise<void>, { replacesParsed = false, isLast = false }: ChangeOfSegment): Promise<void> {
     return this.#inTurn(async () => {
@@ -95,7 +96,7 @@ export class SealedWriter {
     this.#isStored = true;
   }
 
-  /** Whether a storing has failed, so that nothing more is stored by this writer. */
+  /** Whether storing has failed: this writer then stores nothing more. */
   get hasFailed(): boolean {
     return this.#failure !== null;
   }

@@ -22,19 +22,19 @@ import {
 import type { ManifestHolder } from './manifest-holder.ts';
 import { storeHosts, storePieces } from './stored-pieces.ts';
 
-/** Number of pieces of an index from which it is rewritten as one, so that a reader needs one request. */
+/** Number of pieces at which an index is rewritten as one piece, so that a reader needs only one request. */
 const INDEX_PIECES = 8;
 const INDEXES: ReadonlySet<RecordFile> = new Set([FETCHED_INDEX, PARSED_INDEX]);
-/** Entries of an index that are made before others have their turn. */
+/** Number of index entries that are made before other tasks get their turn. */
 const INDEX_BATCH = 2_000;
 
-/** Stores what a local folder has and its objects have not yet. */
+/** Stores what is in a local folder and not yet in objects. */
 export class Sealer {
   readonly #store: ObjectStore;
   readonly #folder: string;
   readonly #holder: ManifestHolder;
   readonly #partBytes: number;
-  /** Responses that are stored although no manifest names them yet: an upload after them has failed. */
+  /** Responses that are stored but not yet named by a manifest, because an upload after them failed. */
   readonly #stored = new Map<string, { readonly object: string; readonly bytes: number }>();
   readonly #hosts = new Map<string, string>();
 
@@ -47,8 +47,8 @@ export class Sealer {
 
   /**
    * Resolves when all records before the cut are stored. A crash before that leaves the segment as it was.
-   * @param replacesParsed the parse output is not that of before
-   * @param isLast the segment is given back with it
+   * @param replacesParsed the parse output has been replaced
+   * @param isLast the segment is given back in the same step
    */
   async seal(cut: SegmentCut, replacesParsed: boolean, isLast: boolean): Promise<void> {
     const { id, manifest } = this.#holder;

@@ -19,14 +19,14 @@ import { ExtentReader } from './extent-reader.ts';
 import { bytesOf, dataKey, type Extent, RECORD_FILES, type SegmentManifest } from './manifest.ts';
 import type { ManifestNotes } from './manifest-holder.ts';
 
-/** The manifest that a folder goes on from. */
+/** The manifest that a folder continues. */
 const SEALED = 'sealed.json';
 const BLOCK_BYTES = 8 << 20;
 
 /**
  * The local folder of a segment that is being written: all its records, and the responses that are not stored yet. It
- * stays when the process is killed. The next one on this machine goes on from it unless another machine has written to
- * the segment since, which the text of the manifest tells.
+ * stays if the process is killed. The next process on this machine continues it, unless another machine has written to
+ * the segment since; the text of the manifest shows that.
  */
 export class SpoolFolder implements ManifestNotes {
   readonly folder: string;
@@ -39,12 +39,12 @@ export class SpoolFolder implements ManifestNotes {
     return isFinished(this.folder);
   }
 
-  /** Whether a process writes to it, or was killed while it did. */
+  /** Whether a process writes to it, or was killed while writing. */
   get isLocked(): boolean {
     return existsSync(join(this.folder, LOCK));
   }
 
-  /** Whether it goes on from a manifest of this text. */
+  /** Whether it continues a manifest with this text. */
   continues(text: string): boolean {
     if (!this.exists) return false;
     try {
@@ -66,7 +66,7 @@ export class SpoolFolder implements ManifestNotes {
     replaceFile(join(this.folder, SEALED), JSON.stringify({ now, next: null }));
   }
 
-  /** Makes it anew from what is stored, without the responses. Its mark comes last. */
+  /** Makes it anew from what is stored, without the responses. Its mark is written last. */
   async fill(store: ObjectStore, manifest: SegmentManifest): Promise<void> {
     const { info, files } = manifest;
     onFile(this.folder, () => {
@@ -85,7 +85,7 @@ export class SpoolFolder implements ManifestNotes {
   }
 }
 
-/** All that is stored has been synced: damage in it is an error. */
+/** All that is stored has been synced, so damage in it is an error. */
 function markOf(info: SegmentInfo, files: SegmentManifest['files']): SegmentMark {
   const [fetchList, fetched, parsed] = [FETCH_LIST, FETCHED, PARSED].map((name) =>
     bytesOf(files[name as typeof FETCHED]),

@@ -10,10 +10,10 @@ export interface Piece<Name extends string = string> {
   readonly end: number;
 }
 
-/** Facts of hosts longer than this get an object of their own, as the manifest is replaced often. */
+/** Facts of hosts that are longer than this get an object of their own, because the manifest is replaced often. */
 const INLINE_HOSTS_BYTES = 32 << 10;
 
-/** Stores pieces of local files in as few objects as their size allows; resolves with where each lies. */
+/** Stores pieces of local files in as few objects as their size allows; resolves with the place of each. */
 export async function storePieces<Name extends string>(
   store: ObjectStore,
   { id, folder, partBytes }: { readonly id: string; readonly folder: string; readonly partBytes: number },
@@ -49,7 +49,9 @@ export interface StoredInfo {
   readonly hosts: string | null;
 }
 
-/** Stores long facts of hosts apart. @param known texts that are stored, with their objects; grows */
+/**
+ * Stores long facts of hosts in an object of their own. @param known texts already stored, with their objects; grows
+ */
 export async function storeHosts(
   store: ObjectStore,
   info: SegmentInfo,

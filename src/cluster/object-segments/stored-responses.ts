@@ -7,9 +7,9 @@ import { readStoredResponse, readWarcMember } from '../../store/files/warc/warc-
 import { isWarcName } from '../../store/files/warc/warc-writer.ts';
 import { dataKey, type SegmentManifest } from './manifest.ts';
 
-/** Bytes between two responses within which the later one counts as the next. */
+/** A response that begins at most this many bytes after another one counts as the next. */
 const NEAR_BYTES = 256 << 10;
-/** Bytes that are read at once where responses are read one after the other. */
+/** Bytes that are read at once when responses are read in sequence. */
 const AHEAD_BYTES = 2 << 20;
 
 const NOTHING = { object: '', start: 0, bytes: Buffer.alloc(0) };
@@ -19,11 +19,11 @@ export class StoredResponses {
   readonly #store: ObjectStore;
   readonly #manifest: () => SegmentManifest;
   readonly #folder: string | null;
-  /** What was read last, and from where. */
+  /** The block that was read last, and its place. */
   #block: { readonly object: string; readonly start: number; readonly bytes: Buffer } = NOTHING;
   #lastEnd = { object: '', at: -1 };
 
-  /** @param folder of responses that are not stored yet; `null`: all are */
+  /** @param folder of responses that are not stored yet; `null`: all are stored */
   constructor(store: ObjectStore, manifest: () => SegmentManifest, folder: string | null) {
     this.#store = store;
     this.#manifest = manifest;
@@ -39,7 +39,7 @@ export class StoredResponses {
     if (this.#folder !== null && (isLocal || stored === undefined)) return readStoredResponse(this.#folder, pointer);
     const where = `${this.#store.name}/${dataKey(manifest.info.id, stored?.object ?? file)} at byte ${offset}`;
     if (stored === undefined) throw new CrawlError('segment-corrupt', `${where}: the segment has no such WARC file`);
-    // Checked before memory is allocated, since the pointer itself may be damaged.
+    // // Checked before memory is allocated, because the pointer itself may be damaged.
     if (!(offset >= 0 && length >= 0 && offset + length <= stored.bytes)) {
       throw new CrawlError('segment-corrupt', `${where}: there are no ${length} bytes`);
     }

@@ -8,8 +8,8 @@ import { readManifest } from './manifest-holder.ts';
 import { RemoteSegment } from './remote-segment.ts';
 
 /**
- * Checks that each segment has all objects that its manifest names, as long as they should be; `deep`: reads every
- * record and stored response as well. Returns the segments that can be read.
+ * Checks that each segment has all objects that its manifest names, in their right length. `deep`: also reads every
+ * record and stored response. Returns the segments that can be read.
  */
 export async function verifyObjectSegments(
   objects: ObjectStore,

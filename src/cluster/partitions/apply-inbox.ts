@@ -17,8 +17,8 @@ const PAGE = 32;
 
 /**
  * Applies all rows of the inbox: links as if they had been found here, commands, seeds, and hosts of seeds, which come
- * first, as links are judged by them. Seeds and commands are written before their rows are removed: those that are
- * applied again change nothing. Rows that come meanwhile may be left. Resolves with the number of rows.
+ * first because links are judged by them. Seeds and commands are written before their rows are removed; applying them
+ * again changes nothing. Rows that arrive meanwhile may be left. Resolves with the number of rows.
  * @param onMail called before the first row is applied
  */
 export async function applyInbox(

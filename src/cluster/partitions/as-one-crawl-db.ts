@@ -4,8 +4,9 @@ import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { SpreadCrawlDb } from './spread-db.ts';
 
 /**
- * What a crawl db without partitions would hold: all records, outlinks, facts and changes, these numbered anew in the
- * order of their times. Segments and leases stay with the partitions, so URLs of a round under way are due.
+ * What a crawl db without partitions would hold: all records, outlinks, facts and changes. The changes are numbered
+ * anew in the order of their times. Segments and leases stay with the partitions, so the URLs of a round under way are
+ * due.
  */
 export function asOneCrawlDb(db: SpreadCrawlDb): CrawlDb {
   let last = 0;
@@ -13,7 +14,7 @@ export function asOneCrawlDb(db: SpreadCrawlDb): CrawlDb {
   return db.with({
     async *scan(query) {
       for await (const record of db.scan(query)) {
-        // There all links are of the same crawl db, whose sweep of orphans counts them.
+        // // In one crawl db the sweep of orphans counts all links itself.
         const { [LINKED_ELSEWHERE_KEY]: _, ...metadata } = record.metadata;
         yield { ...record, metadata };
       }

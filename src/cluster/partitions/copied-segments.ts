@@ -13,13 +13,13 @@ export interface CopySegmentsDeps {
   /** Of the whole crawl. */
   readonly dir: string;
   readonly signal: AbortSignal;
-  /** Whether no other process can be at the same by now. */
+  /** Whether it is still certain that no other process works on the same segments. */
   isHeld(): boolean;
 }
 
 /**
- * Copies the segments of a partition, which is not written meanwhile, to one that has none of use. What an earlier copy
- * left there goes. Rejects with `lease-lost`.
+ * Copies the segments of a partition, which is not written meanwhile, to one whose own segments are of no use. What an
+ * earlier copy left there is removed. Rejects with `lease-lost`.
  */
 export async function copySegments(
   { config, dir, signal, isHeld }: CopySegmentsDeps,

@@ -14,8 +14,9 @@ export interface HandOverDeps {
 
 /**
  * Empties the outbox into the inboxes of the other partitions. A page is in all of its inboxes before it leaves the
- * outbox, and before the next page is read: so the rows of an inbox are never ahead of rows yet to come, which a number
- * that was applied would hide. A crash in between hands rows over again. Resolves with the partitions that got some.
+ * outbox, and before the next page is read. So no row reaches an inbox before the rows that precede it: those would be
+ * skipped, because a higher number has been applied. After a crash rows are handed over again. Resolves with the
+ * partitions that got some.
  */
 export async function handOver({ db, partition, inboxOf }: HandOverDeps): Promise<ReadonlySet<number>> {
   const receivers = new Set<number>();

@@ -20,7 +20,7 @@ export interface HeldLanesDeps {
 
 /**
  * The lanes of a process for one partition: no request begins once another process may hold the partition and request
- * its hosts. The lanes underneath serve all partitions of the process, since a host belongs to one of them.
+ * its hosts. The lanes underneath serve all partitions of the process, because a host belongs to only one of them.
  */
 export function heldLanes(lanes: HostLanes, { isOwn, hold, clock, rest, onLost }: HeldLanesDeps): HostLanes {
   const requireHeld = (): void => {
@@ -72,8 +72,8 @@ const leaseLost = (): CrawlError =>
   new CrawlError('lease-lost', 'the lease of the partition has ended; its hosts are asked by another worker');
 
 /**
- * Sends the requests of one partition by the protocols of the process. A process that stands still between the turn of
- * a host and its request may have lost the partition by then, so the lease is checked again just before the request
+ * Sends the requests of one partition through the protocols of the process. A process that was paused between the turn
+ * of a host and its request may have lost the partition by then, so the lease is checked again just before the request
  * goes out. If it is lost, nothing is sent, and the exchange rejects with `lease-lost`, which is no fault of the page.
  */
 export const heldProtocol =

@@ -26,9 +26,9 @@ export interface InTurnDeps extends Pick<PartitionDeps, 'wiring' | 'stores'> {
 type Use<Value> = (deps: CrawlDeps, partition: number, signal: AbortSignal) => Promise<Value>;
 
 /**
- * Uses partitions one after the other, each as a crawl of its own, under its lease: a worker that has it ends its turn
- * before. Links to other partitions are handed over. Batches are fenced, so one that is killed, or paused for longer
- * than its lease, leaves each partition whole. After the signal no further one begins.
+ * Uses partitions one after the other, each as a crawl of its own, under its lease: a worker that holds it ends its
+ * turn first. Links to other partitions are handed over. Batches are fenced, so a process that is killed, or paused for
+ * longer than its lease, leaves each partition whole. After the signal no further partition begins.
  */
 export async function inTurn<Value>(deps: InTurnDeps, use: Use<Value>): Promise<Value[]> {
   const { wiring, stores, turns, signal } = deps;
@@ -52,7 +52,7 @@ export async function inTurn<Value>(deps: InTurnDeps, use: Use<Value>): Promise<
   });
 }
 
-/** The same on copies of the crawl dbs, beside the workers: nothing that is written is kept. */
+/** The same on copies of the crawl dbs, while workers go on: nothing that is written is kept. */
 export function inCopies<Value>(deps: Omit<InTurnDeps, 'turns'>, use: Use<Value>): Promise<Value[]> {
   const { wiring, stores, signal } = deps;
   const { config, runtime } = wiring;
@@ -88,11 +88,11 @@ async function each<Value>(
   return values;
 }
 
-/** @param token fencing token of the lease; absent: to read */
+/** @param token fencing token of the lease; absent: read-only */
 const segmentsOf = ({ config, runtime }: InTurnDeps['wiring'], dir: string, token?: number): SegmentStore =>
   openSegments({ config, dir, log: runtime.log, token: token === undefined ? undefined : () => token });
 
-/** The segments of all partitions as one store, to read; an id is that of its partition, such as `017/ID`. */
+/** The segments of all partitions as one store, read-only; ids have the partition in front, such as `017/ID`. */
 export function joinedSegments(stores: ReadonlyMap<number, SegmentStore>): Pick<SegmentStore, 'list' | 'open'> {
   return {
     async list() {

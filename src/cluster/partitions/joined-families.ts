@@ -1,6 +1,6 @@
 import type { DomainFamilies, StoredFamily } from '../../core/domain/url/families/stored-families.ts';
 
-/** Families of one domain that several partitions keep, as one: of those with the same leader the newest counts. */
+/** Merges the families of one domain that several partitions keep: of those with the same leader the newest counts. */
 export function joinedFamilies(all: readonly DomainFamilies[]): DomainFamilies | undefined {
   const [first, ...rest] = [...all].sort((a, b) => b.appliedAt - a.appliedAt);
   if (first === undefined || rest.length === 0) return first;

@@ -14,7 +14,7 @@ export interface JudgementsDeps {
 }
 
 export interface Judgements {
-  /** The whole crawl: what is written of pages and their representatives is sent to the partitions. */
+  /** The whole crawl: writes to pages and their representatives are sent to the partitions. */
   readonly db: CrawlDb;
   /** Sends the rest; resolves with the number of partitions that got some. */
   end(): Promise<{ readonly partitions?: number }>;
@@ -24,15 +24,15 @@ export interface Judgements {
 const PAGE = 1_000;
 
 /**
- * A whole crawl for what marks pages as duplicates, beside the workers. Each mark is an order to the holder of the
- * page, which applies it to the record as it is by then. If this is cut short, some are sent, and a further run sends
- * the rest.
+ * A whole crawl on which pages are marked as duplicates, while workers go on. Each mark is an order to the holder of
+ * the page, which applies it to the record as it is by then. If this is cut short, some orders are sent, and the next
+ * run sends the rest.
  */
 export function judgementsOn({ whole, stores, turns }: JudgementsDeps): Judgements {
   const sender = `orders-${randomUUID()}`;
   const pages = new Map<number, JudgedCopy[]>();
   const sent = new Map<number, number>();
-  /** Those judged, whose records do not show it yet, and the pages that they repeat. */
+  /** Pages judged whose records do not show it yet, and the pages that they duplicate. */
   const judged = new Map<string, string | null>();
   const send = async (partition: number, page: readonly JudgedCopy[]): Promise<void> => {
     const number = sent.get(partition) ?? 0;

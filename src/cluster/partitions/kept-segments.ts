@@ -13,8 +13,8 @@ interface Kept {
 }
 
 /**
- * The segments of partitions by their folders, each kept from one turn to the next: in an object store it remembers
- * manifests, which would otherwise be read again with each turn.
+ * The segment stores of partitions by their folders, each kept from one turn to the next: a store on objects remembers
+ * manifests, which would otherwise be read again in each turn.
  */
 export function keptSegments(config: Config, log: Log): (dir: string, token: number) => SegmentStore {
   const stores = new Lru<Kept>({ entries: KEPT });

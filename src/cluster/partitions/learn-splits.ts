@@ -4,8 +4,8 @@ import { isAway } from '../ports/shared-store.ts';
 import { openCrawlStore } from '../servers/crawl-store.ts';
 
 /**
- * Notes in a state directory which partitions other machines have split, for what opens no crawl db. Where the server
- * does not answer, what is known holds.
+ * Notes in a state directory which partitions other machines have split, for code that opens no crawl db. If the server
+ * does not answer, what is already known holds.
  */
 export async function learnSplits(config: Config, dir: string): Promise<void> {
   const mark = readClusterMark(dir);

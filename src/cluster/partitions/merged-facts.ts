@@ -11,8 +11,8 @@ import { SEEN_STATS_KEY } from '../../operations/state/seen-urls.ts';
 type Facts = Readonly<Record<string, string>>;
 
 /**
- * The facts of a whole crawl from those of its partitions. Facts about a round of one partition (its budget, its price,
- * its pauses, its holder) are left out: a crawl db without them begins them anew.
+ * The facts of a whole crawl, merged from those of its partitions. Facts about a round of one partition (its budget,
+ * its price, its pauses, its holder) are left out: a crawl db without them begins them anew.
  */
 export function mergedFacts(all: readonly Facts[]): Facts {
   const values = new Map<string, string[]>();
@@ -31,7 +31,7 @@ type Merger = (values: readonly string[]) => string | null;
 const latest: Merger = (values) => String(Math.max(...values.map(Number)));
 const latestReading: Merger = (values) =>
   values.reduce((last, each) => ((parseReading(each)?.at ?? 0) > (parseReading(last)?.at ?? 0) ? each : last));
-/** A print of several parts: another one than that of any of them. */
+/** A digest of several parts, different from that of any of them. */
 const joined: Merger = (values) => [...new Set(values.filter((value) => value !== ''))].sort().join('+');
 
 const MERGERS: ReadonlyMap<string, Merger> = new Map([
@@ -57,8 +57,8 @@ function sumsOfFields(values: readonly string[]): string {
 }
 
 /**
- * The part of a fact of one crawl db that a partition gets, so that all parts together merge into it; `null`: none, as
- * the fact is of other partitions, or of the rounds of that crawl db.
+ * The part of a fact of one crawl db that a partition gets, such that all parts merge into the fact again. `null`:
+ * none, because the fact belongs to other partitions, or to the rounds of that crawl db.
  */
 export function shareOfFact(
   name: string,
@@ -72,7 +72,7 @@ export function shareOfFact(
   }
   const merger = MERGERS.get(name);
   if (merger === undefined) return null;
-  // Counts of look-ups are for people, and shared out they would say nothing.
+  // // Counts of look-ups are for people, and mean nothing when they are divided.
   if (merger === sumsOfFields) return partition === 0 ? value : null;
   return merger === mergedLevel ? shareOfLevel(value, partition, partitions) : value;
 }

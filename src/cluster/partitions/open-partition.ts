@@ -32,22 +32,23 @@ export interface PartitionDeps {
   /** What this process remembers of a partition from one turn to the next. */
   memoryOf(partition: number): PartitionMemory;
   /**
-   * False: the notes about its hosts, and which process requested them last, stay for the next worker. Default: true.
+   * False: the notes about its hosts, and about which process requested them last, stay for the next worker. Default:
+   * true.
    */
   readonly asksHosts?: boolean;
 }
 
-/** URLs forwarded lately that are remembered of each, as a power of two. */
+/** Number of recently forwarded URLs that are remembered per partition, as a power of two. */
 export const RECENT_URLS_BITS = 15;
 
 export interface PartitionMemory {
   /** Id of the process. */
   readonly holder: string;
-  /** URLs that the partition has forwarded lately. */
+  /** URLs that the partition has forwarded recently. */
   readonly recent: DepthCache;
   readonly cacheOf: CacheOf;
   /**
-   * Whether its last turn ended in order: then there is nothing to recover unless another process has held it since.
+   * Whether its last turn ended in order: then nothing needs recovery, unless another process has held it since.
    */
   endedWell: boolean;
 }
@@ -95,9 +96,9 @@ export async function openPartition(
     const store = await storeOn(db, own, isWhole, { cacheOf, ...(isSpread && { place }) });
     await hold.begun();
     if (isCrashed) rest.until = clock.now() + longestDelayMs(config);
-    // Either way the next worker recovers what this process leaves half done.
+    // // Either way the next worker recovers what this process leaves unfinished.
     await db.write({ meta: asksHosts ? { [HELD_KEY]: String(clock.now()) } : { [LAST_HOLDER_KEY]: holder } });
-    // This process remembers which hosts it has requested.
+    // // If this process was the last holder, it remembers which hosts it has requested.
     if (asksHosts && !isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
     return {
       deps: { ...own, store: () => store },
@@ -105,7 +106,7 @@ export async function openPartition(
       lost,
       async close() {
         try {
-          // An end without this write is an end by a crash.
+          // // A partition that ends without this write has crashed.
           if (asksHosts && hold.isHeld()) {
             const now = clock.now();
             const rests = hostTurnFacts(await openHostTurns(db, now), lanes.resting(), now);

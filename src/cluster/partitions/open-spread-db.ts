@@ -30,28 +30,31 @@ export interface SpreadDbOptions {
   readonly config: Config;
   /** State directory of the whole crawl, with its mark. */
   readonly dir: string;
-  /** As the mark says. */
+  /** Their number, as the mark says. */
   readonly partitions: number;
   readonly log: Log;
   /** Opens the tables of signatures as well. Default: false. */
   readonly withIndexes?: boolean;
 }
 
-/** Longest wait of a command for the holder of a partition, ms: a turn takes a minute, and the end of its round. */
+/**
+ * Longest time that a command waits for the holder of a partition, ms: a turn takes a minute, plus the end of its
+ * round.
+ */
 export const HOLD_MS = 5 * 60_000;
 
 /** The partitions of a spread crawl, to query them and to send them orders. */
 export type OpenSpreadDb = QueryDb & {
   partitionOf(host: string): number;
-  /** The same crawl, which drops what is written. */
+  /** The same crawl; it drops all writes. */
   readonly trial: SpreadCrawlDb;
   readonly stores: PartitionStores;
   readonly turns: Turns;
 };
 
 /**
- * Opens all partitions of a spread crawl to read, beside the workers that hold them. Rejects with `config-invalid`
- * where directory and store do not belong together, and with an error of the store.
+ * Opens all partitions of a spread crawl for reading, while workers hold them. Rejects with `config-invalid` if
+ * directory and store do not belong together, and with an error of the store.
  */
 export async function openSpreadDb(options: SpreadDbOptions): Promise<OpenSpreadDb> {
   const { config, dir, partitions, log, withIndexes = false } = options;
@@ -109,7 +112,7 @@ export async function spreadDbOn(
   try {
     for (let partition = 0; partition < partitions; partition++) {
       const rows = await rowsOf(partition);
-      // A link may be there before the crawl db is, which a reader must not make.
+      // // A link may arrive before the crawl db exists, which a reader must not create.
       if (!(await hasFormat(rows))) await rows.close();
       else {
         const name = `partition ${senderOf(partition)}`;
@@ -124,7 +127,7 @@ export async function spreadDbOn(
   }
 }
 
-/** A partition that was split since its crawl db was opened lacks pages that are looked for in it. */
+/** After a partition was split, its crawl db lacks pages that readers with the old shape look for in it. */
 function checked<Db extends CrawlDb>(db: Db, check: () => Promise<void>): Db {
   const [getMany, scan, changes] = [db.getMany.bind(db), db.scan.bind(db), db.changes.bind(db)];
   const ended = async function* <Row>(rows: AsyncIterable<Row>) {

@@ -9,8 +9,8 @@ type Carry<Args extends unknown[]> = (deps: CrawlDeps, ...args: Args) => Promise
 const order = <Args extends unknown[]>(carry: Carry<Args>): Carry<Args> => carry;
 
 /**
- * What the holder of a partition carries out on it for other processes. Arguments are plain data. Each may be carried
- * out twice, where a holder dies over it.
+ * What the holder of a partition does for other processes. Arguments are plain data. An order may be carried out twice,
+ * if the holder dies before it is noted as done.
  */
 const ORDERS = {
   touch: order((deps, urls: readonly string[], at: number) => revisitOperations(deps).touch(urls, { at })),
@@ -25,7 +25,9 @@ export type OrderName = keyof typeof ORDERS;
 export type OrderArgs<Name extends OrderName> =
   Parameters<(typeof ORDERS)[Name]> extends [CrawlDeps, ...infer Args] ? Args : never;
 
-/** An order that cannot be carried out, as by its arguments, is left with a warning: it would stop the partition. */
+/**
+ * An order that cannot be carried out, as with bad arguments, is dropped with a warning: it would stop the partition.
+ */
 export async function carryOut(deps: CrawlDeps, { command, args }: Order): Promise<void> {
   const { log } = deps.runtime;
   const carry = Object.hasOwn(ORDERS, command) ? (ORDERS[command as OrderName] as Carry<unknown[]>) : null;

@@ -15,7 +15,7 @@ export function partDirs(dir: string): readonly string[] {
   return shape === null ? [dir] : Array.from({ length: shape.partitions }, (_, i) => partitionDir(dir, i));
 }
 
-/** Where the segments with a page are: the state directory, or in a spread crawl the folder of its partition. */
+/** The folder with the segments of a page: the state directory, or in a spread crawl the folder of its partition. */
 export function folderOfPage(dir: string, url: string): string {
   const mark = readClusterMark(dir);
   const shape = shapeOf(mark);
@@ -25,10 +25,10 @@ export function folderOfPage(dir: string, url: string): string {
   return partitionDir(dir, placeOf(hostOf(canonical.url)));
 }
 
-/** What of a host (`host[:port]`) lies in one partition as a whole. */
+/** The unit of a host (`host[:port]`) that lies in one partition as a whole: the host or its domain. */
 export const siteOf = (by: PartitionBy): ((host: string) => string) => (by === 'host' ? (host) => host : domainOf);
 
-/** The partition of a host in a crawl of this number of partitions, splits included. */
+/** The function that gives the partition of a host in a crawl of this number of partitions, splits included. */
 export function placing(by: PartitionBy, partitions: number, splits: readonly number[] = []): (host: string) => number {
   const [site, place] = [siteOf(by), partitionIn({ partitions, splits })];
   return (host) => place(site(host));

@@ -7,29 +7,29 @@ export interface PartitionStores {
   readonly partitions: number;
   /** As in `PartitionShape`. */
   readonly splits: readonly number[];
-  /** What lies in one partition as a whole. */
+  /** The unit that lies in one partition as a whole. */
   readonly by: PartitionBy;
   /** The partition of a host (`host[:port]`). */
   placeOf(host: string): number;
-  /** Folder of a partition; that of the crawl where it has only one. */
+  /** Folder of a partition; that of the crawl if it has only one. */
   dirOf(partition: number): string;
   /**
-   * Takes the lease of a partition. Rejects with `db-locked` while another worker has it, and with `config-invalid`
-   * where the store has lost its rows.
+   * Takes the lease of a partition. Rejects with `db-locked` while another worker has it, and with `config-invalid` if
+   * the store has lost its rows.
    */
   hold(partition: number, signal: AbortSignal): Promise<PartitionHold>;
-  /** Rows to read, beside the holder; to be closed. */
+  /** Rows for reading, beside the holder; to be closed. */
   look(partition: number): OrderedRows;
   inboxOf(partition: number): InboxOfOther;
   /**
-   * Changes a text that all partitions share, while no other process does: whole or not at all. Rejects with
-   * `db-locked` where others change it for too long.
+   * Changes a text that all partitions share, while no other process changes it: wholly or not at all. Rejects with
+   * `db-locked` if others change it for too long.
    */
   changeShared<Answer>(key: string, change: (text: string | null) => SharedChange<Answer>): Promise<Answer>;
 }
 
 export interface SharedChange<Answer> {
-  /** `null`: as it was. */
+  /** `null`: unchanged. */
   readonly text: string | null;
   readonly answer: Answer;
 }
@@ -44,8 +44,8 @@ export interface PartitionHold {
   isHeld(): boolean;
   /** Aborts when the lease is known to be lost. */
   readonly lost: AbortSignal;
-  /** To be called once the crawl db is open: from then on its rows are missed where they are gone. */
+  /** To be called once the crawl db is open: from then on it is an error if its rows are gone. */
   begun(): Promise<void>;
-  /** To be called after the rows were closed. */
+  /** To be called after the rows are closed. */
   release(): Promise<void>;
 }

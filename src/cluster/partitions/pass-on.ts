@@ -3,7 +3,7 @@ import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import type { ReceivedRow } from '../../core/ports/partitions/forwarding.ts';
 import type { PartitionStores } from './partition-stores.ts';
 
-/** A new name for a process that sends seeds or orders: it tells how many splits that process knows of. */
+/** A new name for a process that sends seeds or orders; the name says how many splits the process knows of. */
 export const senderKnowing = (kind: string, splits: readonly number[]): string =>
   `${kind}-${splits.length}-${randomUUID()}`;
 
@@ -12,14 +12,15 @@ const SENDER = /^([a-z]+)-(\d+)-(.*)$/;
 export interface PassOnDeps {
   readonly partition: number;
   readonly stores: Pick<PartitionStores, 'partitions' | 'splits' | 'placeOf' | 'inboxOf'>;
-  /** Wants turns of partitions that were sent something. */
+  /** Wants turns for partitions that were sent something. */
   onHandedOver(partitions: Iterable<number>): Promise<void>;
 }
 
 /**
- * Gives seeds and orders of processes that did not know of a split of this partition to the new one, which takes what
- * is its own, as this one does. Links need no such care: those of other partitions go on as if they were found here. To
- * be called before the rows are removed: what is passed on twice stays as it is, or is carried out twice.
+ * Some processes send seeds and orders without knowing that this partition was split. They are passed on to the new
+ * partition; each of the two takes what is its own. Links need no such care: those of other partitions are forwarded as
+ * if they were found here. To be called before the rows are removed. What is passed on twice changes nothing, or is
+ * carried out twice.
  */
 export async function passOn(
   { partition, stores, onHandedOver }: PassOnDeps,
@@ -32,7 +33,7 @@ export async function passOn(
     if ('links' in item || kind === undefined) continue;
     for (const [i, of] of stores.splits.entries()) {
       if (of !== partition || i < Number(known)) continue;
-      // Nobody has sent it to those into which the new partition was split since.
+      // // Nobody has sent it to the partitions into which the new one was split since.
       const sender = `${kind}-${i + 1}-${rest}-${senderOf(partition)}`;
       await stores.inboxOf(begun + i).append(sender, [{ number, item }]);
       receivers.add(begun + i);

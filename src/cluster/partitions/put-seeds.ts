@@ -18,14 +18,14 @@ export interface SentSeeds {
   /** Partitions that got something: seeds, or hosts of seeds. */
   readonly partitions: ReadonlySet<number>;
   readonly urls: number;
-  /** Lines that are no URL, or that a URL filter refuses. */
+  /** Lines that are not a URL, or that a URL filter refuses. */
   readonly refused: number;
 }
 
 /**
- * Puts seeds into the inboxes of their partitions, and the hosts of all into every inbox, before them: links are judged
- * by the hosts of the whole crawl. Needs no lease. Bad lines are logged. Rejects with `contact-missing` where a host
- * needs a contact and none is set; seeds before it may be there. Resolves with what was sent.
+ * Puts seeds into the inboxes of their partitions. Before them, it puts the hosts of all seeds into every inbox: links
+ * are judged by the hosts of the whole crawl. Needs no lease. Bad lines are logged. Rejects with `contact-missing` if a
+ * host needs a contact and none is set; earlier seeds may have been sent by then. Resolves with what was sent.
  */
 export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[]): Promise<SentSeeds> {
   const { config, runtime, plugins, web, stores } = deps;
@@ -38,7 +38,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
   let page = new Map<number, string[]>();
   let hosts: string[] = [];
   let gathered = 0;
-  // Before the numbers of the seeds that come with the hosts.
+  // // Smaller than the numbers of the seeds that come with the hosts.
   let hostsNumber = number++;
   const flush = async (): Promise<void> => {
     if (gathered === 0) return;
@@ -84,7 +84,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
   return { partitions: woken, urls, refused };
 }
 
-/** The URL of a line as it will enter; `null`: none. */
+/** The URL of a line as it will be stored; `null`: none. */
 export function seedUrl(
   { urls }: CrawlDeps['plugins'],
   text: string,

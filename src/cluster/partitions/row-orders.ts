@@ -5,7 +5,7 @@ import { hostPrefix, urlKey } from '../../core/domain/url/canonical/url-key.ts';
 import type { DomainFamilies } from '../../core/domain/url/families/stored-families.ts';
 import type { DueEntry, HostRow } from '../../core/ports/crawl-db.ts';
 
-/** An entry of the change feed of one partition, which has given it its number. */
+/** An entry of the change feed of one partition, with the number that the partition gave it. */
 export interface SpreadChange extends ChangeRow {
   /** Three digits. */
   readonly partition: string;
@@ -29,7 +29,7 @@ export const byFallingRate = (a: CrawlDatum, b: CrawlDatum): number =>
 export const byTimeNoted = (a: SpreadChange, b: SpreadChange): number =>
   a.notedAt - b.notedAt || inOrder(a.partition, b.partition) || a.seq - b.seq;
 
-/** Reads at most this number of items. */
+/** The first `limit` items. */
 export async function* first<Item>(
   limit = Number.POSITIVE_INFINITY,
   items: AsyncIterable<Item>,

@@ -13,7 +13,7 @@ import { senderKnowing } from './pass-on.ts';
 import { putSeeds } from './put-seeds.ts';
 
 export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'segments'> {
-  /** The whole crawl, on which a command counts what it will do; what it writes there is dropped. */
+  /** The whole crawl, on which a command counts what it will do; its writes there are dropped. */
   readonly trial: CrawlDb;
   /** Its partitions. */
   readonly whole: Pick<QueryDb, 'parts'>;
@@ -28,8 +28,9 @@ export interface SentCommandsDeps extends Pick<CrawlDeps, 'config' | 'runtime' |
 const PAGE = 1_000;
 
 /**
- * Commands on a spread crawl: each counts what it will do as of now, and is sent to the inboxes of the partitions that
- * it concerns, whose holders carry it out. Needs no lease. `partitions` of a summary says to how many it was sent.
+ * Commands on a spread crawl. Each counts what it will do as of now, and is sent to the inboxes of the partitions that
+ * it concerns; their holders carry it out. Needs no lease. `partitions` of a summary is the number of partitions it was
+ * sent to.
  */
 export function sentCommands(deps: SentCommandsDeps): RevisitOperations & Pick<StepOperations, 'inject'> {
   const { runtime, plugins, stores, turns, isDry } = deps;
@@ -52,7 +53,7 @@ export function sentCommands(deps: SentCommandsDeps): RevisitOperations & Pick<S
     return { partitions: argsOf.size };
   }
 
-  /** The same for all partitions, or for that of a host. */
+  /** The same arguments for all partitions, or for that of a host. */
   const toEach = <Args>(host: string | undefined, args: Args): ReadonlyMap<number, readonly Args[]> => {
     const own = host === undefined ? Array.from({ length: stores.partitions }, (_, i) => i) : [deps.partitionOf(host)];
     return new Map(own.map((partition) => [partition, [args]]));
@@ -91,7 +92,7 @@ export function sentCommands(deps: SentCommandsDeps): RevisitOperations & Pick<S
         onUrl?.(url, reason);
       });
       if (summary.matched === 0 || query.dryRun) return summary;
-      // The first of all are the first of each.
+      // // The first `limit` of all pages are the first few of each partition.
       const each = [...matched].map(([partition, count]): [number, [typeof query][]] => {
         return [partition, [[query.limit === undefined ? query : { ...query, limit: count }]]];
       });

@@ -21,9 +21,9 @@ import { WriteLease } from '../workers/write-lease.ts';
 import { partitionDir, placing } from './partition-dir.ts';
 import type { PartitionHold, PartitionStores } from './partition-stores.ts';
 
-/** How the hosts of a crawl are spread. Only splits change it. */
+/** How the hosts of a crawl are spread over partitions. Only splits change it. */
 export interface SpreadShape extends PartitionShape {
-  /** What lies in one partition as a whole. */
+  /** The unit that lies in one partition as a whole. */
   readonly by: PartitionBy;
 }
 
@@ -36,13 +36,13 @@ export interface SpreadPlace extends SharedPlace {
   readonly partitionBy?: PartitionBy;
   /** Place of the segments in an object store; empty: the directory. */
   readonly segments: string;
-  /** Set by an import, which begins anew where an earlier one was cut short; anything else is refused meanwhile. */
+  /** Set by an import, which starts over if an earlier one was cut short; everything else is refused meanwhile. */
   readonly isImporting?: boolean;
 }
 
 /**
- * Partitions of a new crawl, so that some workers have work while hosts of others rest. Each costs a table, and a look
- * of a millisecond a minute.
+ * Partitions of a new crawl, so that some workers have work while hosts of others rest. Each costs a table, and a
+ * look-up of a millisecond per minute.
  */
 export const DEFAULT_PARTITIONS = 16;
 
@@ -54,8 +54,8 @@ export const partitionNames = ({ name, partitions }: Pick<SpreadPlace, 'name' | 
   partitions === 1 ? [name] : Array.from({ length: partitions }, (_, partition) => partitionName(name, partition));
 
 /**
- * Checks that the state directory and the store belong together, and begins the crawl where neither has it: one of a
- * single partition by its first writer. Rejects with `config-invalid`.
+ * Checks that the state directory and the store belong together, and begins the crawl if neither has it; a crawl of a
+ * single partition is begun by its first writer. Rejects with `config-invalid`.
  */
 export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
   const { store, dir, name, partitions: asked, partitionBy, segments } = place;
@@ -74,7 +74,7 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
     return { partitions, splits: [], by: 'domain' };
   }
   const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
-  // A directory with a mark may have been copied; where its segments are is then still as its id says.
+  // // A directory with a mark may be a copy; its id still tells where its segments are.
   const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
   if (isElsewhere && segments !== '') {
     const what = `the crawl "${name}" in ${store.product} has its segments elsewhere than in ${segments}`;
@@ -107,9 +107,9 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
 }
 
 /**
- * The number of partitions, set here for a new crawl: before its id, by which others recognise a crawl that has begun.
- * Rejects with `config-invalid` where the configuration has another number, since each number puts URLs into other
- * partitions.
+ * The number of partitions. For a new crawl it is set here, before its id, by which others recognise a crawl that has
+ * begun. Rejects with `config-invalid` if the configuration has another number, because each number puts URLs into
+ * different partitions.
  */
 async function partitionsOf(place: SpreadPlace, mark: ClusterMark | null): Promise<number> {
   const { store, dir, name, partitions: asked } = place;
@@ -125,8 +125,8 @@ async function partitionsOf(place: SpreadPlace, mark: ClusterMark | null): Promi
 }
 
 /**
- * Partitions become whole one after the other at the end of an import, the first one last: its mark is that of all.
- * Rejects with `usage-invalid` where it is there, or that of the partition.
+ * At the end of an import, partitions become whole one after the other, the first one last: its mark stands for all.
+ * Rejects with `usage-invalid` if that mark or that of the partition is there.
  */
 async function requireImported(place: SpreadPlace, partition: number): Promise<void> {
   if (place.isImporting) return;
@@ -143,7 +143,7 @@ async function requireImported(place: SpreadPlace, partition: number): Promise<v
  * The crawl dbs of the partitions in a shared store; that of a crawl of one partition has the name of the crawl.
  * @param worker id of the worker that holds them
  * @param waitMs longest wait for another holder, ms
- * @param onSplit called before a lease is refused as a partition was split since the shape was read
+ * @param onSplit called before a lease is refused because a partition was split since the shape was read
  */
 export function sharedPartitions(
   place: SpreadPlace & SpreadShape,
@@ -172,7 +172,7 @@ export function sharedPartitions(
         await requireSharedDb(own);
         if (partitions > 1) {
           await requireImported(place, partition);
-          // A split takes place under the lease, so the holder of the lease learns of all splits before.
+          // // A split takes place under the lease, so the holder of the lease knows of all earlier splits.
           await requireShape(place, onSplit);
         }
       } catch (error) {
@@ -202,7 +202,7 @@ export function sharedPartitions(
   };
 }
 
-/** Rejects with `db-locked` where a partition was split since the shape was read: it is to be read anew. */
+/** Rejects with `db-locked` if a partition was split since the shape was read; the shape must then be read anew. */
 export async function requireShape(
   { store, name, splits }: SpreadPlace & PartitionShape,
   onSplit: () => void = () => {},
@@ -214,7 +214,7 @@ export async function requireShape(
   throw new CrawlError('db-locked', `${what}: run this again`);
 }
 
-/** A partition has a mark in its folder, as a crawl of its own: so commands that know no partitions work on it. */
+/** Marks the folder of a partition as a crawl of its own, so that commands that know no partitions work on it. */
 async function mark({ store, name, dir, segments }: SpreadPlace): Promise<void> {
   if (readClusterMark(dir) !== null) return;
   mkdirSync(dir, { recursive: true });

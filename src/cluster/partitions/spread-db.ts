@@ -50,12 +50,12 @@ const NO_FORWARDING: Forwarding = {
 
 async function* none(): AsyncGenerator<never, void, undefined> {}
 
-/** A crawl db with its tables of signatures, if it keeps some. */
+/** A crawl db with its tables of signatures, if it has any. */
 export type QueryTables = CrawlDb & { readonly fingerprints?: FingerprintTables | null };
 
 /**
- * The partitions of a spread crawl as one crawl db, to read. What belongs to a URL, a host or a domain is read from its
- * partition; lists are merged in the order that one crawl db gives them; counts are summed. Each partition is a
+ * The partitions of a spread crawl as one crawl db, read-only. What belongs to a URL, a host or a domain is read from
+ * its partition; lists are merged in the order that one crawl db gives them; counts are summed. Each partition is a
  * snapshot of its own. Partitions in which nothing was written yet are left out.
  */
 export class SpreadCrawlDb implements CrawlDb {
@@ -95,12 +95,12 @@ export class SpreadCrawlDb implements CrawlDb {
     return this.#placeOf(host);
   }
 
-  /** The same partitions, some of whose questions are answered otherwise. */
+  /** The same partitions, with some methods of the crawl db replaced. */
   with(answers: Partial<CrawlDb>): SpreadCrawlDb {
     return Object.assign(new SpreadCrawlDb(this.#dbs, this.#partitions, this.#by, this.#splits), answers);
   }
 
-  /** With the facts of one partition, such as those of its rounds. */
+  /** The same crawl with the facts of one partition, such as those of its rounds. */
   withFactsOf(partition: number): SpreadCrawlDb {
     const db = this.#dbs.get(partition);
     return this.with({ meta: async (key) => db?.meta(key), metas: async () => (await db?.metas()) ?? {} });
@@ -156,7 +156,7 @@ export class SpreadCrawlDb implements CrawlDb {
     return summedCounters(await Promise.all(this.#all().map((db) => db.counters())));
   }
 
-  /** A partition may keep facts of hosts of others, which are left out. */
+  /** A partition may keep facts of hosts of other partitions; these are left out. */
   hosts(query: { prefix?: string; limit?: number } = {}): AsyncGenerator<HostRow, void, undefined> {
     const { limit, ...all } = query;
     const ownHosts = async function* (this: SpreadCrawlDb, db: CrawlDb, partition: number) {
@@ -184,7 +184,7 @@ export class SpreadCrawlDb implements CrawlDb {
     return domains.map((_, i) => joinedFamilies(found.flatMap((each) => each[i] ?? [])));
   }
 
-  /** Families may have been given to all partitions: those of its own domains count, or where it has none, all. */
+  /** Families may have been given to all partitions: those of its own domains count or, if it has none, all of them. */
   scanLinkFamilies(): AsyncGenerator<DomainFamilies, void, undefined> {
     if (this.#by === 'host') return joinedByDomain(this.#merged((db) => db.scanLinkFamilies(), byDomain));
     const ownFamilies = async function* (this: SpreadCrawlDb, db: CrawlDb, partition: number) {
@@ -248,7 +248,7 @@ export class SpreadCrawlDb implements CrawlDb {
     return spreadFeedEnds(this.#dbs, this.#feeds);
   }
 
-  /** Links that one partition has found and another has not applied yet. */
+  /** Links that one partition has found and another one has not applied yet. */
   async linksUnderWay(): Promise<number> {
     let links = 0;
     for (const { forwarding } of this.#all()) {
@@ -275,7 +275,7 @@ export class SpreadCrawlDb implements CrawlDb {
     return this.#dbs.get(this.partitionOf(host));
   }
 
-  /** Answers in the order asked, one call for each partition. */
+  /** Answers in the order of the keys, with one call per partition. */
   async #each<Answer>(
     names: readonly string[],
     hostOfName: (name: string) => string,
@@ -298,7 +298,7 @@ export class SpreadCrawlDb implements CrawlDb {
     return answers;
   }
 
-  /** @param host reads its partition only */
+  /** @param host restricts the reading to its partition */
   #merged<Item>(
     read: (db: CrawlDb, partition: number) => AsyncIterable<Item>,
     compare: (a: Item, b: Item) => number,

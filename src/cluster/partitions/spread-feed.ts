@@ -15,9 +15,9 @@ export const feedsOf = ({ partitions, splits }: PartitionShape): readonly FeedPa
 ];
 
 /**
- * The changes of all partitions by the time at which they were noted, each with the number that its partition has given
- * it. The numbers of a partition only grow, whoever holds it; so a vector of them says what was read, and a reader that
- * goes on from there sees each change once.
+ * The changes of all partitions in the order of the times at which they were noted. Each has the number that its
+ * partition gave it. The numbers of a partition only grow, whoever holds it. So a vector of them says what was read,
+ * and a reader that continues from it sees each change once.
  */
 export async function* spreadChanges(
   dbs: Partitions,
@@ -39,7 +39,7 @@ export async function* spreadChanges(
   yield* first(query.limit, mergeSorted([...dbs].map(named), order));
 }
 
-/** The ends of each partition, and numbers of all together: as many entries as these name are kept, or were noted. */
+/** The ends of each partition's feed, and totals: as many entries as these say are kept, or were ever noted. */
 export async function spreadFeedEnds(dbs: Partitions, feeds: readonly FeedPart[]): Promise<FeedEnds> {
   const each: (FeedEnds & FeedPart)[] = [];
   for (const [partition, feed] of feeds.entries()) {

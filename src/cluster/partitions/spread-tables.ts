@@ -3,9 +3,9 @@ import type { PartitionBy } from '../../core/domain/url/hash/partition.ts';
 import type { FingerprintTables, NearAnswer } from '../../core/ports/near.ts';
 
 /**
- * The tables of signatures of all partitions as one. Where the pages of the scope are in one partition, as those of a
- * host always are, only that one is queried, otherwise all are.
- * @param by what lies in one partition as a whole
+ * The tables of signatures of all partitions as one. If all pages of the scope are in one partition, as those of a host
+ * always are, only that one is queried, otherwise all are.
+ * @param by the unit that lies in one partition as a whole
  * @param partitionOf the partition of a host
  */
 export function spreadTables(

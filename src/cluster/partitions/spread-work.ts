@@ -27,7 +27,7 @@ export interface SpreadWorkDeps {
   /** What this worker tells others. */
   readonly tally: WorkerTally;
   readonly cpuMs: () => number;
-  /** Turns that this worker plays at a time, at most. */
+  /** Most turns that this worker plays at a time. */
   readonly atOnce: number;
   /** Ms after which a turn begins no further round. */
   readonly turnMs: number;
@@ -38,18 +38,18 @@ export interface SpreadWorkDeps {
 /** Number of partitions whose recent URLs a worker remembers from one turn to the next. */
 const REMEMBERED = 16;
 
-/** Turns of a partition in a row that lose its lease before there is a warning. */
+/** Turns in a row in which a partition loses its lease before there is a warning. */
 const LOST_TURNS = 5;
-/** Between two turns: commands that write get the crawl db, and look for it more often than that. */
+/** Pause between two turns, ms: commands that write get the crawl db then; they look for it more often than that. */
 const GIVE_WAY_MS = 250;
-/** A worker wants a turn of a partition that has only due URLs no sooner than this, ms: they may stay due. */
+/** The earliest that a worker wants another turn of a partition that only has due URLs, ms: they may stay due. */
 const DUE_AGAIN_MS = 60_000;
-/** A worker that stays looks into the partitions no sooner than this, ms: some may keep URLs that stay due. */
+/** The earliest that a worker that stays looks into the partitions again, ms: some may keep URLs that stay due. */
 const LEAST_STAY_MS = 10_000;
 
 /**
- * Plays turns of partitions until there is nothing to do in any, or the signal comes. A link may arrive from a process
- * that dies before it wants a turn for it: so when no turn is left, each partition is checked for something to do.
+ * Plays turns of partitions until none has anything left to do, or the signal comes. A process may die after sending a
+ * link and before wanting a turn for it. So when no turn is left, each partition is checked for work.
  */
 export async function spreadWork(
   deps: SpreadWorkDeps,
@@ -93,7 +93,8 @@ export async function spreadWork(
   };
   let played = 0;
   const playing = turnsOf(deps, options, () => played++);
-  // Each of the workers holds its share of the partitions: none rests while its hosts do, and none waits for a worker.
+  // // Each worker holds its share of the partitions: no worker idles while its hosts rest, and no partition waits for
+  // one.
   const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
   const { log } = wiring.runtime;
   const workDeps = { turns, atOnce: share, requireCrawlDb, wake, elapsed: () => elapsedOf(clock), log };
@@ -101,7 +102,7 @@ export async function spreadWork(
   return { ...summary, turns: played };
 }
 
-/** What was seen of the partitions holds for so long, ms. */
+/** How long an observation of the partitions holds, ms. */
 const SEEN_MS = 5_000;
 
 function sightOf(deps: Pick<SpreadWorkDeps, 'partitions'>): () => Promise<SeenPartitions> {
@@ -146,7 +147,7 @@ function turnsOf(
   const progress = new SpreadProgress(onProgress);
   const see = sightOf({ partitions });
   let rounds = 0;
-  /** Turns in a row that have lost the lease, by partition. */
+  /** Turns in a row that lost the lease, by partition. */
   const lost = new Map<number, number>();
   const noteLost = (partition: number, message: string): void => {
     const turns = (lost.get(partition) ?? 0) + 1;
@@ -186,7 +187,7 @@ function turnsOf(
           if (end === 'idle') return 'done';
           if (end === 'more') return { laterMs: GIVE_WAY_MS };
           if (end === 'cut') return { laterMs: 0 };
-          // No place is taken while its hosts rest; links that come for others of its hosts ask for a turn anew.
+          // // A partition takes no place while its hosts rest; links that arrive for its other hosts want a turn anew.
           return { laterMs: Math.max(0, end.notBefore - clock.now()), ...(end.resting && { resting: end.resting }) };
         } finally {
           tally.end(partition);
@@ -201,7 +202,7 @@ function turnsOf(
     };
 }
 
-/** What a worker remembers of its partitions. All caches together have the size that is configured for one. */
+/** What a worker remembers of its partitions. All caches together have the size that is configured for one crawl. */
 function memories(config: Config, partitions: number): (partition: number) => PartitionMemory {
   const known = new Lru<PartitionMemory>({ entries: REMEMBERED });
   const holder = randomUUID();

@@ -1,9 +1,9 @@
 import { totalsOf, type WorkOptions, type WorkSummary } from '../workers/work-off.ts';
 
 /**
- * Works, and begins anew with all partitions when one was split: the turns under way end as by a signal, with what is
- * in flight.
- * @param work plays turns of the partitions as they are when it begins, and calls `onSplit` when it learns of a split
+ * Runs the work, and starts it over with all partitions when one was split. Turns under way then end as they do on a
+ * signal, with what is in flight.
+ * @param work plays turns of the partitions as they are when it begins; calls `onSplit` when it learns of a split
  */
 export async function throughSplits(
   { seeds = [], ...options }: WorkOptions,

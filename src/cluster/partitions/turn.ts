@@ -28,7 +28,7 @@ export interface TurnOptions {
   readonly signal: AbortSignal;
   readonly budget: PartitionBudget;
   readonly stores: PassOnDeps['stores'];
-  /** Called with the partitions that were sent links. */
+  /** Called with the partitions that links were sent to. */
   onHandedOver(partitions: Iterable<number>): Promise<void>;
   /** Number of the next round of this worker. */
   nextRound(): number;
@@ -39,17 +39,17 @@ export interface TurnOptions {
 }
 
 /**
- * `idle`: nothing is to be done in the partition by now; `more`: the time is over; `cut`: the signal came; a time (ms
- * since the epoch): then a host with due URLs may be requested.
+ * `idle`: the partition has nothing to do for now; `more`: the time is over; `cut`: the signal came; a time (ms since
+ * the epoch): from then on a host with due URLs may be requested.
  */
 export type TurnEnd = 'idle' | 'more' | 'cut' | { readonly notBefore: number; readonly resting?: RestingHosts };
 
-/** Pause before a partition claims again fetches of the budget that are kept for others, ms. */
+/** Pause before a partition claims again the fetches of the budget that are reserved for others, ms. */
 const ASKED_AGAIN_MS = 2_000;
 
 /**
- * The turn of a partition: what others have sent is applied, a round that was interrupted is finished, and rounds are
- * played back to back. Links for others are handed over after each round.
+ * The turn of a partition: it applies what others have sent, finishes an interrupted round, and plays rounds back to
+ * back. Links for other partitions are handed over after each round.
  */
 export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptions): Promise<TurnEnd> {
   const { db } = deps.store();
@@ -100,7 +100,7 @@ export async function playTurn({ deps, lost }: OpenPartition, options: TurnOptio
   }
 }
 
-/** A host is waited for as long as `crawl.hostWait` allows. */
+/** A turn waits for a host for as long as `crawl.hostWait` allows. */
 function waitedFor({ config, runtime }: CrawlDeps, { hosts, urls, next: [next] }: WaitingHosts): TurnEnd | null {
   if (next === undefined) return null;
   const notBefore = Date.parse(next.notBefore);
@@ -114,24 +114,26 @@ async function hasAny(rows: AsyncIterable<unknown>): Promise<boolean> {
 }
 
 /**
- * Least size of a round, URLs: up to that its list takes in what falls due while it is played. A segment costs requests
- * to the object store and batches of the crawl db, and the first rounds of a partition have but a page or two.
+ * Least size of a round, URLs: below it, the fetch list takes in what falls due during the round. A segment costs
+ * requests to the object store and batches of the crawl db, and the first rounds of a partition have only a page or
+ * two.
  */
 const LEAST_URLS = 2_000;
-/** The records of the round are read anew each time that it grows. */
+/** How often a round may grow: its records are read anew each time. */
 const MOST_TIMES = 8;
 
-/** Times that a round which has nothing due looks for links of other partitions before it ends, and pauses between. */
+/** How often a round that has nothing due looks for links of other partitions before it ends. It pauses in between. */
 const LOOKS = 6;
 const LOOK_MS = 100;
 /**
- * Shortest interval of pages with which a round looks more than once, ms: otherwise it would wait for its own pages.
+ * A round looks more than once only if pages have at least this interval, ms: otherwise it would wait for its own
+ * pages.
  */
 const LEAST_INTERVAL_MS = 60_000;
 
 /**
- * Whether something is due, or falls due in a moment by what others send.
- * @param take applies what they have sent
+ * Whether something is due, or falls due in a moment because of what others send.
+ * @param take applies what others have sent
  */
 async function hasMore({ store, runtime, config }: CrawlDeps, signal: AbortSignal, take: () => Promise<unknown>) {
   const { db } = store();
@@ -156,12 +158,12 @@ interface TurnCalls {
   isOver(): boolean;
 }
 
-/** The steps of the loop, none of which waits: a partition with nothing to do gives way to others. */
+/** The steps of the loop. None of them waits: a partition with nothing to do makes way for others. */
 function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take, isOver }: TurnCalls): LoopSteps {
   const { db } = deps.store();
   const grown = new Map<string, { urls: number; times: number }>();
   const { topN, maxPerHost, maxPerDomain } = deps.config.generate;
-  // Caps are those of a list as it was made.
+  // // Caps hold for a list as it was made.
   const isCapped = maxPerHost > 0 || maxPerDomain > 0;
   return {
     inject: async () => {
@@ -170,7 +172,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
       requireContact(deps.config.agent.contact, seedHosts, deps.web.isOwnHost);
       deps.web.noteHosts(seedHosts);
     },
-    // Where the rules of workers differ, each would undo the marks of the other.
+    // // If the rules of workers differ, each would undo the marks of the other.
     readmitLinks: async () => null,
     admitWaiting: () => admitWaitingLinks(deps, { maxLayers: undefined, signal }),
     readSitemaps: () => discoverSitemaps(deps, signal),
@@ -200,7 +202,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
       return fetch;
     },
     ...updateSteps(deps, { signal }),
-    // Each page was parsed as it was fetched.
+    // // Each page was parsed when it was fetched.
     parse: async () => {},
   };
 }

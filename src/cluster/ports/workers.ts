@@ -1,4 +1,4 @@
-/** What a worker tells others of itself. Counts are since its start. */
+/** What a worker tells others about itself. Counts are since its start. */
 export interface WorkerReport {
   /** Name of its machine. */
   readonly host: string;
@@ -23,43 +23,43 @@ export interface RoundUnderWay {
   readonly done: number;
 }
 
-/** Hosts with due URLs that are not to be requested yet. */
+/** Hosts with due URLs that may not be requested yet. */
 export interface RestingHosts {
   readonly hosts: number;
-  /** Due URLs of them all. */
+  /** Due URLs of all these hosts. */
   readonly urls: number;
   /** The host whose turn comes first. */
   readonly next: string;
 }
 
-/** A worker as the server has it. Times by its clock, ms since the epoch. */
+/** A worker as the server knows it. Times by its clock, ms since the epoch. */
 export interface WorkerRow {
   readonly id: string;
   readonly since: number;
   /** Its last sign of life. */
   readonly heardAt: number;
-  /** Whether that is younger than a lease, and it has not ended. */
+  /** Whether the last sign of life is younger than a lease, and the worker has not ended. */
   readonly isAlive: boolean;
-  /** `null`: it has told nothing yet. */
+  /** `null`: it has reported nothing yet. */
   readonly report: WorkerReport | null;
-  /** Its own fault, by which it has ended; `null`: it has not. */
+  /** Its own fault, because of which it ended; `null`: none. */
   readonly fault: string | null;
 }
 
-/** A partition as the server has it. Times by its clock, ms since the epoch. */
+/** A partition as the server knows it. Times by its clock, ms since the epoch. */
 export interface PartitionRow {
   /** Name of its crawl db. */
   readonly name: string;
-  /** As {@link StoreLeases.take} was given it, while the lease lasts; `null`: nobody holds it. */
+  /** As passed to {@link StoreLeases.take}, while the lease lasts; `null`: nobody holds it. */
   readonly holder: string | null;
   /** End of the lease, unless it is extended; `null`: nobody holds it. */
   readonly until: number | null;
   /** When its turn may be taken; `null`: nobody wants it. */
   readonly wantedAt: number | null;
-  /** Failed attempts since the last that went well, and the last reason. */
+  /** Failed attempts since the last successful one, and the last reason. */
   readonly failures: number;
   readonly fault: string | null;
-  /** What the last turn has left, where it ended as its hosts rest. */
+  /** What the last turn has left, if it ended because its hosts rest. */
   readonly resting: RestingHosts | null;
 }
 
@@ -67,7 +67,9 @@ export interface PartitionRow {
 export interface CrawlWorkers {
   /** Time of the server. */
   readonly at: number;
-  /** Those that live, and those of the last hour that died or ended by a fault of their own; the oldest first. */
+  /**
+   * Workers that are alive, and those that died or ended by a fault of their own in the last hour; the oldest first.
+   */
   readonly workers: readonly WorkerRow[];
   /** In the order of their names. */
   readonly partitions: readonly PartitionRow[];

@@ -5,8 +5,8 @@ const BYTEA_OID = 17;
 
 /**
  * Values as a parameter of type `bytea[]` in the binary format of `array_recv` (utils/adt/arrayfuncs.c of PostgreSQL):
- * dimensions, flag of nulls, type, length and lower bound, then each value behind its length. As text each byte would
- * take two, and escapes.
+ * dimensions, flag of nulls, type, length and lower bound, then each value after its length. In the text format each
+ * byte would take two, and escapes.
  */
 export function byteaArray(values: readonly (string | Buffer)[]): Buffer {
   const sizes = values.map((value) => Buffer.byteLength(value));

@@ -5,42 +5,42 @@ import type { LoadPackage } from '../../core/packages/find-package.ts';
 import { openPool, type PgOptions, type PgPool, type PgPoolClient, type PgQuery, type PgResult } from './pg.ts';
 import { isAway, isSpent, isStarting, postgresError } from './postgres-errors.ts';
 
-/** The oldest version, as `server_version_num`: earlier ones are not tested. */
+/** The oldest supported version, as `server_version_num`: earlier ones are not tested. */
 const OLDEST = 140_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Time that a call waits for a server that is away, ms. */
+/** Time that a call waits for a server that does not answer, ms. */
 const PATIENCE_MS = 10_000;
-/** As long as a server says that it starts, as after a crash, ms. */
+/** Time that a call waits while the server says that it is starting, as after a crash, ms. */
 const START_MS = 300_000;
 const PAUSE_MS = 200;
-/** Connections for calls of their own; a few serve a worker, since each call is short. */
+/** Connections for single calls; a few serve a worker, because each call is short. */
 const CALLS = 3;
 /** Connections that are held while a snapshot is open. */
 const SNAPSHOTS = 16;
-/** Each connection keeps the plans of its prepared statements, so it must end from time to time. */
+/** Lifetime of a connection, s. Each keeps the plans of its prepared statements, so it must end from time to time. */
 const LIFE_S = 1_800;
 const IDLE_MS = 30_000;
 const STATEMENT_MS = 120_000;
 
 /**
- * There is one sensible plan for every statement, over the primary key. Statistics of a table that is new or has just
- * grown must not lead to another one. Synchronous commits are left as the server has them.
+ * Every statement has one sensible plan, over the primary key. Statistics of a table that is new or has just grown must
+ * not lead to another plan. Synchronous commits are left as the server has them.
  */
 const SETTINGS = `SELECT set_config('enable_seqscan', 'off', false), set_config('enable_sort', 'off', false),
   set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
   set_config('client_encoding', 'UTF8', false), current_setting('server_version_num')::int`;
 
-/** Connections to one database, made when they are needed. */
+/** Connections to one database, made on demand. */
 export class Database {
   readonly #calls: PgPool;
-  /** Calls wait here rather than in the pool, whose time to connect would include the wait. */
+  /** Calls wait here rather than in the pool, whose connection timeout would include the wait. */
   readonly #turns = new PQueue({ concurrency: CALLS });
   readonly #snapshots: PgPool;
   /** Connections that have their settings. */
   readonly #ready = new WeakSet<PgPoolClient>();
   #closing: Promise<unknown> | null = null;
 
-  /** Throws `CrawlError('package-missing')` where the optional package is not installed. */
+  /** Throws `CrawlError('package-missing')` if the optional package is not installed. */
   constructor(url: string, load?: LoadPackage) {
     const options: PgOptions = {
       connectionString: url,
@@ -57,12 +57,12 @@ export class Database {
     this.#snapshots = openPool({ ...options, max: SNAPSHOTS }, load);
   }
 
-  /** Runs a statement that may be repeated; waits some seconds for a server that is away. */
+  /** Runs a statement that may be repeated; waits some seconds for a server that does not answer. */
   async query(query: PgQuery): Promise<PgResult> {
     return this.patiently(() => this.once(query));
   }
 
-  /** Runs a statement once. Rejects with `postgres-unreachable` where it is not known whether it took effect. */
+  /** Runs a statement once. Rejects with `postgres-unreachable` if it is not known whether it took effect. */
   async once(query: PgQuery): Promise<PgResult> {
     return this.#turns.add(async () => {
       const client = await this.#connect(this.#calls);
@@ -94,7 +94,7 @@ export class Database {
     return this.patiently(() => this.#connect(this.#snapshots));
   }
 
-  /** Repeats what fails as the server is away, for some seconds. Rejects with `CrawlError`. */
+  /** Repeats, for some seconds, what fails because the server does not answer. Rejects with `CrawlError`. */
   async patiently<Value>(attempt: () => Promise<Value>): Promise<Value> {
     const startedAt = performance.now();
     let seenAt = startedAt;
@@ -132,7 +132,7 @@ export class Database {
   }
 }
 
-/** A connection that is spent is not given to the next call. */
+/** A spent connection is not given to the next call. */
 async function runAndRelease<Value>(client: PgPoolClient, use: () => Promise<Value>): Promise<Value> {
   let isOver = false;
   try {

@@ -1,29 +1,30 @@
 /**
- * An order-preserving code of keys: a text becomes about two thirds of its bytes, and codes sort as the UTF-8 of their
- * texts. Each byte has a code word, of fewer bits the more often it stands in keys of URLs; the words sort as the bytes
- * (an alphabetic code: Hu, Tucker 1971; for search keys: Zhang et al., "Order-Preserving Key Compression for In-Memory
- * Search Trees", SIGMOD 2020, scheme Single-Char). The end of a text has the least word, so that a text sorts before
- * those that begin with it; the last byte is filled up by zeros.
+ * An order-preserving code of keys: a text shrinks to about two thirds of its bytes, and codes sort like the UTF-8 of
+ * their texts. Each byte has a code word, with fewer bits the more often the byte occurs in keys of URLs; the words
+ * sort like the bytes (an alphabetic code: Hu, Tucker 1971; for search keys: Zhang et al., "Order-Preserving Key
+ * Compression for In-Memory Search Trees", SIGMOD 2020, scheme Single-Char). The end of a text has the least word, so
+ * that a text sorts before those that begin with it; the last byte is padded with zeros.
  */
 
 /**
- * Bits of the word of the end, of bytes below 0x20 before their 5 last bits, of 0x20 to 0x7f, and of 0x80 and above
- * before their 7 last bits, each as a digit to base 36. The tree is optimal for 30,000 URLs of 1,200 hosts, a due time
+ * Bits of the word of the end, of bytes below 0x20 before their last 5 bits, of 0x20 to 0x7f, and of 0x80 and above
+ * before their last 7 bits, each as a digit in base 36. The tree is optimal for 30,000 URLs of 1,200 hosts, with a due
+ * time and a score before every second one. The format on disk depends on it: another table is another format.
  * and a score before every second. On disk: another table is another format.
  */
 const LENGTHS = '5aabbbb88bbbbaa64466667777665aa999aaaaaabbbbccbaaa9aa9abbbcccccddaa55554665577655556654577889bccbb8';
 const BASE = 36;
-/** Of LENGTHS. */
+/** Indexes into LENGTHS. */
 const [END, CONTROL, FIRST] = [0, 1, 2];
 const [FIRST_BYTE, HIGH_BYTE] = [0x20, 0x80];
 const [CONTROL_BITS, HIGH_BITS] = [5, 7];
 
-/** By byte; that of the end is the last one. */
+/** By byte value; the symbol of the end is the last one. */
 const END_SYMBOL = 256;
 const words = new Uint32Array(END_SYMBOL + 1);
 const bits = new Uint8Array(END_SYMBOL + 1);
 
-/** The tree for reading: two children of each inner node; a leaf is the complement of its symbol. */
+/** The tree for decoding: two children per inner node; a leaf is the complement of its symbol. */
 const tree: number[] = [0, 0];
 
 function add(symbol: number, word: number, length: number): void {
@@ -65,7 +66,9 @@ function addRange(first: number, more: number, word: number, length: number): vo
 
 addAll();
 
-/** Leaf that a byte of bits leads to, and the bits that it takes; 0 bits: the inner node, as a leaf is deeper. */
+/**
+ * The leaf that a byte of bits leads to, and the bits that it takes; 0 bits: an inner node, since the leaf is deeper.
+ */
 const [leafOf, takenOf] = quickReads();
 
 function quickReads(): readonly [Int16Array, Uint8Array] {
@@ -107,7 +110,7 @@ export function encodeKey(key: string): Buffer {
   return code.subarray(0, at);
 }
 
-/** Throws a `RangeError` for bytes that are no code of a key. */
+/** Throws a `RangeError` for bytes that are not the code of a key. */
 export function decodeKey(code: Buffer): string {
   // The shortest word has 4 bits.
   const bytes = Buffer.allocUnsafe(2 * code.length);

@@ -6,7 +6,7 @@ import { ensurePart, withPart } from './schema.ts';
 const FREE = `holder IS NULL OR until < clock_timestamp()`;
 const END = `clock_timestamp() + $3 * interval '1 millisecond'`;
 
-/** The new token comes in the same statement, and waits for a batch of the holder before, whose row it locks. */
+/** The same statement sets the new token. It waits for a batch of the previous holder, which has locked the row. */
 const TAKE = `WITH taken AS (
     UPDATE incrawl.leases SET holder = $2, until = ${END} WHERE part = $1 AND (${FREE}) RETURNING part
   ) UPDATE incrawl.names n SET token = token + 1 FROM taken WHERE n.part = taken.part RETURNING token::text`;
@@ -27,7 +27,7 @@ export function postgresLeases(db: Database): StoreLeases {
         refuseMoved(name, rows[0]?.[0], rows[0]?.[1]);
         const other = String(rows[0]?.[0] ?? '');
         if (other !== holder) return { holder: other };
-        // The server has taken the lease for this holder, and the answer was lost with the connection.
+        // // The server may have taken the lease for this holder, and the answer was lost with the connection.
         const again = await db.query({ text: 'SELECT token::text FROM incrawl.names WHERE part = $1', values: [part] });
         return { token: String(again.rows[0]?.[0]) };
       }),

@@ -9,18 +9,18 @@ import { createTable, ensurePart, forgetPart, partOf, tableOf } from './schema.t
 
 type Run = (query: PgQuery) => Promise<PgResult>;
 
-/** Rows of one page, as others wait for the last ones. */
+/** Rows of one page; small, because others wait for the last page. */
 const PAGE = 1_000;
 /** A process that stops while others wait for it loses its transaction after this time, ms. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Rows that are elsewhere, or on their way here, have a mark in place of a holder of their lease, which never ends: so
- * no process gets the lease, and statements that go by it find none.
+ * Rows that are elsewhere, or on their way here, have a mark in place of the holder of their lease, and this lease
+ * never ends. So no process gets the lease, and statements that depend on it find no row.
  */
 type Mark = MovedTo | { readonly from: string };
 
-/** Condition of a row of `leases` whose rows are here. */
+/** Condition for a row of `leases`: its rows are here. */
 export const IS_HERE = `until < 'infinity'`;
 
 const LEASE = `SELECT holder, ${IS_HERE}, holder IS NOT NULL AND until >= clock_timestamp()
@@ -36,14 +36,14 @@ const SETTLE = `UPDATE incrawl.leases
   FROM incrawl.names WHERE names.part = leases.part AND name = $1 AND token = $2::bigint
     AND NOT ${IS_HERE} AND holder LIKE '{"from":%'`;
 
-/** Rejects with `MovedError` where the lease of a name has a mark. */
+/** Rejects with `MovedError` if the lease of a name has a mark. */
 export function refuseMoved(name: string, holder: unknown, isHere: unknown): void {
   if (isHere !== false) return;
   const mark = JSON.parse(String(holder)) as Mark;
   throw new MovedError(name, 'to' in mark ? mark : { to: mark.from, token: '' });
 }
 
-/** Rejects with `MovedError` where the rows now lie elsewhere, otherwise with the error. */
+/** Rejects with `MovedError` if the rows now lie elsewhere, otherwise with the error. */
 export async function causeOfNoTable(db: Database, name: string, error: unknown): Promise<never> {
   const part = isNoTable(error) ? await partOf(db, name) : null;
   if (part !== null) {
@@ -89,7 +89,7 @@ export function postgresMoves(db: Database): StoreMoves {
       await db
         .transaction(async (run) => {
           await endTime(run, { name, part, token }, last);
-          // The number stays, as other processes remember it: only the table is another one.
+          // // The number stays, because other processes remember it; only the table is replaced.
           await run({ text: `SET LOCAL lock_timeout = ${PATIENCE_MS}` });
           await run({ text: `DROP TABLE ${tableOf(part)}` });
           await run({ text: `ALTER TABLE ${tableOf(other)} RENAME TO ${tableOf(part).split('.')[1]}` });
@@ -130,7 +130,7 @@ interface OwnedName {
   readonly token: string;
 }
 
-/** From here to the end of the transaction no process writes or appends, and no earlier holder writes after it. */
+/** From here to the end of the transaction nobody writes or appends; no earlier holder writes after it. */
 async function endTime(run: Run, { name, part, token }: OwnedName, { range, appended }: LastAppended): Promise<void> {
   await run({ text: `SET LOCAL idle_in_transaction_session_timeout = ${PATIENCE_MS}` });
   const [holder, isHere] = (await locked(run, part)) ?? [];
@@ -148,7 +148,7 @@ async function endTime(run: Run, { name, part, token }: OwnedName, { range, appe
   }
 }
 
-/** The row of the lease, locked against appends, too. */
+/** The row of the lease, locked against appends as well. */
 async function locked(run: Run, part: number): Promise<readonly unknown[] | undefined> {
   const { rows } = await run({ text: `${LEASE} FOR UPDATE`, values: [part] });
   return rows[0];

@@ -1,6 +1,8 @@
 import { type LoadPackage, loadPackage } from '../../core/packages/find-package.ts';
 
-/** The part of node-postgres in use, declared here since the package is optional: incrawl is built without it. */
+/**
+ * The part of node-postgres that is used. It is declared here because the package is optional: the build needs none.
+ */
 
 export interface PgQuery {
   readonly text: string;
@@ -23,7 +25,7 @@ export interface PgClient {
 }
 
 export interface PgPoolClient extends PgClient {
-  /** Gives it back to its pool; `true` or an error: ends it. */
+  /** Gives the connection back to its pool; `true` or an error: closes it. */
   release(end?: boolean | Error): void;
 }
 
@@ -49,8 +51,8 @@ export interface PgOptions {
 }
 
 /**
- * A connection that breaks while it is idle is replaced; calls report what concerns them. A server may also end a
- * connection in the same breath as it says that it is ready, before a call has it.
+ * An idle connection that breaks is replaced; calls report the errors that concern them. A server may also end a
+ * connection right after it says that it is ready, before a call has it.
  * Throws `CrawlError('package-missing')` where the optional package is not installed.
  */
 export function openPool(options: PgOptions, load: LoadPackage = loadPackage): PgPool {

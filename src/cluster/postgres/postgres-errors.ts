@@ -1,7 +1,7 @@
 import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
 import { StoreRefusal } from '../ports/shared-store.ts';
 
-/** SQLSTATE of errors (Appendix A of the manual of PostgreSQL) and codes of Node, by what they mean to a crawl. */
+/** SQLSTATE codes (Appendix A of the PostgreSQL manual) and error codes of Node, by what they mean to a crawl. */
 const MEANINGS: readonly (readonly [pattern: RegExp, code: ErrorCode, text: string])[] = [
   [/^53(?:100|200)$/, 'disk-full', 'PostgreSQL has no space left'],
   [/^25006$/, 'db-readonly', 'PostgreSQL takes no writes: the server is a standby, or its transactions are read-only'],
@@ -46,16 +46,16 @@ export function postgresError(error: unknown): Error {
 /** Whether the call may succeed later, when the server is back. */
 export const isAway = (error: unknown): boolean => (postgresError(error) as CrawlError).code === 'postgres-unreachable';
 
-/** Whether the connection is of no more use: it broke, or leads to a server that has become a standby. */
+/** Whether the connection is useless from now on: it broke, or leads to a server that has become a standby. */
 export const isSpent = (error: unknown): boolean => isAway(error) || codeOf(error) === '25006';
 
-/** Whether the server says that it starts: after a crash it takes no connections before it has recovered. */
+/** Whether the server says that it is starting: after a crash it takes no connections until it has recovered. */
 export const isStarting = (error: unknown): boolean => codeOf(error) === '57P03';
 
 /** Whether a queried table does not exist. */
 export const isNoTable = (error: unknown): boolean => codeOf(error) === '42P01';
 
-/** Whether a lock was not free in time. */
+/** Whether a lock could not be obtained in time. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
 const codeOf = (error: unknown): string => {
@@ -63,7 +63,7 @@ const codeOf = (error: unknown): string => {
   return cause === undefined ? '' : ((firstOf(cause) as { code?: string }).code ?? '');
 };
 
-/** Node reports the addresses of a name that it has tried together. */
+/** Node reports the failures for all addresses of a name as one error. */
 function firstOf(error: unknown): Error {
   if (error instanceof AggregateError) return firstOf(error.errors[0]);
   return error instanceof Error ? error : new Error(String(error));

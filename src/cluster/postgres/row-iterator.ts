@@ -1,16 +1,16 @@
 import type { RowIterator, RowQuery } from '../../core/ports/ordered-rows.ts';
 import { encodeKey } from './key-code.ts';
 
-/** Up to `count` rows of a range of codes of keys, `to` left out. */
+/** Up to `count` rows of a range of key codes; `to` is exclusive. */
 export type ReadPage = (from: Buffer, to: Buffer, count: number) => Promise<readonly (readonly Buffer[])[]>;
 
 /** Rows per page of `all`. */
 const PAGE = 1_000;
-/** Sorts behind the codes of all keys, since the word of the highest byte of UTF-8 is no row of ones. */
+/** Sorts after the codes of all keys, because the word of the highest byte of UTF-8 is not all ones. */
 const END = Buffer.alloc(4, 0xff);
 const ZERO = Buffer.from([0]);
 
-/** An iterator over pages that are read on demand, each from the key on with which the last one ended. */
+/** An iterator over pages that are read on demand, each from the key at which the one before ended. */
 export class KeysetRows<Row> implements RowIterator<Row> {
   readonly #read: ReadPage;
   readonly #show: (row: readonly Buffer[]) => Row;

@@ -6,21 +6,21 @@ import { postgresError } from './postgres-errors.ts';
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * A snapshot of the rows: a transaction on a connection of its own. The server keeps the versions of rows that it sees,
- * so a long one costs space. It ends with the connection.
+ * A snapshot of the rows: a transaction on a connection of its own. The server keeps the row versions that the snapshot
+ * sees, so a long one costs space. It ends with the connection.
  */
 export class PostgresSnapshot implements RowSnapshot {
-  /** Resolves when the snapshot is taken: writes that begin later are not in it. */
+  /** Resolves once the snapshot is taken: writes that begin later are not in it. */
   readonly ready: Promise<PgPoolClient>;
   #closing: Promise<void> | null = null;
 
   constructor(db: Database) {
     this.ready = begin(db);
-    // Reported to readers of the snapshot.
+    // // Readers of the snapshot get the error.
     this.ready.catch(() => {});
   }
 
-  /** Rejects with `CrawlError`: the snapshot is lost with its connection, and is not taken anew. */
+  /** Rejects with `CrawlError`: the snapshot is lost with its connection, and is not taken again. */
   async query(query: PgQuery): Promise<PgResult> {
     const client = await this.ready;
     try {

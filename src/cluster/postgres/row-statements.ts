@@ -4,13 +4,16 @@ type Statement = Pick<PgQuery, 'text' | 'name'>;
 
 /** Prepared statements on the rows of a table. */
 export interface RowStatements {
-  /** Keys. Place, from 1, and value of each row that exists. */
+  /** Parameters: keys. Returns the place, from 1, and the value of each row that exists. */
   readonly get: Statement;
-  /** Keys. The places of rows that exist. */
+  /** Parameters: keys. Returns the places of rows that exist. */
   readonly has: Statement;
-  /** First key, key behind the last, rows. */
+  /** Parameters: first key, the key after the last, number of rows. */
   page(reverse: boolean, withValues: boolean): Statement;
-  /** Part, token, id of the batch; keys and values to put; keys to remove. One row where the token is the newest. */
+  /**
+   * Parameters: part, token, id of the batch; keys and values to put; keys to remove. Returns one row if the token is
+   * the newest.
+   */
   readonly write: Statement;
 }
 
@@ -40,8 +43,8 @@ export function rowStatements(table: string): RowStatements {
       `SELECT asked.place::int FROM unnest($1::bytea[]) WITH ORDINALITY asked(key, place) JOIN ${table} r USING (key)`,
     ),
     page: (reverse, withValues) => pages[Number(reverse)]?.[Number(withValues)] as Statement,
-    // A statement is a transaction. The fence waits for a new holder that takes its token at this moment, and then
-    // yields no row, so that nothing is written.
+    // // A statement is a transaction. The fence waits for a new holder that is taking its token at this moment; then
+    // it yields no row, so nothing is written.
     write: named(
       'write',
       `WITH fence AS (UPDATE incrawl.names SET batch = $3::uuid WHERE part = $1 AND token = $2::bigint RETURNING part),

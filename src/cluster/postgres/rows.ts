@@ -33,7 +33,7 @@ const CLEAR_WINDOW = 10_000;
 
 /**
  * The rows of a crawl db in a table of PostgreSQL, under the codes of their keys. A batch is one statement, so one
- * transaction, which refuses a writer whose token is not the newest: a writer that was paused beyond its lease changes
+ * transaction. It refuses a writer whose token is not the newest, so a writer that was paused beyond its lease changes
  * nothing. Readers see the state after the last batch; iterators and snapshots do not see later ones.
  */
 export class PostgresRows implements StoredRows {
@@ -41,7 +41,7 @@ export class PostgresRows implements StoredRows {
   readonly #name: string;
   readonly #token: string | null;
   #known: Promise<Table | null> | null = null;
-  /** The batch under way, and snapshots that it must not be in. */
+  /** The batch under way, and the snapshots being taken, which must not contain it. */
   #before: Promise<unknown> = Promise.resolve();
 
   constructor({ db, name, token }: PostgresRowsOptions) {
@@ -127,7 +127,7 @@ export class PostgresRows implements StoredRows {
     return snapshot;
   }
 
-  /** Connections belong to the store, and snapshots have their own ends. */
+  /** Does not close connections: they belong to the store. Snapshots are closed by their owners. */
   async close(): Promise<void> {
     await this.#before;
   }
@@ -135,7 +135,7 @@ export class PostgresRows implements StoredRows {
   #iterate<Shown>(query: RowQuery, withValues: boolean, show: (row: readonly Buffer[]) => Shown): RowIterator<Shown> {
     const { snapshot: given, reverse = false, limit = -1 } = query;
     let own: PostgresSnapshot | null = null;
-    /** All rows of the range, where they fitted in the first page: they are not read again. */
+    /** All rows of the range, if they fitted in the first page: they are not read again. */
     let all: readonly Row[] | null = null;
     let left = limit < 0 ? Number.POSITIVE_INFINITY : limit;
     const read = async (from: Buffer, to: Buffer, count: number): Promise<readonly Row[]> => {
@@ -153,7 +153,7 @@ export class PostgresRows implements StoredRows {
       const page = async (run: Run, size: number): Promise<readonly Row[]> =>
         (await run({ ...statement, values: [from, to, size] })).rows as readonly Row[];
       if (given !== undefined || own !== null) return page(this.#runIn(given ?? own ?? undefined), count);
-      // Where all that is wanted fits in one page no snapshot is needed. One more row shows whether it does.
+      // // No snapshot is needed if all that is wanted fits in one page. One more row shows whether it does.
       const rows = await page(this.#runIn(undefined), count + 1);
       if (rows.length <= count) all = rows;
       if (rows.length <= count || left <= count) return rows.slice(0, count);
@@ -166,7 +166,7 @@ export class PostgresRows implements StoredRows {
     });
   }
 
-  /** Batches are written one after the other, so that the last one is known when a connection breaks. */
+  /** Batches are written one after the other, so that after a broken connection the last one is known. */
   #write(writes: ReadonlyMap<string, Buffer | null>): Promise<void> {
     if (this.#token === null) return Promise.reject(readingOnly());
     const written = this.#before.then(() => this.#writeNext(writes, this.#token as string));

@@ -5,16 +5,17 @@ import { isNoTable } from './postgres-errors.ts';
 
 type Run = (query: PgQuery) => Promise<PgResult>;
 
-/** Key of the advisory lock under which the schema is made and upgraded: `incrawl` in ASCII. */
+/** Key of the advisory lock under which the schema is created and upgraded: `incrawl` in ASCII. */
 export const SCHEMA_LOCK = '29672313846620268';
 
 /**
- * The steps from each version to the next one, the first from nothing. `batch` is the id of the last batch of a name,
- * by which a writer whose connection broke learns whether it was committed. The lease is in a table of its own, so that
- * a heartbeat waits for no batch. Its row holds the turn of the partition, too: `wanted` is when it may be taken, null
- * where nobody wants it; `asked` counts how often it was wanted; `failures` and `fault` describe the attempts since the
- * last success. For people, `resting` tells what the last turn has left, and the row of a worker how it fares. All
- * three tables are updated in place all the time, so their pages keep space for it (heap-only tuples).
+ * The steps from each version to the next one; the first creates the schema. `batch` is the id of the last batch of a
+ * name: a writer whose connection broke learns from it whether the batch was committed. The lease is in a table of its
+ * own, so that a heartbeat does not wait for a batch. Its row also holds the turn of the partition: `wanted` is the
+ * time at which it may be taken, null if nobody wants it; `asked` counts how often it was wanted; `failures` and
+ * `fault` describe the attempts since the last success. For people, `resting` says what the last turn has left, and the
+ * row of a worker how it fares. All three tables are updated in place all the time, so their pages keep free space for
+ * it (heap-only tuples).
  */
 export const SCHEMA_STEPS: readonly (readonly string[])[] = [
   [
@@ -35,10 +36,12 @@ export const SCHEMA_STEPS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** A schema that is removed and made again gives no number twice: a process that remembers one meets no other crawl. */
+/**
+ * A schema that is removed and made again reuses no number, so a process that remembers one never meets another crawl.
+ */
 const FIRST_PART = `SELECT setval(pg_get_serial_sequence('incrawl.names', 'part'), 1 + floor(random() * 1e9)::bigint)`;
 
-/** Brings the schema to the version of this program. Rejects with `db-version` where it cannot. */
+/** Brings the schema to the version of this program. Rejects with `db-version` if it cannot. */
 export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise<void> {
   if ((await schemaVersion(db, steps)) === steps.length) return;
   await db.patiently(() =>
@@ -47,7 +50,7 @@ export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise
       await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
       await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
-      // Another process may have made or upgraded them meanwhile.
+      // // Another process may have created or upgraded the tables meanwhile.
       const from = known(Number(rows[0]?.[0] ?? 0), steps);
       for (const step of steps.slice(from)) for (const text of step) await run({ text });
       if (from === 0) await run({ text: FIRST_PART });
@@ -71,7 +74,7 @@ function known(version: number, steps: typeof SCHEMA_STEPS): number {
   return version;
 }
 
-/** Whether the tables are there, in the version of this program. */
+/** Whether the tables exist in the version of this program. */
 export async function hasTables(db: Database): Promise<boolean> {
   if (!upToDate.has(db) && (await schemaVersion(db)) === SCHEMA_STEPS.length) upToDate.add(db);
   return upToDate.has(db);
@@ -80,7 +83,7 @@ export async function hasTables(db: Database): Promise<boolean> {
 /** The table of the rows of a part. */
 export const tableOf = (part: number): string => `incrawl.rows_${part}`;
 
-/** Makes the table of a name where none is known; resolves with its part. */
+/** Creates the table of a name if none is known; resolves with its part. */
 export async function ensurePart(db: Database, name: string): Promise<number> {
   const known = await knownPart(db, name);
   if (known !== null) return known;
@@ -98,12 +101,15 @@ export async function ensurePart(db: Database, name: string): Promise<number> {
   );
 }
 
-/** Databases whose schema has been seen at the version of this program. It does not go back, but may be removed. */
+/**
+ * Databases whose schema was seen at the version of this program. The version never falls, but the schema may be
+ * removed.
+ */
 const upToDate = new WeakSet<Database>();
 
 const partsOf = new WeakMap<Database, Map<string, number>>();
 
-/** A name that has no rows any more. */
+/** Forgets the part of a name that no longer has rows. */
 export const forgetPart = (db: Database, name: string): boolean => partsOf.get(db)?.delete(name) ?? false;
 
 /** As {@link partOf}, from memory where the name was looked up before. */
@@ -112,7 +118,7 @@ export async function knownPart(db: Database, name: string): Promise<number | nu
 }
 
 /**
- * Uses the part of a name. Where tables that this process remembers were removed since, they are made anew.
+ * Uses the part of a name. If tables that this process remembers were removed since, they are created anew.
  */
 export async function withPart<Value>(
   db: Database,
@@ -147,7 +153,7 @@ export async function partOf(db: Database, name: string): Promise<number | null>
 }
 
 /**
- * Vacuum must keep up with due entries that move: a tenth of the rows are enough for it. Stored links are compressed in
+ * Vacuum must keep up with due entries that move, so a tenth of the rows triggers it. Stored links are compressed in
  * their row rather than moved out of it.
  */
 export async function createTable(run: Run, part: number): Promise<void> {

@@ -14,8 +14,8 @@ import { readWorkers } from './workers.ts';
 const ID = `SELECT id, holder, ${IS_HERE} FROM incrawl.names JOIN incrawl.leases USING (part) WHERE name = $1`;
 
 /**
- * Puts rows while the rows of the name are here. One that waits for a process that moves them away, which has locked
- * the lease, sees the mark of it.
+ * Puts rows while the rows of the name are here. If a process that moves them away has locked the lease, this waits,
+ * and then sees the mark.
  */
 const appendTo = (table: string): string => `WITH lease AS (
     SELECT holder, ${IS_HERE} AS here FROM incrawl.leases WHERE part = $3 FOR KEY SHARE
@@ -25,8 +25,8 @@ const appendTo = (table: string): string => `WITH lease AS (
   ) SELECT holder, here FROM lease`;
 
 /**
- * A store in one database. Connects on first use; its tables are made by the first writer. Throws
- * `CrawlError('package-missing')` where the optional package is not installed.
+ * A store in one database. Connects on first use; the first writer creates its tables. Throws
+ * `CrawlError('package-missing')` if the optional package is not installed.
  */
 export function openPostgresStore(url: string, load?: LoadPackage): ServerStore {
   const db = new Database(url, load);

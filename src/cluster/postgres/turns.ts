@@ -13,13 +13,13 @@ const OF_CRAWL = 'part IN (SELECT part FROM incrawl.names WHERE name = ANY($1))'
 
 const HAS_FAILED = `failures >= ${TURN_ATTEMPTS}`;
 
-/** Says which of them are not here. */
+/** Also returns which of them are not here. */
 const WANT = `WITH wanted AS (
     UPDATE incrawl.leases SET asked = asked + 1,
       wanted = CASE WHEN ${HAS_FAILED} THEN wanted ELSE least(coalesce(wanted, 'infinity'), clock_timestamp()) END
     WHERE part = ANY($1) AND ${IS_HERE}
   ) SELECT name, holder FROM incrawl.leases JOIN incrawl.names USING (part) WHERE part = ANY($1) AND NOT ${IS_HERE}`;
-/** Of several workers that take turns at the same moment each gets others: locked rows are skipped. */
+/** If several workers take turns at the same moment, each gets different ones: locked rows are skipped. */
 const TAKE = `WITH next AS MATERIALIZED (
     SELECT part, name FROM incrawl.leases JOIN incrawl.names USING (part)
     WHERE name = ANY($1) AND wanted <= clock_timestamp() AND (${FREE})
@@ -35,7 +35,7 @@ const END = `UPDATE incrawl.leases SET failures = CASE WHEN $5::text IS NULL THE
 const FAIL = `UPDATE incrawl.leases SET failures = failures + 1, fault = $2, resting = NULL, wanted = clock_timestamp()
     + (ARRAY[${TURN_PAUSES_MS}])[least(failures + 1, ${TURN_PAUSES_MS.length})] * interval '1 millisecond'
   WHERE part = $1`;
-/** A turn whose partition is held is not taken before the lease ends. */
+/** The turn of a held partition is not taken before the lease ends. */
 const STATE = `SELECT
     count(*) FILTER (WHERE wanted <= clock_timestamp() OR wanted IS NOT NULL AND NOT (${HAS_FAILED} AND (${FREE})))::int,
     (extract(epoch FROM min(greatest(wanted, CASE WHEN holder IS NOT NULL THEN until END))
@@ -47,9 +47,9 @@ const APPEAR = `INSERT INTO incrawl.workers (crawl, worker, until, report)
   VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond', $4)
   ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until, heard = excluded.heard, report = excluded.report
   RETURNING xmax = 0`;
-/** Rows of workers that died. */
+/** Removes rows of workers that died. */
 const BURY = `DELETE FROM incrawl.workers WHERE crawl = $1 AND until < clock_timestamp() - interval '1 hour'`;
-/** Also of one that ended before its first sign of life. */
+/** Also for a worker that ended before its first sign of life. */
 const FAULT = `INSERT INTO incrawl.workers (crawl, worker, until, report, fault)
   VALUES ($1, $2, clock_timestamp(), $3, $4)
   ON CONFLICT (crawl, worker) DO UPDATE SET until = excluded.until, heard = excluded.heard, fault = excluded.fault`;
@@ -70,7 +70,7 @@ export interface PostgresTurnsOptions {
   readonly load?: LoadPackage | undefined;
 }
 
-/** {@link Turns} as columns of the rows of the leases, by the clock of the server. */
+/** {@link Turns} as columns of the lease rows, by the clock of the server. */
 export class PostgresTurns implements Turns {
   readonly #db: Database;
   readonly #names: readonly string[];
@@ -83,7 +83,7 @@ export class PostgresTurns implements Turns {
   /** The report of the last sign of life. */
   #reported: string | null = null;
   #isReady = false;
-  /** Last sign of life, by the monotonic clock, ms. */
+  /** Time of the last sign of life, by the monotonic clock, ms. */
   #seenAt = Number.NEGATIVE_INFINITY;
 
   constructor({ db, url, names, leaseMs, worker, load }: PostgresTurnsOptions) {
@@ -156,7 +156,7 @@ export class PostgresTurns implements Turns {
   async close(fault?: string): Promise<void> {
     if (fault !== undefined || this.#seenAt !== Number.NEGATIVE_INFINITY) {
       const leave = [this.#names[0], this.worker];
-      // A server that is away counts it out after a lease.
+      // // If the server does not answer, it drops this worker after a lease.
       await this.#db
         .query(
           fault === undefined
@@ -169,7 +169,7 @@ export class PostgresTurns implements Turns {
     await this.#bell.close();
   }
 
-  /** Shows that this worker lives; the others hear of a new one. */
+  /** Shows that this worker is alive, and announces a new one to the others. */
   async #appear(): Promise<void> {
     const now = performance.now();
     const quietMs = now - this.#seenAt;
@@ -208,16 +208,16 @@ export class PostgresTurns implements Turns {
   }
 }
 
-/** Least time between two signs of life of a worker that tells something new, ms. */
+/** Least time between two signs of life of a worker with news, ms. */
 const TELL_MS = 2_000;
 
 const CHANNEL = 'incrawl_turns';
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Hears that a turn is wanted. Without its connection, as behind a pooler, workers look when their pause is over. */
+/** Listens for wanted turns. Without its connection, as behind a pooler, workers look when their pause is over. */
 class Bell {
   readonly #pool: PgPool;
-  /** Crawls of one database share the channel. */
+  /** Crawls in one database share the channel. */
   readonly #crawl: string;
   readonly #waiting = new Set<() => void>();
   #listening: Promise<void> | null = null;
@@ -284,7 +284,7 @@ class Bell {
     this.#leave = leave;
   }
 
-  /** The next wait connects again. */
+  /** Ends the connection; the next wait connects again. */
   #deaf(): void {
     if (!this.#isClosed) this.#listening = null;
   }

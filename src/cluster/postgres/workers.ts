@@ -3,14 +3,14 @@ import type { Database } from './database.ts';
 import { IS_HERE } from './moves.ts';
 import { hasTables } from './schema.ts';
 
-/** Ms since the epoch; `null` for times that a row has not. */
+/** Ms since the epoch; `null` for times that a row lacks. */
 const ms = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
 /** A server that takes no writes cannot note that in its rows. */
 const FAULT = `coalesce(CASE WHEN current_setting('transaction_read_only') = 'on'
     THEN 'db-readonly: PostgreSQL takes no writes' END, fault)`;
 
-/** The row of a whole crawl has no lease of use where its partitions have names of their own. */
+/** If partitions have names of their own, the lease in the row of the whole crawl is not used. */
 const PARTITIONS = `SELECT name, CASE WHEN until >= clock_timestamp() THEN holder END,
     CASE WHEN holder IS NOT NULL AND until >= clock_timestamp() THEN ${ms('until')} END,
     ${ms('wanted')}, failures, ${FAULT}, resting, ${ms('clock_timestamp()')}
@@ -22,7 +22,7 @@ const WORKERS = `SELECT worker::text, ${ms('since')}, ${ms('heard')}, until >= c
   FROM incrawl.workers
   WHERE crawl IN ($1, $1 || ':000') AND until >= clock_timestamp() - interval '1 hour' ORDER BY since, worker`;
 
-/** Reads who works on a crawl, and makes no tables. Two statements. */
+/** Reads who works on a crawl, and creates no tables. Two statements. */
 export async function readWorkers(db: Database, name: string): Promise<CrawlWorkers | null> {
   if (!(await hasTables(db))) return null;
   const { rows } = await db.query({ text: PARTITIONS, values: [name] });

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
 
-/** Who signs requests. Never shown: not in messages, logs or dumps. */
+/** Keys that sign requests. Never shown: not in messages, logs or dumps. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -15,10 +15,10 @@ export interface Credentials {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Credentials as the tools of AWS find them: in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`,
- * else in the file `AWS_SHARED_CREDENTIALS_FILE` or `~/.aws/credentials`, under the name `AWS_PROFILE` or `default`.
- * The file is read each time, as short-lived credentials are renewed there. Throws `config-invalid` where there are
- * none.
+ * Credentials where the AWS tools look for them: in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+ * `AWS_SESSION_TOKEN`, else in the file `AWS_SHARED_CREDENTIALS_FILE` or `~/.aws/credentials`, under the name
+ * `AWS_PROFILE` or `default`. The file is read each time, because short-lived credentials are renewed there. Throws
+ * `config-invalid` if there are none.
  */
 export function readCredentials(env: Environment): Credentials {
   const named = credentialsOf({
@@ -74,14 +74,14 @@ export interface BucketPlace {
 }
 
 export interface EndpointOptions {
-  /** Address of the service; empty: that of AWS in the region. */
+  /** Endpoint of the service; empty: that of AWS in the region. */
   readonly endpoint: string;
   readonly region: string;
-  /** `auto`: the bucket is the first part of the path, except at AWS, where it is the first of the host. */
+  /** `auto`: the bucket is the first segment of the path, except at AWS, where it is the first label of the host. */
   readonly pathStyle: 'auto' | 'always' | 'never';
 }
 
-/** Throws `usage-invalid` for what is no `s3://bucket/prefix`. */
+/** Throws `usage-invalid` unless it is `s3://bucket/prefix`. */
 export function bucketPlace(url: string): BucketPlace {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/+(.*))?$/.exec(url);
   const prefix = found?.[2]?.replace(/\/+$/, '') ?? '';
@@ -91,10 +91,10 @@ export function bucketPlace(url: string): BucketPlace {
   return { bucket: found[1] as string, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
-/** Names that the paths of URLs cannot hold. */
+/** Segments that the path of a URL cannot hold. */
 const isRelative = (part: string): boolean => part === '.' || part === '..';
 
-/** The URL of a bucket, with a slash at its end. Throws `config-invalid` for an endpoint that is no http(s) URL. */
+/** The URL of a bucket, with a slash at its end. Throws `config-invalid` if the endpoint is not an http(s) URL. */
 export function bucketUrl(bucket: string, { endpoint, region, pathStyle }: EndpointOptions): string {
   const base = endpoint === '' ? `https://s3.${region}.amazonaws.com` : endpoint;
   let url: URL;
@@ -104,7 +104,7 @@ export function bucketUrl(bucket: string, { endpoint, region, pathStyle }: Endpo
     throw invalidEndpoint(base);
   }
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') throw invalidEndpoint(url.origin);
-  // The certificate of AWS is for one label before the host.
+  // // The certificate of AWS covers one label before the host.
   const isInPath = pathStyle === 'always' || (pathStyle === 'auto' && (endpoint !== '' || bucket.includes('.')));
   const path = url.pathname.replace(/\/+$/, '');
   return isInPath ? `${url.origin}${path}/${bucket}/` : `${url.protocol}//${bucket}.${url.host}${path}/`;
@@ -123,11 +123,11 @@ export function keyPath(key: string): string {
   return key.split('/').map(encoded).join('/');
 }
 
-/** As signatures of AWS encode: all but unreserved characters (RFC 3986). */
+/** Encoded as AWS signatures require: all characters except unreserved ones (RFC 3986). */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** A query in the order and spelling of signatures. */
+/** A query in the order and encoding of AWS signatures. */
 export function queryOf(parameters: Readonly<Record<string, string>>): string {
   const parts = Object.entries(parameters).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return parts.length === 0 ? '' : `?${parts.sort().join('&')}`;

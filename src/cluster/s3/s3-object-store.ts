@@ -21,12 +21,12 @@ import {
   sha256Of,
 } from './s3-requests.ts';
 
-/** Services take 10,000 parts of one object at most. */
+/** Services accept at most 10,000 parts of one object. */
 const MOST_PARTS = 10_000;
 
 /**
- * Writes an object in parts, as services take at most 5 GiB in one request. It appears whole, with the last request;
- * the parts of one that fails are removed.
+ * Writes an object in parts, because services accept at most 5 GiB in one request. The object appears as a whole, with
+ * the last request; if that fails, the parts are removed.
  */
 async function putInParts(
   requests: S3Requests,
@@ -48,7 +48,7 @@ async function putInParts(
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     const asked = { method: 'POST', key, query: { uploadId }, content: Buffer.from(body) } as const;
     const answer = await requests.ask(asked, [200]);
-    // Only this request may fail after its status was sent.
+    // // Only this request may fail after its status was sent.
     if (codeOf(answer) !== '') throw refusedError(`POST ${requests.name}/${key}`, answer);
     return { etag: elementOf(answer, 'ETag') };
   } catch (error) {
@@ -61,7 +61,7 @@ interface ListedPage {
   /** With their whole keys. */
   readonly entries: readonly ObjectEntry[];
   readonly folders: readonly string[];
-  /** `null`: this page is the last one. */
+  /** `null`: this is the last page. */
   readonly next: string | null;
 }
 
@@ -103,9 +103,9 @@ function listedPage(xml: string): ListedPage {
   return { entries, folders, next: isTruncated ? next : null };
 }
 
-/** A file from this size on, written without a condition, goes in parts. */
+/** A file of at least this size is written in parts, unless the write is conditional. */
 const PART_BYTES = 256 << 20;
-/** Requests of one `remove` under way at a time. */
+/** Concurrent requests of one `remove`. */
 const REMOVALS = 8;
 
 /** Objects below a prefix of a bucket. */
@@ -136,7 +136,7 @@ export function createS3ObjectStore(options: S3Options, deps: S3Deps): ObjectSto
     const asked = { method: 'PUT', key, headers, content, ...(condition !== undefined && { isStale }) } as const;
     const answer = await requests.ask(asked, [200, 404, 412]);
     if (answer.status === 200) return versionOf(answer);
-    // An earlier attempt, whose answer was lost, may have been carried out.
+    // // An earlier attempt whose answer was lost may have been carried out.
     const stored = answer.isRepeated ? await get(key) : null;
     const isOwn = stored !== null && (await sha256Of(stored.bytes)) === (await sha256Of(content));
     return isOwn ? { etag: stored.etag } : null;
@@ -189,7 +189,7 @@ function conditionHeaders(condition: PutCondition | undefined): Record<string, s
 
 const versionOf = (answer: Settled): ObjectVersion => ({ etag: fieldOf(answer, 'etag') ?? '' });
 
-/** By the clock of the server; 0 where it does not tell. */
+/** By the clock of the server; 0 if it does not give the time. */
 function ageOf(answer: Settled): number {
   const at = (name: string): number => Date.parse(fieldOf(answer, name) ?? '');
   const age = at('date') - at('last-modified');

@@ -18,7 +18,7 @@ import {
   readCredentials,
 } from './address.ts';
 
-/** An answer of the service, read whole. */
+/** A response of the service, read to its end. */
 interface S3Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -33,12 +33,12 @@ export const fieldOf = ({ headers }: S3Answer, name: string): string | null => {
 /** The code in the XML of an error, such as `SlowDown`; empty without one, as after HEAD. */
 export const codeOf = (answer: S3Answer): string => elementOf(answer, 'Code');
 
-/** The text of the first element of a name; its entities stay, as names and numbers have none. */
+/** The text of the first element of a name. Entities stay: names and numbers contain none. */
 export function elementOf({ body }: S3Answer, name: string): string {
   return new RegExp(`<${name}>([^<]*)</${name}>`).exec(body.toString('utf8'))?.[1] ?? '';
 }
 
-/** Codes that come with a status of their own kind, and pass. */
+/** Codes of transient errors whose status alone does not show that. */
 const PASSING_CODES: ReadonlySet<string> = new Set([
   // 400: the body stalled or was altered on its way.
   'RequestTimeout',
@@ -58,10 +58,10 @@ function isPassing(answer: S3Answer): boolean {
   return status >= 500 || (status >= 400 && PASSING_CODES.has(codeOf(answer)));
 }
 
-/** Whether the credentials have ended, so that newer ones may be in their file. */
+/** Whether the credentials have expired, so that newer ones may be in their file. */
 const isExpired = (answer: S3Answer): boolean => /^(?:ExpiredToken|TokenRefreshRequired)$/.test(codeOf(answer));
 
-/** What to do about an answer that no repetition helps. */
+/** What the user can do about an error that no retry helps. */
 const ADVICE: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no such bucket: create it, or correct its name in the configuration',
   AccessDenied: 'the credentials do not allow this: the policy must allow to get, put, delete and list in this place',
@@ -90,9 +90,9 @@ export function refusedError(what: string, answer: S3Answer): CrawlError {
 }
 
 export interface S3Options extends EndpointOptions, BucketPlace {
-  /** For the head of an answer after its request, and between parts of its body, ms. */
+  /** Time-out for the head of a response after its request, and between parts of its body, ms. */
   readonly timeoutMs: number;
-  /** How long a request is repeated while the service fails, ms. */
+  /** How long a request is retried while the service fails, ms. */
   readonly patienceMs: number;
   /** Size of the parts in which large files are written; default: 256 MiB. */
   readonly partBytes?: number;
@@ -114,20 +114,20 @@ interface S3Request {
   readonly content?: ObjectContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the condition of the request no longer holds; checked before it is repeated. Some servers refuse a body
-   * that they have not read by closing the connection, so that their answer is never seen.
+   * Whether the condition of the request no longer holds; checked before a retry. Some servers refuse a body that they
+   * have not read by closing the connection, so their response is never seen.
    */
   readonly isStale?: () => Promise<boolean>;
 }
 
-/** An answer, and whether an earlier attempt may have been carried out although it was not answered. */
+/** A response, and whether an earlier attempt that got no response may have been carried out. */
 export interface Settled extends S3Answer {
   readonly isRepeated: boolean;
 }
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 20_000;
-/** Slowest upload that is waited for, bytes a ms. */
+/** Slowest upload that is waited for, bytes per ms. */
 const SLOWEST = 50;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Bytes of a file that are read at a time. */
@@ -180,13 +180,13 @@ export class S3Requests {
   /** As {@link settle}; rejects with `object-store-refused` unless the answer has one of these statuses. */
   async ask(asked: S3Request, statuses: readonly number[]): Promise<Settled> {
     const answer = await this.settle(asked);
-    // Of 404 only that of the object is meant, not that of a bucket or of the credentials.
+    // // Only a 404 for the object is accepted, not one for the bucket or the credentials.
     const isMeant = answer.status !== 404 || /^(?:NoSuchKey)?$/.test(codeOf(answer));
     if (statuses.includes(answer.status) && isMeant) return answer;
     throw refusedError(this.#what(asked), answer);
   }
 
-  /** Without waiting for requests under way. */
+  /** Does not wait for requests under way. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -224,7 +224,7 @@ export class S3Requests {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      // From here on the time-out between parts of the body holds: a large answer may take longer.
+      // // From here on the time-out between parts of the body applies: a large response may take longer.
       clearTimeout(timer);
       const body = Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body } satisfies S3Answer;
@@ -240,7 +240,7 @@ export class S3Requests {
     }
   }
 
-  /** Whether there are other credentials by now. */
+  /** Whether the credentials have changed meanwhile. */
   #renewed(): boolean {
     const before = this.#credentials;
     this.#credentials = readCredentials(this.#deps.env);
@@ -265,7 +265,7 @@ export class S3Requests {
   }
 }
 
-/** Errors of several addresses of a host have no text of their own. */
+/** When all addresses of a host fail, the joint error has no text of its own. */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return reasonOf(error.errors[0]);
   return error.message === '' ? error.name : error.message;
@@ -285,13 +285,13 @@ function bodyOf(content: ObjectContent | undefined): Uint8Array | Readable | nul
 
 async function* bytesOf(parts: readonly FilePart[]): AsyncGenerator<Buffer> {
   for (const { file, start, end } of parts) {
-    // `end` of the stream is included.
+    // // `end` of the stream is inclusive.
     if (end > start)
       yield* createReadStream(file, { start, end: end - 1, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
   }
 }
 
-/** The service refuses a body of another digest: what arrives torn or altered is never stored. */
+/** The service refuses a body with another digest: what arrives truncated or altered is never stored. */
 export async function sha256Of(content: ObjectContent | undefined): Promise<string> {
   const hash = createHash('sha256');
   if (content instanceof Uint8Array) hash.update(content);

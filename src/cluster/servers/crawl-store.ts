@@ -27,24 +27,24 @@ import { ServerTurns } from './server-turns.ts';
 
 /** The servers of a crawl as one store: each name is served by the server that has its rows. */
 export interface CrawlStore extends SharedStore {
-  /** Writes the map of a crawl that begins, unless there is one. */
+  /** Writes the map for a crawl that begins, unless there is one. */
   spread(partitions: number): Promise<void>;
   /** Reads the map anew. */
   readMap(): Promise<ServerMap>;
   changeMap(change: (map: ServerMap) => ServerMap): Promise<ServerMap>;
   /** The store of one server, as the map names it. */
   on(server: string): ServerStore;
-  /** A server as the map names it: the first one has no URL there. */
+  /** A server by its name in the map: the first one has no URL there. */
   named(url: string): string;
 }
 
-/** Fact of the crawl db of a partition: the token of the new one into which it was split last. */
+/** Fact of the crawl db of a partition: the token of the partition into which it was split last. */
 export const SPLIT_FACT = 'splitInto';
 const SPLIT_ROW = `${ROW.meta}${SPLIT_FACT}`;
 
 type OpenServer = (url: string) => ServerStore;
 
-/** Servers that a name is looked for on: more means that their marks lead in a circle. */
+/** Servers on which a name is looked for: after more than that their marks lead in a circle. */
 const HOPS = 8;
 
 /**
@@ -75,7 +75,7 @@ class ServersOfCrawl implements CrawlStore {
   readonly #stores = new Map<string, ServerStore>();
   #map: ServerMap = ONE_SERVER;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** Partitions that have left the server of the map, whose move was cut short before it changed the map. */
+  /** Partitions that have left the server in the map; their move was cut short before it changed the map. */
   readonly #left = new Map<string, { readonly from: string; readonly to: string }>();
 
   constructor(cluster: Pick<Config['cluster'], 'store' | 'servers' | 'name' | 'leaseMs'>, open: OpenServer) {
@@ -104,7 +104,7 @@ class ServersOfCrawl implements CrawlStore {
       const danger = await this.on(server)
         .danger(name)
         .catch((error: unknown) => {
-          // Workers go on with the partitions of the others.
+          // // Workers continue with the partitions of the other servers.
           if (server === FIRST_SERVER || !isAway(error)) throw error;
           return null;
         });
@@ -137,7 +137,7 @@ class ServersOfCrawl implements CrawlStore {
     });
   }
 
-  /** Those of servers that do not answer are left out, unless it is the first one. */
+  /** Those of servers that do not answer are left out, unless that is the first one, which must answer. */
   async workers(name: string): Promise<CrawlWorkers | null> {
     await this.readMap();
     const all = await Promise.all(
@@ -190,13 +190,13 @@ class ServersOfCrawl implements CrawlStore {
     return this.#map;
   }
 
-  /** Whether a split that the map does not know yet has come to its end, which the rows of the partition say. */
+  /** Whether a split that the map does not know yet is complete, which the rows of the partition say. */
   async #isDivided({ of, token }: ServerSplit): Promise<boolean> {
     const rows = this.rows(`${this.#crawl}:${senderOf(of)}`, null);
     try {
       return (await rows.get(SPLIT_ROW))?.toString() === token;
     } catch (error) {
-      // It moves, which no partition does while it is split; or workers go on without its server.
+      // // It is moving, which no partition does while it is split; or workers go on without its server.
       if (!isAway(error)) throw error;
       return false;
     } finally {
@@ -220,7 +220,7 @@ class ServersOfCrawl implements CrawlStore {
     return { store: this.on(FIRST_SERVER), name: this.#crawl, leaseMs: this.#cluster.leaseMs };
   }
 
-  /** With the password of the configuration, where it has one. */
+  /** Adds the password of the configuration, if it has one. */
   #urlOf(server: string): string {
     const { store, servers } = this.#cluster;
     if (server === FIRST_SERVER) return store;
@@ -254,7 +254,7 @@ class ServersOfCrawl implements CrawlStore {
     if (performance.now() - this.#readAt >= olderThanMs) await this.readMap();
   }
 
-  /** Learns where the rows of a name are from the server that has them no more. */
+  /** Learns where the rows of a name are from the server that no longer has them. */
   async #follow({ of: name, to, token }: MovedError): Promise<void> {
     const before = this.#serverOf(name);
     await this.readMap();
@@ -267,7 +267,7 @@ class ServersOfCrawl implements CrawlStore {
   }
 }
 
-/** A worker shows its signs of life on each server: the last one counts. */
+/** A worker shows signs of life on each server: the latest one counts. */
 function mergedWorkers(all: readonly CrawlWorkers[]): CrawlWorkers | null {
   const [first] = all;
   if (first === undefined) return null;

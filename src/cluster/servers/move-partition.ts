@@ -18,7 +18,7 @@ export interface PartitionMove {
   /** Longest wait for the process that holds the partition, ms. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Called when another process holds the partition, which is waited for. */
+  /** Called when another process holds the partition, so that the move has to wait. */
   readonly onWait?: (error: CrawlError) => void;
   readonly onWork?: OnWork | undefined;
 }
@@ -26,7 +26,7 @@ export interface PartitionMove {
 export interface MoveSummary {
   /** Server that had the partition. */
   readonly from: string;
-  /** `finished`: an earlier move, which was cut short, had copied it; `present`: it lay there. */
+  /** `finished`: an earlier move that was cut short had already copied it; `present`: it was there. */
   readonly outcome: 'moved' | 'finished' | 'present';
   /** Rows that were copied. */
   readonly rows: number;
@@ -34,20 +34,20 @@ export interface MoveSummary {
 
 /** Rows copied in one batch. */
 const PAGE = 1_000;
-/** Each of these finishes one step of an earlier move. */
+/** Each step finishes one step of an earlier move. */
 const STEPS = 4;
 
 const nameOf = ({ crawl, partition }: Pick<PartitionMove, 'crawl' | 'partition'>): string => `${crawl}:${partition}`;
 
 /**
- * Moves a partition to another server, under its lease. The rows are copied to a place that no reader sees. What others
- * appended meanwhile goes with the transaction on the old server that leaves the mark there: by its commit the
- * partition lies on the new server. The rest is done by any process that meets the mark, and by the next call: the rows
- * are shown, the map is changed, the old rows are removed. If it is killed before, it has only made a copy, which the
+ * Moves a partition to another server, under its lease. The rows are copied to a place that no reader sees. Rows that
+ * others appended meanwhile are handed over in the transaction on the old server that leaves the mark there: once it
+ * commits, the partition lies on the new server. Any process that meets the mark, and the next call, can do the rest:
+ * show the rows, change the map, remove the old rows. A move that is killed before the commit has only made a copy; the
  * next call begins anew.
  *
- * Rejects with `db-locked` where a worker holds the partition for too long, or old rows are read for too long; with
- * `config-invalid` where the other server has such rows of its own, and with an error of a server.
+ * Rejects with `db-locked` if a worker holds the partition for too long, or old rows are read for too long; with
+ * `config-invalid` if the other server has such rows of its own; and with an error of a server.
  */
 export async function movePartition(move: PartitionMove): Promise<MoveSummary> {
   const { to } = move;
@@ -63,15 +63,15 @@ export async function movePartition(move: PartitionMove): Promise<MoveSummary> {
       await complete(move, from, { to, token });
       return { from, outcome: 'moved', rows };
     } catch (error) {
-      // Another process has moved it while its lease was waited for.
+      // // Another process has moved it while this one waited for its lease.
       if (!(error instanceof MovedError) || step === STEPS) throw error;
     }
   }
 }
 
 /**
- * Ends moves that have left the old server. Resolves with the server that has the partition, and the one before where
- * such a move led to it.
+ * Completes moves that have left the old server. Resolves with the server that has the partition, and the one that had
+ * it before, if such a move led there.
  */
 async function finishEarlier(move: PartitionMove): Promise<{ readonly from: string; readonly before: string | null }> {
   const { store, partition } = move;
@@ -93,13 +93,13 @@ async function finishEarlier(move: PartitionMove): Promise<{ readonly from: stri
   }
 }
 
-/** The mark that a server has, or one that leads to where the partition is. */
+/** The mark on a server, or one that leads to where the partition is. */
 async function markOn(move: PartitionMove, server: string, to: string): Promise<MovedTo> {
   const where = await move.store.on(server).moves.whereabouts(nameOf(move));
   return typeof where === 'object' ? where : { to, token: '' };
 }
 
-/** What is left to be done once the old server has its mark; done twice, it changes nothing more. */
+/** What is left to do once the old server has its mark; doing it again changes nothing. */
 async function complete(move: PartitionMove, from: string, mark: MovedTo): Promise<void> {
   const { store, partition } = move;
   if (mark.token !== '') await store.on(mark.to).moves.settle(nameOf(move), mark.token);
@@ -108,7 +108,7 @@ async function complete(move: PartitionMove, from: string, mark: MovedTo): Promi
   await store.changeMap((map) => withMove(map, partition, null));
 }
 
-/** Removes the copy of a move that was cut short before it had left the old server. */
+/** Removes the copy of a move that was cut short before it left the old server. */
 async function abandonEarlier(move: PartitionMove, from: string): Promise<void> {
   const { store, partition } = move;
   const earlier = (await store.readMap()).moving[partition];
@@ -119,13 +119,13 @@ async function abandonEarlier(move: PartitionMove, from: string): Promise<void> 
       await moves.forget(nameOf(move), { to: from, token: '' });
     }
   } catch (error) {
-    // Nobody looks at what it has.
+    // // Nobody reads what that server has.
     if (!isAway(error)) throw error;
   }
   await store.changeMap((map) => withMove(map, partition, null));
 }
 
-/** A server that has a whole crawl of this name has partitions of that. */
+/** If a server has a whole crawl of this name, its partitions are those of that crawl. */
 async function requireOtherCrawl({ store, crawl, to }: PartitionMove): Promise<void> {
   if (to === FIRST_SERVER) return;
   const other = await store.on(to).id(crawl);
@@ -182,7 +182,7 @@ async function* allRows(source: ServerStore, name: string) {
   }
 }
 
-/** The lease of a partition on the server that has it, when its holder has ended its turn. */
+/** The lease of a partition on the server that has it, once its holder has ended its turn. */
 export async function takeLease(
   move: Omit<PartitionMove, 'store' | 'to' | 'onWork'>,
   store: ServerStore,

@@ -25,15 +25,15 @@ export interface PartitionsOptions {
 export interface PartitionView {
   /** Three digits. */
   readonly partition: string;
-  /** URL, without a password. */
+  /** URL without its password. */
   readonly server: string;
   /** Space in tables and indexes, bytes. */
   readonly bytes: number;
-  /** Server that a move was to lead to which has not ended; `null`: none. */
+  /** Target server of a move that has not ended; `null`: none. */
   readonly movingTo: string | null;
-  /** Why its last turn failed, or could not be played; `null`: it went well. */
+  /** Why its last turn failed, or could not be played; `null`: it succeeded. */
   readonly fault: string | null;
-  /** When it is tried again, ISO 8601; `null`: there is no fault, or somebody is at it. */
+  /** Time of the next attempt, ISO 8601; `null`: there is no fault, or a worker is playing it. */
   readonly nextTryAt: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface MovedPartition {
   readonly partition: string;
   readonly from: string;
   readonly to: string;
-  /** `finished`: an earlier move, which was cut short, had copied it; `present`: it lay there. */
+  /** `finished`: an earlier move that was cut short had already copied it; `present`: it was there. */
   readonly outcome: MoveSummary['outcome'];
   /** Rows that were copied. */
   readonly rows: number;
@@ -51,7 +51,7 @@ export interface MovedPartition {
 
 export interface MoveOptions {
   readonly signal: AbortSignal;
-  /** Says where the partition is, and moves nothing. */
+  /** Reports where the partition is, and moves nothing. */
   readonly isDry: boolean;
   readonly onWait: (error: CrawlError) => void;
 }
@@ -78,8 +78,8 @@ export function partitionViews(options: PartitionsOptions): Promise<readonly Par
 }
 
 /**
- * Moves a partition to another server. Rejects as `movePartition` does, and with `usage-invalid` for a partition that
- * is none, or what is no URL of a server.
+ * Moves a partition to another server. Rejects as `movePartition` does, and with `usage-invalid` if there is no such
+ * partition, or the target is not the URL of a server.
  */
 export function movePartitionTo(
   options: PartitionsOptions,
@@ -122,7 +122,7 @@ export function movePartitionTo(
   });
 }
 
-/** The number of a partition as people write it. Throws `usage-invalid` where the crawl has none such. */
+/** The number of a partition as people write it. Throws `usage-invalid` if the crawl has no such partition. */
 export function numberOf(partition: string, crawl: string, partitions: number): number {
   const number = /^\d{1,3}$/.test(partition) ? Number(partition) : partitions;
   if (number < partitions) return number;
@@ -130,7 +130,7 @@ export function numberOf(partition: string, crawl: string, partitions: number): 
   throw new CrawlError('usage-invalid', `there is no partition ${partition}: ${known}`);
 }
 
-/** Opens the servers of a crawl in partitions. Rejects with `usage-invalid` where the directory holds none. */
+/** Opens the servers of a crawl in partitions. Rejects with `usage-invalid` if the directory has no such crawl. */
 export async function withPartitions<Value>(
   { config, dir }: Pick<PartitionsOptions, 'config' | 'dir'>,
   use: (store: CrawlStore, shape: SpreadShape) => Promise<Value>,

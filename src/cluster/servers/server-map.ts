@@ -1,21 +1,21 @@
 import { withoutCredentials } from '../../core/config/store-url.ts';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 
-/** Server of `cluster.store`, which has the map, and what all partitions share. Others are named by their URLs. */
+/** The server of `cluster.store`, which has the map and what all partitions share. Others are named by their URLs. */
 export const FIRST_SERVER = '';
 
 /**
- * On which server each partition lies: a row of the first server. One that is not named lies on the first server. URLs
- * have no passwords: these are those of the configuration, or of the environment.
+ * The server on which each partition lies: a row of the first server. Partitions that are not named lie on the first
+ * server. URLs have no passwords: those come from the configuration or the environment.
  */
 export interface ServerMap {
-  /** Partitions with which the crawl began, for machines that join it; absent: it is one crawl db. */
+  /** Number of partitions at the start of the crawl, for machines that join it; absent: it is one crawl db. */
   readonly partitions?: number;
   /** As in `PartitionShape`; absent: none was split. */
   readonly splits?: readonly number[];
-  /** The last split, as long as the command that began it has not ended it. */
+  /** The last split, until the command that began it has ended it. */
   readonly splitting?: ServerSplit;
-  /** By partition, three digits. */
+  /** By partition, in three digits. */
   readonly of: Readonly<Record<string, string>>;
   /** Moves that have begun and not ended. */
   readonly moving: Readonly<Record<string, ServerMove>>;
@@ -31,7 +31,7 @@ export interface ServerSplit {
   readonly into: number;
   /** Token under which the rows of the new partition have arrived. */
   readonly token: string;
-  /** It is one of `splits`. */
+  /** It is already one of `splits`. */
   readonly isDone?: true;
 }
 
@@ -50,13 +50,13 @@ export function withServer(map: ServerMap, partition: string, server: string): S
   return { ...map, of: server === FIRST_SERVER ? of : { ...of, [partition]: server } };
 }
 
-/** The map with what is known of a move of a partition; `null`: it has ended. */
+/** The map with the state of a move of a partition; `null`: the move has ended. */
 export function withMove(map: ServerMap, partition: string, move: ServerMove | null): ServerMap {
   const { [partition]: _, ...moving } = map.moving;
   return { ...map, moving: move === null ? moving : { ...moving, [partition]: move } };
 }
 
-/** The map without a split that has ended, or was given up. */
+/** The map without a split that has ended or was given up. */
 export function withoutSplitting(map: ServerMap, { token }: Pick<ServerSplit, 'token'>): ServerMap {
   const { splitting, ...rest } = map;
   return splitting?.token === token ? rest : map;
@@ -79,10 +79,10 @@ export function spreadMap(partitions: number, servers: readonly string[]): Serve
   return map;
 }
 
-/** All servers that have partitions, and the first one. */
+/** All servers that have partitions, and the first server. */
 export const serversIn = (map: ServerMap): readonly string[] => [...new Set([FIRST_SERVER, ...Object.values(map.of)])];
 
-/** Crawl and partition of the name of the crawl db of a partition; `null`: it is no such name. */
+/** Crawl and partition in the name of the crawl db of a partition; `null`: another kind of name. */
 export function partOfName(name: string): { readonly crawl: string; readonly partition: string } | null {
   const [, crawl, partition] = /^(.*):(\d{3})$/.exec(name) ?? [];
   return crawl === undefined || partition === undefined ? null : { crawl, partition };

@@ -9,34 +9,35 @@ export interface ServerTurnsDeps {
   /** Id of the worker, on all servers. */
   readonly worker: string;
   readonly partitions: number;
-  /** Turns of the partitions of the crawl on one server, which are those of all whose rows it has. */
+  /** The turns on one server: those of all partitions of the crawl whose rows it has. */
   open(server: string): Turns;
   serverOf(partition: number): string;
   /** All servers of the crawl, the first one first. */
   servers(): readonly string[];
-  /** Reads the map of servers where it was read longer ago than that. */
+  /** Reads the map of servers if the last reading is older than that. */
   refresh(olderThanMs: number): Promise<void>;
   /** Learns where a partition lies from a server that it has left. */
   follow(error: MovedError): Promise<void>;
 }
 
-/** Age at which the map is read anew, ms: partitions may have moved. */
+/** Age at which the map is read again, ms: partitions may have moved. */
 const MAP_MS = 5_000;
-/** Time until turns of a server that does not answer are looked for again, ms. */
+/** Time until a server that does not answer is tried again, ms. */
 const AWAY_MS = 1_000;
-/** Times that a partition is looked for on another server. */
+/** How often a partition is followed to another server. */
 const HOPS = 8;
 
 /**
- * The turns of a crawl on several servers: each partition has its turn on the server that has its rows. Where a server
- * does not answer, the turns of the others go on, and its partitions count as open; without the first server none do.
+ * The turns of a crawl on several servers: each partition has its turn on the server that has its rows. If a server
+ * does not answer, the turns of the others go on, and its partitions count as open. Without the first server none go
+ * on.
  */
 export class ServerTurns implements Turns {
   readonly #deps: ServerTurnsDeps;
   readonly #branches = new Map<string, Branch>();
-  /** Server that each turn was taken from. */
+  /** The server that each turn was taken from. */
   readonly #takenFrom = new Map<number, string>();
-  /** Server whose turns are taken first; it rotates, so that none waits for the others. */
+  /** The server whose turns are taken first; it rotates, so that no server is neglected. */
   #next = 0;
   #report: (() => WorkerReport) | null = null;
 
@@ -116,7 +117,7 @@ export class ServerTurns implements Turns {
   }
 
   async close(fault?: string): Promise<void> {
-    // It may end before it has wanted a turn.
+    // // It may end before it has wanted a turn.
     if (fault !== undefined) this.#branch(FIRST_SERVER);
     for (const branch of this.#branches.values()) await branch.close(fault);
   }
@@ -138,7 +139,7 @@ export class ServerTurns implements Turns {
     return this.#branch(this.#takenFrom.get(partition) ?? this.#deps.serverOf(partition)).turns;
   }
 
-  /** What is said of the partitions of a server that does not answer. */
+  /** The reported state of the partitions of a server that does not answer. */
   #awayState({ server }: Branch): TurnsState {
     let open = 0;
     for (let partition = 0; partition < this.#deps.partitions; partition++) {
@@ -148,11 +149,11 @@ export class ServerTurns implements Turns {
   }
 }
 
-/** The turns on one server, which is not waited for while it does not answer, or takes no writes. */
+/** The turns on one server. Nothing waits for a server that does not answer or takes no writes. */
 class Branch {
   readonly server: string;
   readonly turns: Turns;
-  /** Looks whether the server answers again. */
+  /** Whether it is checking that the server answers again. */
   #isLooking = false;
   #isClosed = false;
 
@@ -177,7 +178,7 @@ class Branch {
     return this.turns.close(fault);
   }
 
-  /** What else fails is reported to the next call. */
+  /** Other failures are reported to the next call. */
   async #look(): Promise<void> {
     this.#isLooking = true;
     while (!this.#isClosed) {

@@ -28,17 +28,17 @@ export interface SharedDbOptions {
   /** State directory, the same for all processes of the crawl. */
   readonly dir: string;
   readonly log: Log;
-  /** `look`: to read, beside a process that writes. */
+  /** `look`: read-only, beside a process that writes. */
   readonly access: 'write' | 'look';
-  /** Longest wait for another writer, ms; default: twice the lease, which a dead writer holds until it ends. */
+  /** Longest wait for another writer, ms; default: twice the lease, since the lease of a dead writer has to expire. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens the crawl db that the configuration says is in a shared store. Rejects with `CrawlError`: `db-locked` when
- * another process writes it for too long, an error of the store, `config-invalid` when directory and store do not
- * belong together.
+ * Opens the crawl db of a configuration that places it in a shared store. Rejects with `CrawlError`: `db-locked` if
+ * another process writes it for too long, an error of the store, `config-invalid` if directory and store do not belong
+ * together.
  */
 export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlDb> {
   const { config, dir, log, signal } = options;
@@ -87,7 +87,7 @@ export async function openSharedDb(options: SharedDbOptions): Promise<RowsCrawlD
 }
 
 /**
- * A crawl of one crawl db can never be divided, so it does not begin where the configuration has several partitions.
+ * A crawl that begins as one crawl db can never be divided, so it does not begin if several partitions are configured.
  */
 function refusePartitions({ cluster: { name, partitions } }: Config): void {
   if (partitions <= 1) return;
@@ -98,7 +98,7 @@ function refusePartitions({ cluster: { name, partitions } }: Config): void {
   );
 }
 
-/** A crawl in partitions has no rows under its own name, which are not lost. */
+/** A crawl in partitions has no rows under its own name; that does not mean that they are lost. */
 async function refuseUnjoined(store: CrawlStore, { dir, name }: Pick<SharedPlace, 'dir' | 'name'>): Promise<void> {
   if (readClusterMark(dir) !== null || partOfName(name) !== null) return;
   const { partitions } = await store.readMap();
@@ -129,14 +129,14 @@ export async function copySharedDb(
   }
 }
 
-/** A state directory and the rows that it belongs to. */
+/** A state directory and the rows that belong to it. */
 export interface SharedPlace {
   readonly store: SharedStore;
   readonly dir: string;
   readonly name: string;
 }
 
-/** The servers of a directory whose crawl db is in some. Rejects with `config-invalid` where none is named. */
+/** The servers of a directory whose crawl db is in a shared store. Rejects with `config-invalid` if none is named. */
 export async function openStoreOf(config: Config, dir: string): Promise<CrawlStore> {
   requireServer(config, dir);
   return openCrawlStore(config.cluster);
@@ -150,10 +150,10 @@ function requireServer(config: Config, dir: string): void {
   );
 }
 
-/** Logs that have the warning. */
+/** Logs that already have the warning. */
 const warned = new WeakSet<Log>();
 
-/** Warns, once for each log, of what the server may do to the rows. */
+/** Warns, once per log, of what the server may do to the rows. */
 export async function warnOfDanger({ store, name }: Pick<SharedPlace, 'store' | 'name'>, log: Log): Promise<void> {
   if (warned.has(log)) return;
   const danger = await store.danger(name);
@@ -172,13 +172,13 @@ function lostData({ store: { product }, dir, name }: SharedPlace): CrawlError {
 
 /**
  * Checks that state directory and store belong together: segments lie in the directory, the crawl db in the store, and
- * one without the other would lose pages. Rejects with `CrawlError('config-invalid')` when they do not. False: neither
+ * one without the other would lose pages. Rejects with `CrawlError('config-invalid')` if they do not. False: neither
  * has this crawl yet.
  */
 export async function requireSharedDb(place: SharedPlace): Promise<boolean> {
   const { store, dir, name } = place;
-  // The mark is written after the id, and read before it: so a crawl that another process begins at this moment is not
-  // taken for a lost one.
+  // // The mark is written after the id, and read before it. So a crawl that another process begins at this moment is
+  // not taken for a lost one.
   const mark = readClusterMark(dir);
   const id = await store.id(name);
   if (mark !== null) requireSame(mark, place, id);
@@ -201,7 +201,7 @@ function requireSame(mark: ClusterMark, place: SharedPlace, id: string | null): 
   }
 }
 
-/** Writes the mark of a directory without one, for the crawl db just opened. */
+/** Writes the mark of a directory that has none, for the crawl db just opened. */
 async function requireOwn(db: RowsCrawlDb, place: SharedPlace, id: string | null): Promise<void> {
   const { store, dir, name } = place;
   const mark = readClusterMark(dir);

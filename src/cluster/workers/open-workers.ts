@@ -10,14 +10,16 @@ import { type WorkersView, workersView } from './workers-view.ts';
 /** The workers of a shared crawl, to be watched from any machine that reaches its server. */
 export interface WorkersWatch {
   /**
-   * As of now, except due URLs, which are counted every ten seconds or less often; `null`: the server has no crawl of
-   * this name. Rejects with an error of the store.
+   * As of now, except due URLs, which are counted every ten seconds at most. `null`: the server has no crawl of this
+   * name. Rejects with an error of the store.
    */
   read(): Promise<WorkersView | null>;
   close(): Promise<void>;
 }
 
-/** Least age of counts of due URLs before they are taken anew, ms; and as a multiple of the time that it took. */
+/**
+ * Least age of counts of due URLs before they are taken again: in ms, and as a multiple of the time that counting took.
+ */
 const COUNT_MS = 10_000;
 const COUNT_FACTOR = 20;
 
@@ -66,7 +68,7 @@ async function dueOf(
   const counts = new Map<string, number>();
   for (const { name } of partitions) {
     const count = await countOf(store, name, now, log).catch((error: unknown) => {
-      // Its server does not answer, or it is on its way to another one.
+      // // Its server does not answer, or it is moving to another one.
       if (!isAway(error)) throw error;
       return null;
     });
@@ -75,7 +77,7 @@ async function dueOf(
   return counts;
 }
 
-/** `null`: mail may be there before the crawl db is. */
+/** `null`: mail may arrive before the crawl db exists. */
 async function countOf(store: SharedStore, name: string, now: number, log: Log): Promise<number | null> {
   const rows = store.rows(name, null);
   if (!(await hasFormat(rows))) {

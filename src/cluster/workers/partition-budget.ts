@@ -20,33 +20,33 @@ export interface PartitionBudgetDeps {
   see(): Promise<SeenPartitions>;
 }
 
-/** A segment that takes more URLs in, and how many, at most. */
+/** A segment that takes in more URLs, and how many at most. */
 export type GrownRound = Required<Pick<GenerateOptions, 'into' | 'topN'>>;
 
 export interface PartitionBudget {
-  /** Says to others that more URLs will be due soon: to be called before those that were sent are taken in. */
+  /** Tells others that more URLs will be due soon. To be called before links that were sent are taken in. */
   announce(): Promise<void>;
   /**
-   * Generates a round within what is granted; asks for more where that is used up, or was granted long ago.
+   * Generates a round within the granted fetches. Claims more if they are used up, or were granted long ago.
    * @param grown a round that is to take the URLs in
    */
   generate(grown?: GrownRound): Promise<GenerateSummary>;
-  /** Whether due URLs wait for fetches that are kept for other partitions, which may leave them. */
+  /** Whether due URLs wait for fetches that are reserved for other partitions, which may leave them unused. */
   isHeldBack(): boolean;
   /** Gives back what the partition has not used. To be called when its turn ends. */
   giveBack(): Promise<void>;
 }
 
-/** Row of the budget among those that all partitions share. */
+/** Row of the budget among the rows that all partitions share. */
 const BOOK = 'budget';
-/** Time after which a partition settles though it has fetches left, ms. */
+/** Time after which a partition settles even if it has fetches left, ms. */
 const SETTLE_MS = 2 * 60_000;
-/** Fetches granted at once, and due URLs counted for that, at most. */
+/** Most fetches granted at once, and most due URLs counted for that. */
 const MOST = 5_000;
 
 /**
- * The part of a partition in `generate.budgetPerDay`, which is that of the whole crawl. Without a budget, and in a
- * crawl of one partition, rounds are generated as they are.
+ * The share of a partition in `generate.budgetPerDay`, which is that of the whole crawl. Without a budget, and in a
+ * crawl of one partition, rounds are generated without this.
  */
 export function partitionBudget(
   deps: CrawlDeps,
@@ -84,7 +84,7 @@ export function partitionBudget(
 
   async function wanted(): Promise<Wanted> {
     const counts = await wantedIn(deps, mostOfRound);
-    // They were not counted to the end.
+    // // The count was cut short.
     return counts.due < mostOfRound ? counts : { ...counts, due: Math.max(counts.due, perDay) };
   }
 
@@ -114,7 +114,7 @@ interface Wanted {
   readonly early: number;
 }
 
-/** URLs that a round could take: those due, and known pages that may come before their time. */
+/** URLs that a round could take: those due, and known pages that may be fetched before their time. */
 async function wantedIn({ store, runtime }: CrawlDeps, most: number): Promise<Wanted> {
   const { db } = store();
   const now = runtime.clock.now();

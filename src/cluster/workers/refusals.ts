@@ -1,13 +1,16 @@
 import type { Log } from '../../core/ports/log.ts';
 import type { StoreRefusal } from '../ports/shared-store.ts';
 
-/** Pauses between two tries, ms. They grow as the time does: each try may ask a host, whose answer is lost. */
+/**
+ * Pauses between two attempts, ms. They grow with the time: each attempt may fetch from a host, and the response is
+ * lost.
+ */
 const LEAST_MS = 10_000;
 const MOST_MS = 60_000;
 const SAID_MS = 60_000;
 /**
- * Time after which a worker that does not stay ends, ms. Space is made, or another server takes over, in a few minutes;
- * otherwise the operator has to see to it, and learns it from the exit code.
+ * Time after which a worker that does not stay ends, ms. Within a few minutes space is freed, or another server takes
+ * over; otherwise the operator has to act, and learns of it from the exit code.
  */
 export const REFUSED_MS = 5 * 60_000;
 
@@ -17,7 +20,7 @@ export interface RefusalsDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** What a worker remembers of a server that takes no writes, until a turn goes well. */
+/** What a worker remembers of a server that takes no writes, until a turn succeeds. */
 export class Refusals {
   readonly #deps: RefusalsDeps;
   readonly #stays: boolean;
@@ -29,7 +32,7 @@ export class Refusals {
     this.#stays = stays;
   }
 
-  /** The pause before the next try, ms. */
+  /** The pause before the next attempt, ms. */
   add(error: StoreRefusal): number {
     const now = this.#deps.elapsed();
     this.#first ??= { error, at: now };
@@ -44,7 +47,7 @@ export class Refusals {
     this.#first = null;
   }
 
-  /** Throws what has lasted too long. */
+  /** Throws the error if it has lasted too long. */
   check(): void {
     const first = this.#first;
     if (first !== null && !this.#stays && this.#deps.elapsed() - first.at >= REFUSED_MS) throw first.error;

@@ -2,23 +2,23 @@ import { type Clock, elapsedOf } from '../../core/ports/clock.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { SharedStore } from '../ports/shared-store.ts';
 
-/** A clock that shows the time of a server, so that all workers of a crawl have the same. */
+/** A clock that shows the time of a server, so that all workers of a crawl agree. */
 export interface ServerClock extends Clock {
-  /** Compares with the server anew; harmless where it does not answer. To be called before the first use. */
+  /** Compares with the server again; harmless if it does not answer. To be called before the first use. */
   compare(): Promise<void>;
 }
 
 /** Answers that take longer say too little about the moment at which they were given, ms. */
 const SLOW_MS = 1_000;
-/** Differences below are left alone: the answer of the server takes its time, too. */
+/** Smaller differences are ignored, ms: the answer of the server takes time, too. */
 const LEAST_MS = 50;
 /** Difference that is worth a warning, ms. */
 const WARNED_MS = 5_000;
 
 /**
- * Times of a shared crawl are those of its server: a URL that is found by a worker whose clock is ahead would be due
- * for the others only when theirs have come as far, and the crawl would end before it. The offset is that of Cristian's
- * algorithm (1989): the server has answered in the middle between question and answer.
+ * Times of a shared crawl are those of its server. Otherwise a URL found by a worker whose clock is ahead would become
+ * due for the others only when their clocks reach that time, and the crawl would end before. The offset is that of
+ * Cristian's algorithm (1989): the server is taken to have answered halfway between question and answer.
  */
 export function serverClock(
   clock: Clock,

@@ -29,8 +29,8 @@ export async function readShared(
 }
 
 /**
- * Changes a text that all partitions of a crawl share, while no other process does: whole or not at all. Rejects with
- * `db-locked` where others change one for too long.
+ * Changes a text that all partitions of a crawl share, while no other process changes it: wholly or not at all. Rejects
+ * with `db-locked` if others change one for too long.
  */
 export async function changeShared<Answer>(
   { store, name, leaseMs }: SharedTexts,

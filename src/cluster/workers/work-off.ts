@@ -21,26 +21,26 @@ export interface WorkOptions {
   /** Called with each round that this worker ends. */
   readonly onRound?: (round: RoundSummary) => void;
   readonly onProgress?: (progress: CrawlProgress) => void;
-  /** Waits where nothing is due, until the signal comes. Default: false. */
+  /** Waits while nothing is due, until the signal comes. Default: false. */
   readonly stays?: boolean;
 }
 
 export interface WorkSummary extends CrawlSummary {
   /** Turns of partitions that this worker played. */
   readonly turns: number;
-  /** Number of rounds that it ended; `rounds` has the last ones. */
+  /** Number of rounds that it ended; `rounds` has the latest ones. */
   readonly roundsDone: number;
 }
 
 export interface WorkOffDeps extends RefusalsDeps {
   readonly turns: Turns;
-  /** Turns that one of this number of workers plays at a time. */
+  /** Turns that each worker plays at a time, given the number of workers. */
   readonly atOnce: (workers: number) => number;
   /** Rejects when the crawl db no longer belongs to the state directory. */
   requireCrawlDb(): Promise<void>;
   /**
-   * Asks for the turns that are needed where none is left; false: the crawl is done.
-   * @param failed partitions that have failed, whose turns come by themselves
+   * Wants the turns that are needed when none is left. False: the crawl is done.
+   * @param failed partitions that have failed; their turns come by themselves
    */
   wake(signal: AbortSignal, failed: ReadonlySet<number>): Promise<boolean>;
 }
@@ -50,36 +50,36 @@ type Play = (partition: number, signal: AbortSignal, mayGoOn: () => boolean) => 
 
 /** Longest pause between two looks at the turns, ms. */
 const LOOK_MS = 1_000;
-/** Pause before the second look that must find no turn, ms. */
+/** Pause before the second look, which must find no turn either, ms. */
 const QUIET_MS = 250;
 const SOON_MS = 20;
-/** Pause before a turn is tried again that another process, or a server that is away, holds up, ms. */
+/** Pause before a turn is tried again that is held up by another process or by a server that does not answer, ms. */
 const LATER_MS = 500;
 const LATER: ReadonlySet<string> = new Set<ErrorCode>(['db-locked', 'lease-lost', ...STORE_AWAY]);
-/** Faults of one worker, its configuration and its machine: it ends, and others take its turns. */
+/** Faults of one worker, in its configuration or its machine: it ends, and others take its turns. */
 const OWN_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['contact-missing', 'package-missing', 'plugin-broken'] as const),
   ...(['disk-full', 'db-readonly', 'system-limit'] as const),
 ]);
-/** The same as errors of system calls. */
+/** The same for errors of system calls. */
 const OWN_SYSTEM_FAULTS: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM'],
 ]);
 
-/** Whether an error concerns only this worker: others may do better. */
+/** Whether an error concerns only this worker: others may succeed. */
 export function isOwnFault(error: unknown): error is Error {
   if (error instanceof CrawlError) return OWN_FAULTS.has(error.code) && !(error instanceof StoreRefusal);
   return error instanceof Error && OWN_SYSTEM_FAULTS.has(String((error as NodeJS.ErrnoException).code));
 }
 
-/** `disk-full: ..`; of a failed system call, its code and what happened. */
+/** `disk-full: ..`; for a failed system call, its code and what happened. */
 export const faultText = (error: Error): string =>
   error instanceof CrawlError ? `${error.code}: ${error.message}` : error.message;
 
 /**
  * Plays turns until none is left and none is needed, or the signal comes. Resolves with the rounds played. Rejects with
- * the error of a failed partition, where only failed ones are left; with that of a server that has taken no writes for
- * minutes, unless it stays.
+ * the error of a failed partition if only failed ones are left. Unless the worker stays, also rejects with the error of
+ * a server that has taken no writes for minutes.
  */
 export async function workOff(
   deps: WorkOffDeps,
@@ -125,7 +125,7 @@ class PlayedRounds {
     this.#rounds = this.#rounds.slice(KEPT_ROUNDS);
   }
 
-  /** The last rounds, and the totals of all. */
+  /** The latest rounds, and the totals of all. */
   summary(): Pick<WorkSummary, 'roundsDone' | 'rounds' | 'totals'> {
     return { roundsDone: this.#done, rounds: this.#rounds, totals: this.#with(this.#rounds) };
   }
@@ -142,7 +142,7 @@ interface ShiftOptions {
   readonly refusals: Refusals;
 }
 
-/** The turns that this worker plays at the moment. */
+/** The turns that this worker is playing. */
 class Shift {
   fault: Error | null = null;
   readonly #turns: Turns;
@@ -150,9 +150,9 @@ class Shift {
   readonly #play: Play;
   readonly #options: ShiftOptions;
   readonly #playing = new Set<Promise<void>>();
-  /** Turns that it may play at a time, at the moment. */
+  /** Turns that it may currently play at a time. */
   #atOnce = 1;
-  /** Turns that end with their round, as there are more than that. */
+  /** Turns that end with their round because there are too many. */
   #leaving = 0;
   #onEnd: () => void = () => {};
 
@@ -167,12 +167,12 @@ class Shift {
     return this.#playing.size === 0;
   }
 
-  /** Turns that it can play beside these. */
+  /** Turns that it can take in addition. */
   get places(): number {
     return Math.max(0, this.#atOnce - this.#playing.size);
   }
 
-  /** Where it plays more turns than that, some end with their round. */
+  /** Sets the limit. If more turns are played, some end with their round. */
   limit(atOnce: number): void {
     this.#atOnce = atOnce;
   }
@@ -216,7 +216,7 @@ class Shift {
       const result = await this.#played(turn, mayGoOn);
       if (result !== null) await this.#turns.end(turn, result);
     } catch (error) {
-      // A turn whose end the server does not note is taken again once its lease is over.
+      // // A turn whose end the server did not note is taken again once its lease is over.
       if (isAway(error)) return;
       this.fault = error as Error;
       this.#options.over();
@@ -225,7 +225,7 @@ class Shift {
     }
   }
 
-  /** `null`: the turn has failed, which is noted. */
+  /** `null`: the turn has failed, and the failure is noted. */
   async #played(turn: TakenTurn, mayGoOn: () => boolean): Promise<TurnResult | null> {
     const { ended, over, refusals } = this.#options;
     try {
@@ -265,7 +265,7 @@ async function untilQuiet(
       const wasQuiet = isQuiet;
       isQuiet = state.open === 0 && shift.isIdle;
       if (isQuiet && wasQuiet) {
-        // Without turns the crawl is done, or the store has lost its data.
+        // // If there are no turns, either the crawl is done or the store has lost its data.
         await deps.requireCrawlDb();
         const failed = new Set(state.failed.map(({ partition }) => partition));
         if (!(await deps.wake(signal, failed))) return state;
@@ -273,7 +273,7 @@ async function untilQuiet(
         continue;
       }
     } catch (error) {
-      // A server that does not answer, or takes no writes, is waited for.
+      // // Wait for a server that does not answer or takes no writes.
       if (!isAway(error)) throw error;
       if (error instanceof StoreRefusal) refusals.add(error);
       isQuiet = false;
@@ -287,7 +287,7 @@ async function untilQuiet(
 const pauseOf = ({ nextMs }: TurnsState, { places }: Shift): number =>
   places === 0 || nextMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(SOON_MS, nextMs));
 
-/** A worker that does not stay ends with what has failed; the next one that starts begins that anew. */
+/** A worker that does not stay ends with what has failed; the next one that starts tries that anew. */
 function refuseFailed({ failed }: TurnsState): void {
   const [first] = failed;
   if (first === undefined) return;

@@ -1,9 +1,9 @@
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
 import type { RoundUnderWay, WorkerReport } from '../ports/workers.ts';
 
-/** Time over which the rate of visits is taken, ms. */
+/** Period over which the rate of visits is measured, ms. */
 const WINDOW_MS = 10_000;
-/** Least time between two samples of it, ms. */
+/** Least time between two samples, ms. */
 const SAMPLE_MS = 500;
 
 interface UnderWay extends RoundUnderWay {
@@ -14,7 +14,7 @@ interface UnderWay extends RoundUnderWay {
 /** Counts what a worker does in its partitions, for its reports. */
 export class WorkerTally {
   readonly #who: Pick<WorkerReport, 'host' | 'pid'>;
-  /** Ms of a clock that is not set. */
+  /** Ms of a clock that is never set. */
   readonly #elapsed: () => number;
   readonly #underWay = new Map<number, UnderWay>();
   readonly #counts = { visits: 0, bytesReceived: 0, rounds: 0 };
@@ -70,13 +70,13 @@ export class WorkerTally {
     const last = this.#samples.at(-1);
     if (last !== undefined && at - last.at < SAMPLE_MS) return;
     this.#samples.push({ at, visits: this.#counts.visits });
-    // One that is older than the window is kept: the rate is taken from there.
+    // // One sample older than the window is kept: the rate is measured from there.
     const old = this.#samples.findLastIndex((each) => at - each.at >= WINDOW_MS);
     if (old > 0) this.#samples = this.#samples.slice(old);
   }
 }
 
-/** A list that grows, or another one, counts from its beginning. */
+/** A list that grows counts from its last value, another list from its beginning. */
 function grownBy(before: UnderWay | undefined, now: CrawlProgress, field: 'done' | 'bytesReceived'): number {
   const isSame = before !== undefined && before.segment === now.segment && now[field] >= before[field];
   return isSame ? now[field] - before[field] : now[field];

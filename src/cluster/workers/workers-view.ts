@@ -8,14 +8,14 @@ export interface WorkersView {
   /** `cluster.name`. */
   readonly crawl: string;
   readonly at: string;
-  /** The oldest first; those that are dead or ended by a fault are named for an hour. */
+  /** The oldest first; dead workers and those that ended by a fault are listed for an hour. */
   readonly workers: readonly WorkerView[];
-  /** In which something was written, by number. */
+  /** Those in which something was written, by number. */
   readonly partitions: readonly WatchedPartition[];
 }
 
 export interface WorkerView {
-  /** `MACHINE/PROCESS`; of one that has told nothing, its id. */
+  /** `MACHINE/PROCESS`; for one that has reported nothing, its id. */
   readonly worker: string;
   readonly host: string | null;
   readonly pid: number | null;
@@ -28,11 +28,11 @@ export interface WorkerView {
   readonly visits: number;
   readonly bytesReceived: number;
   readonly rounds: number;
-  /** Over the last ten seconds; 0 of one that has ended. */
+  /** Over the last ten seconds; 0 for one that has ended. */
   readonly visitsPerSecond: number;
   readonly inFlight: number;
   readonly waiting: number;
-  /** Those that it holds. */
+  /** The partitions that it holds. */
   readonly partitions: readonly string[];
 }
 
@@ -40,9 +40,9 @@ export interface WatchedPartition {
   /** Three digits. */
   readonly partition: string;
   /**
-   * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: until its hosts may be requested, or a pause
-   * is over; `retrying`: its last turn failed; `failed`: several in a row did, and it is tried less often; `done`:
-   * nothing is due.
+   * `held`: a worker crawls it; `due`: it waits for a worker; `resting`: it waits until its hosts may be requested, or
+   * a pause is over; `retrying`: its last turn failed; `failed`: several in a row failed, and it is tried less often;
+   * `done`: nothing is due.
    */
   readonly state: 'held' | 'due' | 'resting' | 'retrying' | 'failed' | 'done';
   /** The worker, or another process, that holds it; `null`: none. */
@@ -55,9 +55,9 @@ export interface WatchedPartition {
   readonly due: number | null;
   /** The round that its holder plays. */
   readonly round: { readonly stage: string; readonly urls: number; readonly done: number } | null;
-  /** Hosts that must rest, as its last turn has left it. */
+  /** Hosts that must rest, as reported by its last turn. */
   readonly resting: RestingHosts | null;
-  /** Failed turns since the last that went well, and the last reason. */
+  /** Failed turns since the last successful one, and the last reason. */
   readonly failures: number;
   readonly fault: string | null;
 }
@@ -117,7 +117,7 @@ const NOTHING = { visits: 0, bytesReceived: 0, rounds: 0, visitsPerSecond: 0, in
 const nameOf = (id: string, report: WorkerReport | null): string =>
   report === null ? id.slice(0, 8) : `${report.host}/${report.pid}`;
 
-/** Of the name of its crawl db; a crawl of one partition has its own. */
+/** Taken from the name of its crawl db; a crawl of one partition uses its own name. */
 const numberOf = (name: string): string => /:(\d{3})$/.exec(name)?.[1] ?? '000';
 
 function stateOf({ holder, wantedAt, failures, fault }: PartitionRow, at: number): WatchedPartition['state'] {
@@ -127,6 +127,6 @@ function stateOf({ holder, wantedAt, failures, fault }: PartitionRow, at: number
   return wantedAt > at ? 'resting' : 'due';
 }
 
-/** Workers that live. */
+/** Workers that are alive. */
 export const livingOf = ({ workers }: WorkersView): readonly WorkerView[] =>
   workers.filter(({ state }) => state === 'crawling' || state === 'idle');

@@ -18,7 +18,7 @@ export interface WriteLeaseOptions {
 
 const POLL_MS = 100;
 
-/** The right to write the rows of a name, held by one process at a time and renewed by it. */
+/** The right to write the rows of a name. One process at a time holds and renews it. */
 export class WriteLease {
   readonly token: string;
   readonly #store: WriteLeaseOptions['store'];
@@ -27,7 +27,7 @@ export class WriteLease {
   readonly #leaseMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #lost = new AbortController();
-  /** Time of the last heartbeat that the server has answered, by the monotonic clock. */
+  /** Time of the last heartbeat that the server has acknowledged, by the monotonic clock. */
   #keptAt: number;
 
   private constructor({ store, name, leaseMs }: WriteLeaseOptions, who: string, token: string, takenAt: number) {
@@ -60,18 +60,18 @@ export class WriteLease {
 
   /**
    * Whether no other process can have the lease yet: the last heartbeat is younger than the lease, by the clock of this
-   * machine. To be checked before work that only the holder may do and that writes no rows.
+   * machine. To be checked before any work that only the holder may do and that writes no rows.
    */
   isHeld(): boolean {
     return !this.#lost.signal.aborted && performance.now() - this.#keptAt < this.#leaseMs;
   }
 
-  /** Aborts when the server says that the lease has ended. Without its answer only {@link isHeld} shows it. */
+  /** Aborts when the server says that the lease has ended. If it does not answer, only {@link isHeld} shows that. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Harmless when the lease was lost. Without an answer of the server it expires. */
+  /** Harmless if the lease was lost. If the server does not answer, the lease expires. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     this.#keptAt = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,7 @@ export class WriteLease {
       clearInterval(this.#timer);
       this.#lost.abort();
     } catch {
-      // The server is away; the next heartbeat, or the next batch, shows whether the lease is still held.
+      // // The server does not answer; the next heartbeat or batch shows whether the lease is still held.
     }
   }
 }
@@ -110,7 +110,7 @@ export function holderOf(text: string): LeaseHolder | null {
 }
 
 function lockedBy(name: string, product: string, text: string): CrawlError {
-  // Nobody where it was released in the meantime.
+  // // There is no holder if it was released in the meantime.
   const holder = holderOf(text);
   const who = holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new CrawlError(
