@@ -62,7 +62,7 @@ export function openObjectSegments(options: ObjectSegmentsOptions): SegmentStore
     warc,
     partBytes: PART_BYTES,
     sealMs: sealEveryMs,
-    // // A lease lasts for one turn, the store for many.
+    // A lease lasts for one turn, the store for many.
     get token() {
       return token?.() ?? null;
     },

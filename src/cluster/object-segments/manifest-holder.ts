@@ -93,7 +93,7 @@ export class ManifestHolder {
     const isClaimed = await holder.#tryReplace({ ...manifest, token, writer: own });
     if (!isClaimed) throw locked(store, id, 'another process, which was faster');
     holder.#heartbeat = setInterval(() => {
-      // // A failure here needs no report: the next replacement tries again and shows it.
+      // A failure here needs no report: the next replacement tries again and shows it.
       holder.replace((now) => now).catch(() => {});
     }, patienceMs / 3);
     holder.#heartbeat.unref();

@@ -132,7 +132,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
         opened.delete(id);
         holders.delete(id);
         kept.delete(id);
-        // // An updated segment is hardly written again; until then each step opens it.
+        // An updated segment is hardly written again; until then each step opens it.
         if (!isDry && parts.writer?.isStored && parts.local.info.state === 'updated')
           new SpoolFolder(spoolDir, id).remove();
       }
@@ -153,7 +153,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       sealed.set(id, new Map(Object.entries(warc).map(([name, { bytes }]) => [name, bytes])));
       let local = await files.open(id, 'write');
       if (isShort(local.cut(), read.manifest)) {
-        // // If the machine stopped, not all of this had reached its disk.
+        // If the machine stopped, not all of this had reached its disk.
         await local.close();
         await spool.fill(objects, read.manifest);
         if (holder !== null) holder.notes = spool;
@@ -268,7 +268,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       if (read !== null && options.token !== null && read.manifest.token > options.token) {
         throw new CrawlError('lease-lost', `the segment ${id} in ${objects.name} belongs to a newer process by now`);
       }
-      // // The manifest first: a kill then leaves no segment at all, rather than a damaged one.
+      // The manifest first: a kill then leaves no segment at all, rather than a damaged one.
       await objects.remove([manifestKey(id)]);
       const keys: string[] = [];
       for await (const { key } of objects.list(dataKey(id, ''))) keys.push(key);

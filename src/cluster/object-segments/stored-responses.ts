@@ -39,7 +39,7 @@ export class StoredResponses {
     if (this.#folder !== null && (isLocal || stored === undefined)) return readStoredResponse(this.#folder, pointer);
     const where = `${this.#store.name}/${dataKey(manifest.info.id, stored?.object ?? file)} at byte ${offset}`;
     if (stored === undefined) throw new CrawlError('segment-corrupt', `${where}: the segment has no such WARC file`);
-    // // Checked before memory is allocated, because the pointer itself may be damaged.
+    // Checked before memory is allocated, because the pointer itself may be damaged.
     if (!(offset >= 0 && length >= 0 && offset + length <= stored.bytes)) {
       throw new CrawlError('segment-corrupt', `${where}: there are no ${length} bytes`);
     }

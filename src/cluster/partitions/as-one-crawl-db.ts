@@ -14,7 +14,7 @@ export function asOneCrawlDb(db: SpreadCrawlDb): CrawlDb {
   return db.with({
     async *scan(query) {
       for await (const record of db.scan(query)) {
-        // // In one crawl db the sweep of orphans counts all links itself.
+        // In one crawl db the sweep of orphans counts all links itself.
         const { [LINKED_ELSEWHERE_KEY]: _, ...metadata } = record.metadata;
         yield { ...record, metadata };
       }

@@ -72,7 +72,7 @@ export function shareOfFact(
   }
   const merger = MERGERS.get(name);
   if (merger === undefined) return null;
-  // // Counts of look-ups are for people, and mean nothing when they are divided.
+  // Counts of look-ups are for people, and mean nothing when they are divided.
   if (merger === sumsOfFields) return partition === 0 ? value : null;
   return merger === mergedLevel ? shareOfLevel(value, partition, partitions) : value;
 }

@@ -96,9 +96,9 @@ export async function openPartition(
     const store = await storeOn(db, own, isWhole, { cacheOf, ...(isSpread && { place }) });
     await hold.begun();
     if (isCrashed) rest.until = clock.now() + longestDelayMs(config);
-    // // Either way the next worker recovers what this process leaves unfinished.
+    // Either way the next worker recovers what this process leaves unfinished.
     await db.write({ meta: asksHosts ? { [HELD_KEY]: String(clock.now()) } : { [LAST_HOLDER_KEY]: holder } });
-    // // If this process was the last holder, it remembers which hosts it has requested.
+    // If this process was the last holder, it remembers which hosts it has requested.
     if (asksHosts && !isLastHolder) await takeOverRests(db, own, longestDelayMs(config));
     return {
       deps: { ...own, store: () => store },
@@ -106,7 +106,7 @@ export async function openPartition(
       lost,
       async close() {
         try {
-          // // A partition that ends without this write has crashed.
+          // A partition that ends without this write has crashed.
           if (asksHosts && hold.isHeld()) {
             const now = clock.now();
             const rests = hostTurnFacts(await openHostTurns(db, now), lanes.resting(), now);

@@ -112,7 +112,7 @@ export async function spreadDbOn(
   try {
     for (let partition = 0; partition < partitions; partition++) {
       const rows = await rowsOf(partition);
-      // // A link may arrive before the crawl db exists, which a reader must not create.
+      // A link may arrive before the crawl db exists, which a reader must not create.
       if (!(await hasFormat(rows))) await rows.close();
       else {
         const name = `partition ${senderOf(partition)}`;

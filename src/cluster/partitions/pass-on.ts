@@ -33,7 +33,7 @@ export async function passOn(
     if ('links' in item || kind === undefined) continue;
     for (const [i, of] of stores.splits.entries()) {
       if (of !== partition || i < Number(known)) continue;
-      // // Nobody has sent it to the partitions into which the new one was split since.
+      // Nobody has sent it to the partitions into which the new one was split since.
       const sender = `${kind}-${i + 1}-${rest}-${senderOf(partition)}`;
       await stores.inboxOf(begun + i).append(sender, [{ number, item }]);
       receivers.add(begun + i);

@@ -38,7 +38,7 @@ export async function putSeeds(deps: PutSeedsDeps, sources: readonly SeedSource[
   let page = new Map<number, string[]>();
   let hosts: string[] = [];
   let gathered = 0;
-  // // Smaller than the numbers of the seeds that come with the hosts.
+  // Smaller than the numbers of the seeds that come with the hosts.
   let hostsNumber = number++;
   const flush = async (): Promise<void> => {
     if (gathered === 0) return;

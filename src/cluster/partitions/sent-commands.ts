@@ -92,7 +92,7 @@ export function sentCommands(deps: SentCommandsDeps): RevisitOperations & Pick<S
         onUrl?.(url, reason);
       });
       if (summary.matched === 0 || query.dryRun) return summary;
-      // // The first `limit` of all pages are the first few of each partition.
+      // The first `limit` of all pages are the first few of each partition.
       const each = [...matched].map(([partition, count]): [number, [typeof query][]] => {
         return [partition, [[query.limit === undefined ? query : { ...query, limit: count }]]];
       });

@@ -74,7 +74,7 @@ export async function requireSpread(place: SpreadPlace): Promise<SpreadShape> {
     return { partitions, splits: [], by: 'domain' };
   }
   const id = await store.id(name, mark === null ? newCrawlDbId(dir, segments, partitionBy) : '');
-  // // A directory with a mark may be a copy; its id still tells where its segments are.
+  // A directory with a mark may be a copy; its id still tells where its segments are.
   const isElsewhere = id !== null && isOfAnotherFolder(dir, id, segments);
   if (isElsewhere && segments !== '') {
     const what = `the crawl "${name}" in ${store.product} has its segments elsewhere than in ${segments}`;
@@ -172,7 +172,7 @@ export function sharedPartitions(
         await requireSharedDb(own);
         if (partitions > 1) {
           await requireImported(place, partition);
-          // // A split takes place under the lease, so the holder of the lease knows of all earlier splits.
+          // A split takes place under the lease, so the holder of the lease knows of all earlier splits.
           await requireShape(place, onSplit);
         }
       } catch (error) {

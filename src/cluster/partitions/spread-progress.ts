@@ -15,7 +15,7 @@ export class SpreadProgress {
     this.#underWay.set(partition, progress);
     const all = [...this.#underWay.values()];
     const sums = SUMMED.map((field) => [field, all.reduce((sum, each) => sum + each[field], 0)]);
-    // // The lanes serve all partitions, so their counts are not added; the stage is that with the most work.
+    // The lanes serve all partitions, so their counts are not added; the stage is that with the most work.
     const stage = (all.find((each) => each.stage === 'fetch') ?? progress).stage;
     this.#onProgress({ ...progress, ...Object.fromEntries(sums), stage });
   }

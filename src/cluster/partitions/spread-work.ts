@@ -93,7 +93,7 @@ export async function spreadWork(
   };
   let played = 0;
   const playing = turnsOf(deps, options, () => played++);
-  // // Each worker holds its share of the partitions: no worker idles while its hosts rest, and no partition waits for
+  // Each worker holds its share of the partitions: no worker idles while its hosts rest, and no partition waits for
   // one.
   const share = (workers: number): number => Math.min(atOnce, Math.ceil(stores.partitions / workers));
   const { log } = wiring.runtime;
@@ -187,7 +187,7 @@ function turnsOf(
           if (end === 'idle') return 'done';
           if (end === 'more') return { laterMs: GIVE_WAY_MS };
           if (end === 'cut') return { laterMs: 0 };
-          // // A partition takes no place while its hosts rest; links that arrive for its other hosts want a turn anew.
+          // A partition takes no place while its hosts rest; links that arrive for its other hosts want a turn anew.
           return { laterMs: Math.max(0, end.notBefore - clock.now()), ...(end.resting && { resting: end.resting }) };
         } finally {
           tally.end(partition);

@@ -163,7 +163,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
   const { db } = deps.store();
   const grown = new Map<string, { urls: number; times: number }>();
   const { topN, maxPerHost, maxPerDomain } = deps.config.generate;
-  // // Caps hold for a list as it was made.
+  // Caps hold for a list as it was made.
   const isCapped = maxPerHost > 0 || maxPerDomain > 0;
   return {
     inject: async () => {
@@ -172,7 +172,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
       requireContact(deps.config.agent.contact, seedHosts, deps.web.isOwnHost);
       deps.web.noteHosts(seedHosts);
     },
-    // // If the rules of workers differ, each would undo the marks of the other.
+    // If the rules of workers differ, each would undo the marks of the other.
     readmitLinks: async () => null,
     admitWaiting: () => admitWaitingLinks(deps, { maxLayers: undefined, signal }),
     readSitemaps: () => discoverSitemaps(deps, signal),
@@ -202,7 +202,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
       return fetch;
     },
     ...updateSteps(deps, { signal }),
-    // // Each page was parsed when it was fetched.
+    // Each page was parsed when it was fetched.
     parse: async () => {},
   };
 }

@@ -27,7 +27,7 @@ export function postgresLeases(db: Database): StoreLeases {
         refuseMoved(name, rows[0]?.[0], rows[0]?.[1]);
         const other = String(rows[0]?.[0] ?? '');
         if (other !== holder) return { holder: other };
-        // // The server may have taken the lease for this holder, and the answer was lost with the connection.
+        // The server may have taken the lease for this holder, and the answer was lost with the connection.
         const again = await db.query({ text: 'SELECT token::text FROM incrawl.names WHERE part = $1', values: [part] });
         return { token: String(again.rows[0]?.[0]) };
       }),

@@ -89,7 +89,7 @@ export function postgresMoves(db: Database): StoreMoves {
       await db
         .transaction(async (run) => {
           await endTime(run, { name, part, token }, last);
-          // // The number stays, because other processes remember it; only the table is replaced.
+          // The number stays, because other processes remember it; only the table is replaced.
           await run({ text: `SET LOCAL lock_timeout = ${PATIENCE_MS}` });
           await run({ text: `DROP TABLE ${tableOf(part)}` });
           await run({ text: `ALTER TABLE ${tableOf(other)} RENAME TO ${tableOf(part).split('.')[1]}` });

@@ -16,7 +16,7 @@ export class PostgresSnapshot implements RowSnapshot {
 
   constructor(db: Database) {
     this.ready = begin(db);
-    // // Readers of the snapshot get the error.
+    // Readers of the snapshot get the error.
     this.ready.catch(() => {});
   }
 

@@ -43,7 +43,7 @@ export function rowStatements(table: string): RowStatements {
       `SELECT asked.place::int FROM unnest($1::bytea[]) WITH ORDINALITY asked(key, place) JOIN ${table} r USING (key)`,
     ),
     page: (reverse, withValues) => pages[Number(reverse)]?.[Number(withValues)] as Statement,
-    // // A statement is a transaction. The fence waits for a new holder that is taking its token at this moment; then
+    // A statement is a transaction. The fence waits for a new holder that is taking its token at this moment; then
     // it yields no row, so nothing is written.
     write: named(
       'write',

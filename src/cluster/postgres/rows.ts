@@ -153,7 +153,7 @@ export class PostgresRows implements StoredRows {
       const page = async (run: Run, size: number): Promise<readonly Row[]> =>
         (await run({ ...statement, values: [from, to, size] })).rows as readonly Row[];
       if (given !== undefined || own !== null) return page(this.#runIn(given ?? own ?? undefined), count);
-      // // No snapshot is needed if all that is wanted fits in one page. One more row shows whether it does.
+      // No snapshot is needed if all that is wanted fits in one page. One more row shows whether it does.
       const rows = await page(this.#runIn(undefined), count + 1);
       if (rows.length <= count) all = rows;
       if (rows.length <= count || left <= count) return rows.slice(0, count);

@@ -50,7 +50,7 @@ export async function upgradeSchema(db: Database, steps = SCHEMA_STEPS): Promise
       await run({ text: 'CREATE SCHEMA IF NOT EXISTS incrawl' });
       await run({ text: 'CREATE TABLE IF NOT EXISTS incrawl.format (version integer NOT NULL)' });
       const { rows } = await run({ text: 'SELECT version FROM incrawl.format' });
-      // // Another process may have created or upgraded the tables meanwhile.
+      // Another process may have created or upgraded the tables meanwhile.
       const from = known(Number(rows[0]?.[0] ?? 0), steps);
       for (const step of steps.slice(from)) for (const text of step) await run({ text });
       if (from === 0) await run({ text: FIRST_PART });

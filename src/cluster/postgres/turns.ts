@@ -156,7 +156,7 @@ export class PostgresTurns implements Turns {
   async close(fault?: string): Promise<void> {
     if (fault !== undefined || this.#seenAt !== Number.NEGATIVE_INFINITY) {
       const leave = [this.#names[0], this.worker];
-      // // If the server does not answer, it drops this worker after a lease.
+      // If the server does not answer, it drops this worker after a lease.
       await this.#db
         .query(
           fault === undefined

@@ -104,7 +104,7 @@ export function bucketUrl(bucket: string, { endpoint, region, pathStyle }: Endpo
     throw invalidEndpoint(base);
   }
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') throw invalidEndpoint(url.origin);
-  // // The certificate of AWS covers one label before the host.
+  // The certificate of AWS covers one label before the host.
   const isInPath = pathStyle === 'always' || (pathStyle === 'auto' && (endpoint !== '' || bucket.includes('.')));
   const path = url.pathname.replace(/\/+$/, '');
   return isInPath ? `${url.origin}${path}/${bucket}/` : `${url.protocol}//${bucket}.${url.host}${path}/`;

@@ -48,7 +48,7 @@ async function putInParts(
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     const asked = { method: 'POST', key, query: { uploadId }, content: Buffer.from(body) } as const;
     const answer = await requests.ask(asked, [200]);
-    // // Only this request may fail after its status was sent.
+    // Only this request may fail after its status was sent.
     if (codeOf(answer) !== '') throw refusedError(`POST ${requests.name}/${key}`, answer);
     return { etag: elementOf(answer, 'ETag') };
   } catch (error) {
@@ -136,7 +136,7 @@ export function createS3ObjectStore(options: S3Options, deps: S3Deps): ObjectSto
     const asked = { method: 'PUT', key, headers, content, ...(condition !== undefined && { isStale }) } as const;
     const answer = await requests.ask(asked, [200, 404, 412]);
     if (answer.status === 200) return versionOf(answer);
-    // // An earlier attempt whose answer was lost may have been carried out.
+    // An earlier attempt whose answer was lost may have been carried out.
     const stored = answer.isRepeated ? await get(key) : null;
     const isOwn = stored !== null && (await sha256Of(stored.bytes)) === (await sha256Of(content));
     return isOwn ? { etag: stored.etag } : null;

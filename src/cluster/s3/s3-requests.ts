@@ -180,7 +180,7 @@ export class S3Requests {
   /** As {@link settle}; rejects with `object-store-refused` unless the answer has one of these statuses. */
   async ask(asked: S3Request, statuses: readonly number[]): Promise<Settled> {
     const answer = await this.settle(asked);
-    // // Only a 404 for the object is accepted, not one for the bucket or the credentials.
+    // Only a 404 for the object is accepted, not one for the bucket or the credentials.
     const isMeant = answer.status !== 404 || /^(?:NoSuchKey)?$/.test(codeOf(answer));
     if (statuses.includes(answer.status) && isMeant) return answer;
     throw refusedError(this.#what(asked), answer);
@@ -224,7 +224,7 @@ export class S3Requests {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      // // From here on the time-out between parts of the body applies: a large response may take longer.
+      // From here on the time-out between parts of the body applies: a large response may take longer.
       clearTimeout(timer);
       const body = Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body } satisfies S3Answer;
@@ -285,7 +285,7 @@ function bodyOf(content: ObjectContent | undefined): Uint8Array | Readable | nul
 
 async function* bytesOf(parts: readonly FilePart[]): AsyncGenerator<Buffer> {
   for (const { file, start, end } of parts) {
-    // // `end` of the stream is inclusive.
+    // `end` of the stream is inclusive.
     if (end > start)
       yield* createReadStream(file, { start, end: end - 1, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
   }

@@ -104,7 +104,7 @@ class ServersOfCrawl implements CrawlStore {
       const danger = await this.on(server)
         .danger(name)
         .catch((error: unknown) => {
-          // // Workers continue with the partitions of the other servers.
+          // Workers continue with the partitions of the other servers.
           if (server === FIRST_SERVER || !isAway(error)) throw error;
           return null;
         });
@@ -196,7 +196,7 @@ class ServersOfCrawl implements CrawlStore {
     try {
       return (await rows.get(SPLIT_ROW))?.toString() === token;
     } catch (error) {
-      // // It is moving, which no partition does while it is split; or workers go on without its server.
+      // It is moving, which no partition does while it is split; or workers go on without its server.
       if (!isAway(error)) throw error;
       return false;
     } finally {

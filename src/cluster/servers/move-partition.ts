@@ -63,7 +63,7 @@ export async function movePartition(move: PartitionMove): Promise<MoveSummary> {
       await complete(move, from, { to, token });
       return { from, outcome: 'moved', rows };
     } catch (error) {
-      // // Another process has moved it while this one waited for its lease.
+      // Another process has moved it while this one waited for its lease.
       if (!(error instanceof MovedError) || step === STEPS) throw error;
     }
   }
@@ -119,7 +119,7 @@ async function abandonEarlier(move: PartitionMove, from: string): Promise<void> 
       await moves.forget(nameOf(move), { to: from, token: '' });
     }
   } catch (error) {
-    // // Nobody reads what that server has.
+    // Nobody reads what that server has.
     if (!isAway(error)) throw error;
   }
   await store.changeMap((map) => withMove(map, partition, null));

@@ -117,7 +117,7 @@ export class ServerTurns implements Turns {
   }
 
   async close(fault?: string): Promise<void> {
-    // // It may end before it has wanted a turn.
+    // It may end before it has wanted a turn.
     if (fault !== undefined) this.#branch(FIRST_SERVER);
     for (const branch of this.#branches.values()) await branch.close(fault);
   }

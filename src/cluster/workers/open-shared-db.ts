@@ -177,7 +177,7 @@ function lostData({ store: { product }, dir, name }: SharedPlace): CrawlError {
  */
 export async function requireSharedDb(place: SharedPlace): Promise<boolean> {
   const { store, dir, name } = place;
-  // // The mark is written after the id, and read before it. So a crawl that another process begins at this moment is
+  // The mark is written after the id, and read before it. So a crawl that another process begins at this moment is
   // not taken for a lost one.
   const mark = readClusterMark(dir);
   const id = await store.id(name);

@@ -68,7 +68,7 @@ async function dueOf(
   const counts = new Map<string, number>();
   for (const { name } of partitions) {
     const count = await countOf(store, name, now, log).catch((error: unknown) => {
-      // // Its server does not answer, or it is moving to another one.
+      // Its server does not answer, or it is moving to another one.
       if (!isAway(error)) throw error;
       return null;
     });

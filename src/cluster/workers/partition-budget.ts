@@ -84,7 +84,7 @@ export function partitionBudget(
 
   async function wanted(): Promise<Wanted> {
     const counts = await wantedIn(deps, mostOfRound);
-    // // The count was cut short.
+    // The count was cut short.
     return counts.due < mostOfRound ? counts : { ...counts, due: Math.max(counts.due, perDay) };
   }
 

@@ -216,7 +216,7 @@ class Shift {
       const result = await this.#played(turn, mayGoOn);
       if (result !== null) await this.#turns.end(turn, result);
     } catch (error) {
-      // // A turn whose end the server did not note is taken again once its lease is over.
+      // A turn whose end the server did not note is taken again once its lease is over.
       if (isAway(error)) return;
       this.fault = error as Error;
       this.#options.over();
@@ -265,7 +265,7 @@ async function untilQuiet(
       const wasQuiet = isQuiet;
       isQuiet = state.open === 0 && shift.isIdle;
       if (isQuiet && wasQuiet) {
-        // // If there are no turns, either the crawl is done or the store has lost its data.
+        // If there are no turns, either the crawl is done or the store has lost its data.
         await deps.requireCrawlDb();
         const failed = new Set(state.failed.map(({ partition }) => partition));
         if (!(await deps.wake(signal, failed))) return state;
@@ -273,7 +273,7 @@ async function untilQuiet(
         continue;
       }
     } catch (error) {
-      // // Wait for a server that does not answer or takes no writes.
+      // Wait for a server that does not answer or takes no writes.
       if (!isAway(error)) throw error;
       if (error instanceof StoreRefusal) refusals.add(error);
       isQuiet = false;

@@ -70,7 +70,7 @@ export class WorkerTally {
     const last = this.#samples.at(-1);
     if (last !== undefined && at - last.at < SAMPLE_MS) return;
     this.#samples.push({ at, visits: this.#counts.visits });
-    // // One sample older than the window is kept: the rate is measured from there.
+    // One sample older than the window is kept: the rate is measured from there.
     const old = this.#samples.findLastIndex((each) => at - each.at >= WINDOW_MS);
     if (old > 0) this.#samples = this.#samples.slice(old);
   }

@@ -88,7 +88,7 @@ export class WriteLease {
       clearInterval(this.#timer);
       this.#lost.abort();
     } catch {
-      // // The server does not answer; the next heartbeat or batch shows whether the lease is still held.
+      // The server does not answer; the next heartbeat or batch shows whether the lease is still held.
     }
   }
 }
@@ -110,7 +110,7 @@ export function holderOf(text: string): LeaseHolder | null {
 }
 
 function lockedBy(name: string, product: string, text: string): CrawlError {
-  // // There is no holder if it was released in the meantime.
+  // There is no holder if it was released in the meantime.
   const holder = holderOf(text);
   const who = holder === null ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new CrawlError(

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onFile, replaceFile } from './durable-file.ts';
 
-/** Readable by the owner only: whoever has a session cookie is logged in. */
+/** Readable by the owner only: a session cookie logs in anybody who has it. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const SUFFIX = '.json';
@@ -32,7 +32,7 @@ export function cookieFile(stateDir: string, match: string): { load(): string | 
   };
 }
 
-/** All jars of a state directory, those of entries that are no longer in the configuration among them. */
+/** All jars of a state directory, including those of entries that are no longer in the configuration. */
 export function cookieFiles(stateDir: string): { readonly match: string; readonly text: string; remove(): void }[] {
   const folder = join(stateDir, 'cookies');
   let names: string[];

@@ -31,28 +31,28 @@ export function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** A file that is damaged from this byte on. */
+/** The error for a file that is damaged from this byte on. */
 export function damagedAt(file: string, offset: number, what: string, cause?: unknown): CrawlError {
   return new CrawlError('segment-corrupt', `${file} is damaged at byte ${offset}: ${what}`, { cause });
 }
 
-/** Writes the whole block: a single `write` may be short, after a signal or on a nearly full disk, without an error. */
+/** Writes the whole block: after a signal or on a nearly full disk, a single `write` may be short without an error. */
 export function writeWhole(fd: number, block: Uint8Array, position: number): void {
   for (let done = 0; done < block.length; ) done += writeSync(fd, block, done, block.length - done, position + done);
 }
 
-/** Buffers smaller than this on average are cheaper copied together than written one by one, bytes. */
+/** Average size of buffers, bytes, below which copying them together is cheaper than writing them one by one. */
 const GATHERED_BYTES = 2_048;
 
-/** Writes the buffers, `bytes` in all, one after the other. */
+/** Writes the buffers one after the other; `bytes` is their total size. */
 export function writeBuffers(fd: number, buffers: readonly Uint8Array[], bytes: number, position: number): void {
   const written = bytes < GATHERED_BYTES * buffers.length ? 0 : writevSync(fd, buffers, position);
   if (written < bytes) writeWhole(fd, Buffer.concat(buffers, bytes).subarray(written), position + written);
 }
 
 /**
- * Replaces a file atomically: after a crash it has the old text or the new one.
- * @param mode rights of the file
+ * Replaces a file atomically: after a crash it has either the old text or the new one.
+ * @param mode permissions of the file
  */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   onFile(file, () => {
@@ -62,7 +62,7 @@ export function replaceFile(file: string, text: string, mode = 0o666): void {
   });
 }
 
-/** Makes the names in a folder durable. Systems that cannot open folders (Windows) do so by themselves. */
+/** Makes the names in a folder durable. Systems that cannot open folders (Windows) do this by themselves. */
 export function syncFolder(folder: string): void {
   let fd: number;
   try {

@@ -3,7 +3,7 @@ import { appendFile, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Appends to a bounded log of JSON lines: at `maxBytes` the file becomes `FILE.1` and replaces the one before. For data
+ * Appends to a bounded log of JSON lines. At `maxBytes` the file becomes `FILE.1`, replacing the one before. For data
  * whose newest lines matter most; a line torn by a crash is skipped on reading.
  */
 export function appendLine(file: string, value: unknown, maxBytes: number): Promise<void> {
@@ -24,19 +24,19 @@ const READ = { encoding: 'utf8', highWaterMark: 256 * 1024 } as const;
 
 /**
  * All values of the log, oldest first, read line by line.
- * @param isWanted tests the text of a line, or of many, before it is parsed: whether a wanted value is in it
+ * @param isWanted whether a text may contain a wanted value; called with one line or many, before they are parsed
  */
 export async function* allLines(file: string, isWanted: (line: string) => boolean): AsyncGenerator<unknown> {
   for (const name of [`${file}.1`, file]) {
     if ((await sizeOf(name)) === 0) continue;
     let rest = '';
-    // Not by `node:readline`, which also breaks lines at characters that JSON strings may contain.
+    // Not `node:readline`, which also breaks lines at characters that JSON strings may contain.
     for await (const part of createReadStream(name, READ) as AsyncIterable<string>) {
       const text = rest + part;
       const end = text.lastIndexOf('\n') + 1;
       const whole = text.slice(0, end);
       rest = text.slice(end);
-      // Most blocks have no wanted value, and are not split into lines.
+      // Most blocks have no wanted value and need not be split into lines.
       if (!isWanted(whole)) continue;
       for (const line of whole.split('\n')) if (isWanted(line)) yield* parsed(line);
     }
@@ -44,7 +44,7 @@ export async function* allLines(file: string, isWanted: (line: string) => boolea
   }
 }
 
-/** The last `limit` values, oldest first, without lines that are no JSON. Reads at most `bytesPerLine` for each. */
+/** The last `limit` values, oldest first, without lines that are not JSON. Reads at most `bytesPerLine` for each. */
 export async function lastLines(file: string, limit: number, bytesPerLine: number): Promise<unknown[]> {
   const newest = await tailOf(file, limit, bytesPerLine);
   if (newest.length >= limit) return newest;
@@ -107,13 +107,16 @@ async function endsWhole(file: string, size: number): Promise<boolean> {
   }
 }
 
-/** A log of `appendLine` as a viewer follows it: what was read once is kept, and later reads take what was appended. */
+/**
+ * A log of `appendLine` for a viewer that follows it: values are read once and kept; later reads only read what was
+ * appended.
+ */
 interface KeptLog<Value> {
   /** Oldest first. The list is the same object until the log grows. */
   values(): Promise<readonly Value[]>;
 }
 
-/** Identity of the file that was read, and how far, bytes. */
+/** Identity of the file that was read, and the position reached, bytes. */
 interface Mark {
   readonly ino: bigint;
   readonly end: number;
@@ -122,15 +125,15 @@ interface Mark {
 const LINE_END = 0x0a;
 
 /**
- * @param pick the value to keep of a line; `null`: none
- * @param most values kept; the oldest go first
+ * @param pick the value to keep from a line; `null`: none
+ * @param most number of values kept; the oldest are dropped
  */
 export function keptLog<Value>(file: string, pick: (line: unknown) => Value | null, most: number): KeptLog<Value> {
   let values: readonly Value[] = [];
   let mark: Mark | null = null;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Values of the whole lines from `start` on, and where they end. */
+  /** Reads the values of the whole lines from `start` on; returns where they end. */
   const readFrom = async (name: string, start: number, into: Value[]): Promise<number> => {
     let rest = Buffer.alloc(0);
     let end = start;
@@ -157,7 +160,8 @@ export function keptLog<Value>(file: string, pick: (line: unknown) => Value | nu
     if (mark !== null && mark.ino === current?.ino && current.size >= mark.end) start = mark.end;
     else {
       const before = await identityOf(`${file}.1`);
-      // The file that was read has been renamed; otherwise this is another log, of a state directory put back in place.
+      // The file that was read has been renamed. Otherwise this is another log, as after a state directory was
+      // restored.
       const isRenamed = mark !== null && before?.ino === mark.ino && before.size >= mark.end;
       if (!isRenamed) kept = [];
       if (before !== null) await readFrom(`${file}.1`, isRenamed ? (mark?.end ?? 0) : 0, more);

@@ -4,10 +4,12 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { RobotsStore, StoredRobots } from '../../core/ports/robots.ts';
 
-/** Files that are open at a time: hundreds of hosts may be requested for the first time at once. */
+/** Files that are open at a time: hundreds of hosts may be requested for the first time at the same moment. */
 const FILES_AT_ONCE = 4;
 
-/** One small file per origin, in folders by hash. An unreadable file counts as absent: robots.txt is fetched again. */
+/**
+ * One small file per origin, in folders by hash. An unreadable file counts as absent, so robots.txt is fetched again.
+ */
 export function createFileRobotsStore(dir: string): RobotsStore {
   const fileOf = (origin: string): string => {
     const name = createHash('sha256').update(origin).digest('hex').slice(0, 32);
@@ -39,7 +41,7 @@ export function createFileRobotsStore(dir: string): RobotsStore {
   };
 }
 
-/** The entry, if it is complete and of this origin. */
+/** The entry, if it is complete and belongs to this origin. */
 function entryOf(read: unknown, origin: string): StoredRobots | undefined {
   const stored = read as (Partial<StoredRobots> & { origin?: unknown }) | null;
   if (stored?.origin !== origin) return undefined;

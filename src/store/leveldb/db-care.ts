@@ -20,8 +20,8 @@ import { type LevelCrawlDbOptions, openLevelRows } from './open-rows.ts';
 const levelDb = Level as unknown as { repair(location: string): Promise<void> };
 
 /**
- * Verifies the rows of a crawl db; `null` when there is none, or when LevelDB cannot read it (which is reported).
- * Writes no more than every opening does. Rejects with `db-locked` and `db-version`.
+ * Verifies the rows of a crawl db. `null`: there is none, or LevelDB cannot read it (which is reported). Writes no more
+ * than every opening does. Rejects with `db-locked` and `db-version`.
  */
 export async function verifyDb(
   options: LevelCrawlDbOptions,
@@ -89,7 +89,7 @@ export async function repairDb(
   }
 }
 
-/** Gives the entries of the change feed other times, in their order. */
+/** Changes the times of the entries of the change feed, in their order. */
 export async function retimeFeed(options: LevelCrawlDbOptions, timeOf: (at: number) => number): Promise<void> {
   const rows = await openLevelRows(options);
   try {
@@ -124,7 +124,7 @@ function unreadable(dir: string, error: unknown): Finding {
   return { kind: 'db-unreadable', subject: dir, detail: crawlDbError(error).message };
 }
 
-/** Rows as lines of JSON, safely on disk before they leave the db. */
+/** Writes rows as lines of JSON, which are safely on disk before the rows leave the db. */
 export function keepIn(folder: string): Parameters<typeof repairRows>[1] {
   return async (rows) => {
     await mkdir(folder, { recursive: true });

@@ -14,8 +14,8 @@ interface CopiedRows {
 }
 
 /**
- * Copies all rows as of now into a new LevelDB folder, through the reader: unreadable rows fail here, not at the
- * restore.
+ * Copies all rows as of now into a new LevelDB folder, through the reader: unreadable rows fail here, not when the copy
+ * is restored.
  */
 export async function copyRows(rows: Rows, to: string, onWork?: OnWork): Promise<CopiedRows> {
   const copy = new Level<string, Buffer>(to, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
@@ -51,7 +51,7 @@ async function digested(
     count += batch.length;
     onRows?.(count);
     for (const [key, value] of batch) {
-      // Lengths first: otherwise a byte could move from a key to its value unnoticed.
+      // Lengths first: otherwise a byte could move from a key to its value without changing the digest.
       lengths.writeUInt32LE(Buffer.byteLength(key), 0);
       lengths.writeUInt32LE(value.length, 4);
       hash.update(lengths).update(key).update(value);
@@ -60,7 +60,7 @@ async function digested(
   return { rows: count, sha256: hash.digest('hex') };
 }
 
-/** Attempts while the holder of the db makes and removes files. */
+/** Number of attempts while the holder of the db creates and removes files. */
 const TRIES = 100;
 
 /** Tables are written once. The other files of a db grow. */
@@ -68,19 +68,19 @@ export const TABLE = /^\d+\.(?:ldb|sst)$/;
 const GROWING = /^(?:\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
 /**
- * Copies the db in `from` as it is at this moment into `to`, a LevelDB of its own. Nothing of the original is opened
+ * Copies the db in `from`, as it is at this moment, into `to`, a LevelDB of its own. Nothing of the original is opened
  * for writing, not even its lock. Another process may hold it and write meanwhile: all acknowledged writes are in the
  * copy.
  *
- * Files only grow, and each step of LevelDB that depends on several files makes or removes one. So a copy during which
- * the names stayed the same is one that a crash at this moment would have left, which LevelDB opens
+ * Files only grow, and each step of LevelDB that involves several files creates or removes one. So if the names stayed
+ * the same during the copy, it is a state that a crash at this moment would have left, and LevelDB opens such states
  * (https://github.com/google/leveldb/blob/main/doc/impl.md).
  *
- * LevelDB takes numbers for new tables from the newest log on, and a table that was just made may not be in the
- * manifest yet: such tables are copied, not shared, since the copy could overwrite them.
+ * LevelDB numbers new tables from the newest log on, and a table that was just made may not be in the manifest yet.
+ * Such tables are copied, not shared, because the copy could overwrite them.
  *
- * Throws `db-locked` when the names never stay the same for long enough.
- * @param share makes a second name for a file that is never written again
+ * Throws `db-locked` if the names never stay the same for long enough.
+ * @param share gives a second name to a file that is never written again
  */
 export function snapshotDb(from: string, to: string, share: (from: string, to: string) => void): void {
   for (let tries = 1; tries <= TRIES; tries++) {
@@ -92,7 +92,7 @@ export function snapshotDb(from: string, to: string, share: (from: string, to: s
   throw new CrawlError('db-locked', `the crawl db ${from} is being written too fast to be copied; try again`);
 }
 
-/** Logs first: rows that leave a log meanwhile are in tables, which a manifest that is read later names. */
+/** Logs first: rows that leave a log meanwhile are in tables, which the manifest names because it is read later. */
 function filesOf(dir: string): string[] {
   const names = readdirSync(dir).filter((name) => TABLE.test(name) || GROWING.test(name));
   const order = (name: string): number => (name.endsWith('.log') ? 0 : TABLE.test(name) ? 2 : 1);

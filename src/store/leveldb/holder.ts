@@ -5,15 +5,15 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { outOfFiles, saysOutOfFiles } from '../../core/domain/system-limit.ts';
 
 /**
- * The process that holds the crawl db, for the message of the next one. The lock itself is LevelDB's and dies with its
- * process; this file may outlive it and is never taken for the lock.
+ * The process that holds the crawl db, for the message that the next process shows. The lock itself is LevelDB's and
+ * dies with its process; this file may outlive the process and is never taken for the lock.
  */
 interface Holder {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** It will close the db in a moment: worth waiting for. */
+  /** It will close the db in a moment, so waiting is worthwhile. */
   readonly brief?: true;
 }
 
@@ -29,7 +29,7 @@ export async function writeHolder(dir: string, now: number, isBrief = false): Pr
   await writeFile(holderFile(dir), `${JSON.stringify(holder)}\n`);
 }
 
-/** To be called while the lock is still held: afterwards the file may be the next holder's. */
+/** To be called while the lock is still held: afterwards the file may belong to the next holder. */
 export async function removeHolder(dir: string): Promise<void> {
   await rm(holderFile(dir), { force: true });
 }
@@ -65,7 +65,7 @@ async function readHolder(dir: string): Promise<Holder | null> {
   }
 }
 
-/** Left by a process of this machine that has ended. Processes of other machines are not known. */
+/** Whether it was left by a process of this machine that has ended. Processes of other machines cannot be checked. */
 function isDead(holder: Holder): boolean {
   if (holder.host !== hostname()) return false;
   try {
@@ -77,14 +77,14 @@ function isDead(holder: Holder): boolean {
 }
 
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i;
-/** LevelDB reports a table or manifest that was deleted or truncated as an I/O error, as it does a failing disk. */
+/** LevelDB reports a deleted or truncated table or manifest as an I/O error, as it does a failing disk. */
 const DAMAGED = /Corruption|No such file or directory|\.ldb: Invalid argument|Is a directory|Input\/output error/;
 
 const UNWRITABLE = /Permission denied|Read-only file system|Operation not permitted|EACCES|EROFS|EPERM/i;
 
 /**
- * An error of LevelDB as a `CrawlError` of the crawl db. A programmer's mistake (`TypeError`) and a `CrawlError` stay
- * as they are.
+ * Turns an error of LevelDB into a `CrawlError` of the crawl db. A programming error (`TypeError`) and a `CrawlError`
+ * stay as they are.
  */
 export function crawlDbError(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
@@ -103,7 +103,7 @@ export function crawlDbError(error: unknown): Error {
   if (codes.includes('LEVEL_CORRUPTION') || DAMAGED.test(text)) {
     return new CrawlError('db-corrupt', `the crawl db is damaged: ${text}`, { cause: error });
   }
-  // With a cause, the same codes mean that opening failed.
+  // If there is a cause, the same codes mean that opening failed.
   if (chain.length === 1 && (codes[0] === 'LEVEL_DATABASE_NOT_OPEN' || codes[0] === 'LEVEL_ITERATOR_NOT_OPEN')) {
     return new CrawlError('internal', 'the crawl db was used after it had been closed', { cause: error });
   }
@@ -125,12 +125,12 @@ function codeOf(error: Error): unknown {
   return (error as { code?: unknown }).code;
 }
 
-/** Files that every write to the db changes or replaces. */
+/** Files that change or are replaced with every write to the db. */
 const WRITTEN = /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/;
 
 /**
- * A stamp of the db's files. Equal stamps: the db was not written between them. Needs no lock. Empty text: there is no
- * db.
+ * A stamp of the db's files: if two stamps are equal, the db was not written between them. Needs no lock. Empty text:
+ * there is no db.
  * @param dir folder of the LevelDB files
  */
 export async function activityStamp(dir: string): Promise<string> {
@@ -147,7 +147,7 @@ export async function activityStamp(dir: string): Promise<string> {
         const { size, mtimeMs } = await stat(join(dir, name));
         return `${name}:${size}:${mtimeMs}`;
       } catch {
-        // Replaced since the folder was read.
+        // Replaced since the folder was listed.
         return `${name}:`;
       }
     }),

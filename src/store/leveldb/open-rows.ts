@@ -21,25 +21,25 @@ import { crawlDbError, isHeldBriefly, isLocked, lockedError, removeHolder, write
 
 const LOG_FILE = /^\d+\.log$/;
 const KEPT = /^\d+\.log\.kept-\d+$/;
-/** What LevelDB notes where it goes on without a write-ahead log, or a part of one, that the system did not give it. */
+/** LevelDB notes this when it continues without all or part of a write-ahead log because of an error of the system. */
 const PASSED_OVER = /Ignoring error (?!Corruption).*|dropping \d+ bytes; (?!Corruption).*/;
 
 /**
- * Second names for the write-ahead logs of a db that is about to be opened. LevelDB passes over a log that cannot be
- * opened or read (too few descriptors, a failing disk), tells only its own file `LOG`, and removes the log once it is
- * open: what was acknowledged and not yet in a table would be lost. Torn ends of logs are passed over rightly.
+ * Second names for the write-ahead logs of a db that is about to be opened. If a log cannot be opened or read (too few
+ * descriptors, a failing disk), LevelDB passes over it, notes that only in its own file `LOG`, and removes the log once
+ * it is open. What was acknowledged and not yet in a table would be lost. Torn ends of logs are rightly passed over.
  */
 interface KeptLogs {
-  /** What LevelDB has passed over at the opening that has just ended, or null. */
+  /** What LevelDB passed over at the opening that has just ended, or null. */
   passedOver(): string | null;
   /**
-   * Gives the logs to the next opening. To be called while the db is still locked, before anything is written: LevelDB
-   * takes the entry of a newer file for the newer one.
+   * Gives the logs to the next opening. To be called while the db is still locked, and before anything is written:
+   * LevelDB takes the entry of the newer file for the newer entry.
    */
   putBack(): void;
-  /** Of a db that is open now: also names that processes left which ended at this point. */
+  /** For a db that is now open. Also removes names left by processes that ended at this point. */
   remove(): void;
-  /** Of a db that could not be opened: LevelDB has removed nothing. */
+  /** For a db that could not be opened, so LevelDB has removed nothing. */
   discard(): void;
 }
 
@@ -55,7 +55,7 @@ function keepLogs(dir: string): KeptLogs {
       linkSync(join(dir, name), join(dir, link));
       kept.push(link);
     } catch {
-      // The holder of the db has removed it, or the file system has no second names: then the error is all there is.
+      // The holder of the db has removed it, or the file system has no hard links: then only the error remains.
     }
   }
   return {
@@ -63,7 +63,7 @@ function keepLogs(dir: string): KeptLogs {
       return PASSED_OVER.exec(readText(join(dir, 'LOG')))?.[0] ?? null;
     },
     putBack() {
-      // All of them, in their order: what is in two files is the same, and newer entries have to be in newer files.
+      // All of them, in their order: content may be in two files, and newer entries have to be in newer files.
       let number = Math.max(...readdirSync(dir).map(numberIn));
       for (const link of kept) {
         number += 1;
@@ -79,7 +79,7 @@ function keepLogs(dir: string): KeptLogs {
   };
 }
 
-/** Of a folder that is not there: none. */
+/** Names in a folder; none if the folder does not exist. */
 function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir);
@@ -106,7 +106,7 @@ function byNumber(a: string, b: string): number {
 
 /** The rows of an open LevelDB. Its errors come as `CrawlError`; see {@link crawlDbError}. */
 export class LevelRows implements OrderedRows {
-  /** Typed as the port: the snapshots that it is given are its own. */
+  /** Has the type of the port: the snapshots passed to it are its own. */
   readonly #db: OrderedRows;
 
   constructor(db: Level<string, Buffer>) {
@@ -195,23 +195,23 @@ async function mapped<T>(call: () => Promise<T>): Promise<T> {
 
 export interface LevelCrawlDbOptions extends CrawlDbFeatures {
   /**
-   * Folder of the LevelDB files, made when missing. `<dir>-holder.json` beside it names the process that holds the db.
+   * Folder of the LevelDB files, created if missing. `<dir>-holder.json` beside it names the process that holds the db.
    */
   readonly dir: string;
-  /** Time since when the db is held; default: the system's. */
+  /** Tells since when the db is held; default: the system's clock. */
   readonly clock?: Clock;
   /** Cache of uncompressed blocks, bytes; default 32 MiB. */
   readonly cacheBytes?: number;
-  /** The db is closed again in a moment: other processes that find it locked wait instead of failing. */
+  /** The db will be closed again in a moment: other processes that find it locked wait instead of failing. */
   readonly isBrief?: boolean;
 }
 
 /**
- * The rows themselves, to verify or repair them; closing them releases the lock. Rejects as `openLevelCrawlDb` does,
- * but not for a repair that was cut short, and with `usage-invalid` for some other LevelDB: there is nothing to repair
- * in it.
+ * The rows themselves, for verification or repair; closing them releases the lock. Rejects as `openLevelCrawlDb` does,
+ * except for a repair that was cut short. Rejects with `usage-invalid` for a LevelDB that is not a crawl db: there is
+ * nothing to repair in it.
  * @param isRebuilt LevelDB has just rebuilt the db from its tables, and may have lost the format row. Records hold
- *   their versions themselves, and the rest is made from them.
+ * their versions themselves, and the rest is made from them.
  */
 export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): Promise<Rows> {
   return openChecked(options, async (rows) => {
@@ -220,7 +220,7 @@ export function openLevelRows(options: LevelCrawlDbOptions, isRebuilt = false): 
   });
 }
 
-/** As {@link openLevelRows}, but in the format in which they are stored, which may be an earlier one. */
+/** As {@link openLevelRows}, but in the stored format, which may be an earlier one. */
 export function openStoredRows(options: LevelCrawlDbOptions): Promise<Rows> {
   return openChecked(options, (rows) => checkFormat(rows, options.dir));
 }
@@ -238,7 +238,7 @@ async function openChecked(options: LevelCrawlDbOptions, prepare: (rows: Rows) =
   }
 }
 
-/** Only for the message that other processes print, so after a failure, which is logged, the db is still opened. */
+/** Only for a message that other processes print, so a failure is logged and does not keep the db from opening. */
 async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Promise<void> {
   try {
     await writeHolder(dir, clock?.now() ?? Date.now(), isBrief);
@@ -247,22 +247,22 @@ async function noteHolder({ dir, log, clock, isBrief }: LevelCrawlDbOptions): Pr
   }
 }
 
-/** Attempts to read the write-ahead logs. */
+/** Number of attempts to read the write-ahead logs. */
 const LOG_READINGS = 3;
-/** Attempts on a db that is held for a moment only, and the pause between them, ms. */
+/** Number of attempts on a db that is held only for a moment, and the pause between them, ms. */
 const BRIEF_TRIES = 20;
 const BRIEF_PAUSE_MS = 50;
 
 /**
- * Every read looks into the write buffer, and into each of the up to three files of the first level, which are as
- * large. With 16 MB a read costs a third more than with 4 MB, which is more than the writes gain.
+ * Every read looks into the write buffer, and into each of up to three files of the first level, which have the same
+ * size. With 16 MB a read costs a third more than with 4 MB, which is more than what writes gain.
  */
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Opens the LevelDB, which takes the lock. The rows are not checked. Blocks and tables have the sizes of LevelDB, 4 KiB
- * and 2 MiB. Blocks of 16 KiB take a quarter less of the disk, but a sixth more CPU a read and 30 MB more memory. Up to
- * a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
+ * Opens the LevelDB, which takes the lock. The rows are not checked. Blocks and tables have LevelDB's default sizes, 4
+ * KiB and 2 MiB. Blocks of 16 KiB take a quarter less disk space, but a sixth more CPU per read and 30 MB more memory.
+ * Up to a thousand tables are mapped into memory while they are read: larger ones would map more of the disk.
  */
 async function openUnchecked({ dir, cacheBytes }: LevelCrawlDbOptions): Promise<Rows> {
   refuseWithoutCurrent(dir);
@@ -301,8 +301,8 @@ async function openUnchecked({ dir, cacheBytes }: LevelCrawlDbOptions): Promise<
 }
 
 /**
- * Where the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables that lie in it. A db
- * that is just being made has no table before it has that file.
+ * If the file CURRENT is missing, LevelDB takes the folder for a new db and deletes the tables in it. A db that is just
+ * being created has no table before it has that file.
  */
 function refuseWithoutCurrent(dir: string): void {
   if (!existsSync(dir) || existsSync(join(dir, 'CURRENT')) || !readdirSync(dir).some((name) => TABLE.test(name)))
@@ -312,7 +312,8 @@ function refuseWithoutCurrent(dir: string): void {
 
 /**
  * Opens or creates a crawl db on LevelDB. Rejects with `CrawlError`: `db-locked` (another process has it; the message
- * names it), `db-version` (a format that is not known), `db-corrupt` (damaged, or some other LevelDB), `disk-full`.
+ * names it), `db-version` (an unknown format), `db-corrupt` (damaged, or a LevelDB that is not a crawl db),
+ * `disk-full`.
  */
 export async function openLevelCrawlDb(options: LevelCrawlDbOptions): Promise<RowsCrawlDb> {
   const { dir } = options;

@@ -6,12 +6,12 @@ import { isFinding, storedRecord } from './care/stored-record.ts';
 import { COUNTERS_KEY, FORMAT_VERSION_FACT, ROW, rowRange } from './codecs/keys.ts';
 import { existMany, type RowSink, type Rows, readRange } from './rows.ts';
 
-/** Brings rows of one format to the next. One that is cut short is run again, from its beginning. */
+/** Brings rows of one format to the next. A step that is cut short is run again from its beginning. */
 export type FormatStep = (rows: Rows) => Promise<void>;
 
 /**
- * The first brings format 1 to format 2, and so on. A change of rows that earlier versions would misread adds a step,
- * even if it is empty.
+ * The first step brings format 1 to format 2, and so on. A change of rows that earlier versions would misread adds a
+ * step, even an empty one.
  */
 const STEPS: readonly FormatStep[] = [];
 
@@ -23,7 +23,7 @@ const FORMAT_KEY = ROW.meta + FORMAT_VERSION_FACT;
 /** Reason why rows are not touched; follows the name of the db. */
 export const FOREIGN = 'holds a LevelDB that is not a crawl db; "incrawl state repair" leaves it as it is';
 
-/** Rows of an inbox may be there before the crawl db: others put them without opening it. */
+/** Rows of an inbox may exist before the crawl db does: other processes put them there without opening it. */
 async function hasAny(rows: Rows): Promise<boolean> {
   const { from, to } = rowRange(ROW.inbox);
   for (const range of [{ lt: from }, { gte: to }]) {
@@ -34,7 +34,7 @@ async function hasAny(rows: Rows): Promise<boolean> {
 
 export const hasFormat = async (rows: Rows): Promise<boolean> => (await rows.hasMany([FORMAT_KEY]))[0] === true;
 
-/** Whether there are rows, but neither the format row, which a damaged crawl db may have lost, nor any record. */
+/** Whether there are rows, but neither a record nor the format row, which a damaged crawl db may have lost. */
 export async function isForeign(rows: Rows): Promise<boolean> {
   if ((await hasFormat(rows)) || !(await hasAny(rows))) return false;
   for await (const batch of readRange(rows, rowRange(ROW.record))) {
@@ -45,8 +45,8 @@ export async function isForeign(rows: Rows): Promise<boolean> {
 
 /**
  * The version that the db was written with; an empty db gets the current one. Rejects with `CrawlError`: `db-corrupt`
- * (no version, or none that there ever was), `db-version` (one that this incrawl does not know). Rows that are there
- * stay as they are.
+ * (no version, or one that never existed), `db-version` (one that this incrawl does not know). Existing rows are not
+ * changed.
  * @param name of the db, for messages
  */
 export async function checkFormat(rows: Rows, name: string): Promise<number> {
@@ -69,8 +69,8 @@ export async function checkFormat(rows: Rows, name: string): Promise<number> {
 }
 
 /**
- * Brings an older db up to date, step by step. A run that is killed goes on at the next start, with the step that was
- * not finished.
+ * Brings an older db up to date, step by step. After a kill the next start continues with the step that was not
+ * finished.
  */
 export async function migrate(rows: Rows, version: number, log: Log, steps = STEPS): Promise<void> {
   for (const [i, step] of steps.entries()) {
@@ -86,22 +86,22 @@ export function writeFormat(rows: Rows, version = DB_FORMAT_VERSION): Promise<vo
   return rows.put(FORMAT_KEY, Buffer.from(String(version)), { sync: true });
 }
 
-/** Present while a repair is under way. After a crash of the repair it keeps the db from opening. */
+/** Present while a repair is under way. If the repair crashes, this keeps the db from being opened. */
 export const REPAIRING_KEY = `${ROW.meta}repairing`;
 
-/** Whether a repair was begun and not ended. */
+/** Whether a repair was begun and not finished. */
 export async function isHalfRepaired(rows: Rows): Promise<boolean> {
   return (await existMany(rows, [REPAIRING_KEY]))[0] === true;
 }
 
-/** Rejects with `db-corrupt` when a repair was cut short. */
+/** Rejects with `db-corrupt` if a repair was cut short. */
 export async function refuseHalfRepaired(rows: Rows, dir: string): Promise<void> {
   if (await isHalfRepaired(rows)) {
     throw new CrawlError('db-corrupt', `the repair of ${dir} was cut short; "incrawl state repair" begins it again`);
   }
 }
 
-/** Present while an import is under way: part of a crawl db would look like a whole one. */
+/** Present while an import is under way: otherwise part of a crawl db would look like a whole one. */
 const IMPORTING_KEY = `${ROW.meta}importing`;
 
 export const IMPORT_CUT_SHORT = 'an import was cut short; open the crawl db again, which removes its rows';
@@ -116,8 +116,8 @@ export const isHalfImported = async (rows: Rows): Promise<boolean> =>
   (await existMany(rows, [IMPORTING_KEY]))[0] === true;
 
 /**
- * Empties a crawl db whose import was cut short: it was empty before. Killed half way, it is repeated at the next
- * start.
+ * Empties a crawl db whose import was cut short; the db was empty before. If this is killed half way, the next start
+ * repeats it.
  */
 export async function undoHalfImport(rows: Rows, name: string, log: Log): Promise<void> {
   if (!(await isHalfImported(rows))) return;

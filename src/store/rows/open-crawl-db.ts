@@ -8,14 +8,15 @@ import { RowsCrawlDb } from './rows-crawl-db.ts';
 import { openSeenFilter } from './seen/seen-filter.ts';
 import { BatchWriter } from './writing/batch-writer.ts';
 
-/** The parts of a crawl db that are kept only when asked for. */
+/** The optional parts of a crawl db. */
 export interface CrawlDbFeatures {
   readonly log: Log;
   /**
-   * Keeps a filter of seen URLs, as `seenFilter` of the db: in its own rows, or a shared one elsewhere; default: none.
+   * Keeps a filter of seen URLs, available as `seenFilter` of the db: in the db's own rows, or a shared one elsewhere;
+   * default: none.
    */
   readonly seenFilter?: BloomPlan | SharedSeenFilter;
-  /** Keeps the tables of signatures, as `fingerprints` of the db; default: none. */
+  /** Keeps the tables of signatures, available as `fingerprints` of the db; default: none. */
   readonly near?: NearPlan;
 }
 
@@ -30,9 +31,9 @@ export interface CrawlDbOnRowsOptions extends CrawlDbFeatures {
 }
 
 /**
- * Opens a crawl db on rows that no other process writes while it is open, and closes them with it. Rows that cannot be
- * opened as a crawl db are closed at once. Rejects with `CrawlError`: `db-version`, `db-corrupt`, or an error of the
- * storage.
+ * Opens a crawl db on rows that no other process writes while it is open; closing the db closes the rows. Rows that
+ * cannot be opened as a crawl db are closed at once. Rejects with `CrawlError`: `db-version`, `db-corrupt`, or an error
+ * of the storage.
  */
 export async function openCrawlDbOn(rows: Rows, options: CrawlDbOnRowsOptions): Promise<RowsCrawlDb> {
   const { name, log, isReadOnly = false, onOpen = async () => {}, onClose = async () => {} } = options;

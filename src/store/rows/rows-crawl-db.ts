@@ -143,7 +143,7 @@ export class RowsCrawlDb implements CrawlDb {
     }
   }
 
-  /** Superset of the wanted records, from an index where there is one. */
+  /** Superset of the wanted records, from an index if there is one. */
   #candidates(query: ScanQuery): AsyncGenerator<CrawlDatum, void, undefined> {
     const { state, failing = false, limit, meter } = query;
     const range = scanRange(query);
@@ -249,7 +249,7 @@ export class RowsCrawlDb implements CrawlDb {
     for await (const batch of readRange(this.#rows, rowRange(ROW.segment))) {
       for (const [key, bytes] of batch) segments.push(decodeSegment(key.slice(ROW.segment.length), bytes));
     }
-    // Rows are in the order of ids, which decides between equal times.
+    // Rows come in the order of ids, which decides between equal times.
     return segments.sort((a, b) => a.createdAt - b.createdAt);
   }
 

@@ -9,7 +9,7 @@ export type Snapshot = RowSnapshot;
 
 export const snapshotOf = (rows: Rows): Snapshot => rows.snapshot();
 
-/** Keys per call into the storage: enough to hide the cost of the call, few enough not to hold up other calls. */
+/** Keys per call to the storage: enough to hide the cost of the call, few enough not to delay other calls. */
 const READ_WINDOW = 1_000;
 
 /** Bytes that an iterator reads ahead. */
@@ -86,7 +86,7 @@ export async function* keysOfRange(rows: Rows, range: KeyRange, window: number):
 
 /** A cursor over the keys of a range, in key order; must be closed. */
 export interface KeyCursor {
-  /** The next keys, none at the end. */
+  /** The next keys; none at the end. */
   next(count: number): Promise<string[]>;
   /** Moves to the first key at or after `key`. */
   seek(key: string): void;
@@ -122,8 +122,8 @@ function bounds({ from, to }: KeyRange) {
 }
 
 /**
- * An error as the crawl db reports it. Those of the storage are `CrawlError`s already, and a `TypeError` is a mistake
- * of the caller: both stay as they are. Anything else is a fault of the crawl db.
+ * An error in the form in which the crawl db reports it. Errors of the storage are already `CrawlError`s, and a
+ * `TypeError` is a mistake of the caller: both stay as they are. Any other error is a fault of the crawl db.
  */
 export function rowFault(error: unknown): Error {
   if (error instanceof CrawlError || error instanceof TypeError) return error;
@@ -131,7 +131,7 @@ export function rowFault(error: unknown): Error {
   return new CrawlError('internal', `the crawl db failed: ${text}`, { cause: error });
 }
 
-/** Takes the rows of a batch: the storage's own batch. */
+/** Takes the rows of a batch; implemented by the storage's own batch. */
 export interface RowSink {
   put(key: string, value: Buffer): unknown;
   del(key: string): unknown;
@@ -150,19 +150,19 @@ export interface RecordChange {
 
 /** Adds rows to every batch that changes records. */
 export interface RecordWatcher {
-  /** Resolves with what is called once the batch is written; a batch that is not leaves no trace. */
+  /** Resolves with a function to be called once the batch is written. A batch that is not written leaves no trace. */
   stage(sink: RowSink, changes: readonly RecordChange[]): Promise<() => void>;
 }
 
-// Without the native addition for long texts, which no row has: loading it takes longer than a query.
+// Without the native add-on for long texts, which no row has: loading it takes longer than a query.
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
-/** MessagePack without shared structures: every row can be decoded by itself, in any thread. */
+/** MessagePack without shared structures: every row can be decoded on its own, in any thread. */
 export function pack(tuple: readonly unknown[]): Buffer {
   return packr.pack(tuple);
 }
 
-/** Throws an error of the decoder for bytes that are no tuple. */
+/** Throws an error of the decoder for bytes that are not a tuple. */
 export function unpack(bytes: Uint8Array): unknown[] {
   const tuple: unknown = packr.unpack(bytes);
   if (!Array.isArray(tuple)) throw new TypeError('the row is not a tuple');

@@ -20,8 +20,8 @@ interface OpenFile {
 }
 
 /**
- * Moves the readable responses of damaged WARC files to new files, so that the damaged ones can go. The old files stay
- * until `removeDamaged`: a process that is killed before leaves records that point at them.
+ * Moves the readable responses of damaged WARC files to new files, so that the damaged ones can be removed. The old
+ * files stay until `removeDamaged`: if the process is killed before, records still point at them.
  */
 class MovedResponses {
   readonly #folder: string;
@@ -34,7 +34,10 @@ class MovedResponses {
     this.#damaged = damaged;
   }
 
-  /** The new place of a response, its own where its file is sound; `null`: it cannot be read, or is not as digested. */
+  /**
+   * The new place of a response, or its own if its file is sound. `null`: it cannot be read, or does not match its
+   * digest.
+   */
   move(pointer: WarcPointer): WarcPointer | null {
     if (!this.#damaged.has(pointer.file)) return pointer;
     let member: Buffer;
@@ -74,7 +77,7 @@ class MovedResponses {
       const info = readMember(this.#folder, { file: old, offset: 0, length: offset });
       if (gunzipSync(info).toString('latin1', 0, 200).includes('WARC-Type: warcinfo')) this.#write(file, info);
     } catch {
-      // Damaged as well: a WARC file may do without it.
+      // The origin record is damaged as well: a WARC file is valid without it.
     }
     return file;
   }
@@ -118,11 +121,11 @@ export interface LostPage {
 }
 
 /**
- * Rewrites the record files of a segment with their readable records. Pages without their response are left out; where
- * the segment was not yet applied to the crawl db they are fetched again, and pages without parse output are parsed
- * again. The caller keeps a copy first.
+ * Rewrites the record files of a segment with their readable records. Pages without their response are left out: if the
+ * segment was not yet applied to the crawl db, they are fetched again. Pages without parse output are parsed again. The
+ * caller keeps a copy first.
  * @param applied number of fetched records that updatedb has applied so far
- * @param damagedWarc names of WARC files whose readable responses are moved to new files, before they are removed
+ * @param damagedWarc names of WARC files; their readable responses are moved to new files before they are removed
  */
 export async function salvageSegment(
   folder: string,
@@ -158,7 +161,7 @@ export async function salvageSegment(
       if (kept.has(index)) yield { index, payload };
     }
   });
-  // Fetching starts again with the missing pages; a complete segment passes through at once.
+  // Fetching starts again with the missing pages; a complete segment passes through it at once.
   const state: SegmentState = info.state === 'updated' ? 'updated' : 'generated';
   writeMark(folder, { info: { ...info, state }, synced: { ...synced, fetched, parsed } });
   responses.removeDamaged();

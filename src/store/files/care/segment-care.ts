@@ -23,9 +23,9 @@ import { type Salvaged, salvageSegment } from './salvage-segment.ts';
 import { verifySegment } from './verify-segment.ts';
 
 /**
- * Copies a folder recursively, before a repair of it.
- * @param isFixed files that are no longer written, by name: they are linked, which costs no space, where possible
- * @param wants files to copy, by name; default: all
+ * Copies a folder recursively, before the folder is repaired.
+ * @param isFixed names of files that are no longer written; they are linked if possible, which costs no space
+ * @param wants names of files to copy; default: all
  */
 function copyFolder(
   from: string,
@@ -48,7 +48,7 @@ function copyOrLink(source: string, target: string, mayLink: boolean): void {
       linkSync(source, target);
       return;
     } catch {
-      // Another file system, or one without links.
+      // Another file system, or one without hard links.
     }
   }
   copyFileSync(source, target, constants.COPYFILE_FICLONE);
@@ -62,7 +62,7 @@ export interface BackedUpFile {
   readonly sha256: string;
 }
 
-/** The files below a folder, relative, in order; none when there is no such folder. */
+/** Relative paths of the files below a folder, in order; none if there is no such folder. */
 export function filesBelow(folder: string, prefix = ''): string[] {
   let entries: import('node:fs').Dirent[];
   try {
@@ -80,8 +80,9 @@ export function filesBelow(folder: string, prefix = ''): string[] {
 }
 
 /**
- * The same in reverse order. Below the first level each is looked up on demand: of a segment that is being written, the
- * mark and the outcomes are copied before the responses that they point at, which may be newer than the listing.
+ * The same in reverse order. Below the first level each file is looked up on demand. So for a segment that is being
+ * written, the mark and the outcomes are copied before the responses that they point at, which may be newer than the
+ * listing.
  */
 export function* filesFromLast(folder: string, prefix: string): Generator<string> {
   const groups = new Set(filesBelow(folder, prefix).map((path) => path.split('/').slice(0, 2).join('/')));
@@ -127,7 +128,7 @@ export function segmentIds(dir: string): string[] {
 }
 
 /**
- * Whether a segment's folder has no mark. If the crawl db knows the segment this is damage, not an unfinished start.
+ * Whether a segment's folder has no mark. If the crawl db knows the segment, this is damage, not an unfinished start.
  */
 export function isMarkless(dir: string, id: string): boolean {
   return existsSync(join(dir, id)) && !isFinished(join(dir, id));
@@ -138,14 +139,14 @@ export function segmentInfo(folder: string): SegmentInfo {
   return readMark(folder).info;
 }
 
-/** Copies a finished segment under another id; the mark comes last. */
+/** Copies a finished segment under another id; the mark is written last. */
 export function copySegment(from: string, to: string, id: string): void {
   const { info, synced } = readMark(from);
   copyFolder(from, to, isWarcName, (name) => name !== INFO && !name.startsWith(LOCK));
   writeMark(to, { info: { ...info, id }, synced });
 }
 
-/** Whether both folders hold the outcomes of the same round: one is a copy of the other, whatever its id. */
+/** Whether both folders hold the outcomes of the same round: then one is a copy of the other, whatever its id. */
 export function isSameSegment(a: string, b: string): boolean {
   if (!isFinished(a) || !isFinished(b)) return false;
   const [one, other] = [readMark(a), readMark(b)];
@@ -189,7 +190,7 @@ export async function verifySegments(
 
 interface RepairedSegment {
   readonly id: string;
-  /** `null`: moved to the quarantine as a whole. */
+  /** `null`: the whole segment was moved to the quarantine. */
   readonly salvaged: Salvaged | null;
 }
 

@@ -20,10 +20,10 @@ import {
 import { warcSizes } from '../warc/warc-writer.ts';
 
 /**
- * Verifies the record files of a segment by their checksums, and their pointers by the WARC files. Torn ends after the
- * synced bytes are no fault: the next opening cuts them off.
+ * Verifies the record files of a segment by their checksums, and their pointers against the WARC files. A torn end
+ * after the synced bytes is no fault: the next opening cuts it off.
  * @param deep also reads every response and verifies its digest
- * @returns the segment, as far as its mark is readable
+ * @returns the segment, as far as its mark can be read
  */
 export async function verifySegment(
   folder: string,
@@ -42,7 +42,7 @@ export async function verifySegment(
   const damaged = (file: string, error: unknown): void =>
     report({ kind: 'segment-damaged', subject: join(id, file), detail: (error as Error).message });
   try {
-    // The list of a finished segment is not used.
+    // The fetch list of a finished segment is not used any more.
     if (info.state !== 'updated') verifyFetchList(folder, synced.fetchList, listedUrls(info));
   } catch (error) {
     damaged(FETCH_LIST, error);
@@ -55,7 +55,7 @@ export async function verifySegment(
   try {
     const sizes = warcSizes(folder);
     for (const { record } of fetchedFrames(folder, synced.fetched)) {
-      // A file that is being written has grown since: the response came before its record.
+      // A file that is being written may have grown since; its response was written before the record.
       const detail = missingResponse(record, sizes) === null ? null : missingResponse(record, warcSizes(folder));
       if (detail !== null)
         report({ kind: 'response-missing', subject: record.url, detail: `segment ${id}: ${detail}` });
@@ -98,7 +98,7 @@ export function* fetchedFrames(
     yield { frame, record: decodeRecord<FetchedRecord>(file, frame) };
 }
 
-/** Reason why the response of a record cannot be there; `null` when it can. */
+/** Reason why the response of a record cannot exist; `null` if it can. */
 export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<string, number>): string | null {
   if (warc === null) return null;
   const size = sizes.get(warc.file);
@@ -107,9 +107,9 @@ export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<stri
   return end > size ? `${warc.file} ends at byte ${size}, its response at ${end}` : null;
 }
 
-/** Faults of a WARC file. Bytes after the last record of the segment are a torn end and no fault. */
+/** Faults of a WARC file. Bytes after the last record of the segment are a torn end, which is no fault. */
 async function warcFaults(folder: string, name: string): Promise<readonly WarcFault[]> {
-  // Read first, since the file may grow meanwhile.
+  // Read first, because the file may grow meanwhile.
   const known = lastKnownEnd(folder, name);
   const { faults } = await verifyWarc(join(folder, name));
   if (faults.length === 0) return faults;
@@ -124,7 +124,7 @@ function lastKnownEnd(folder: string, name: string): number {
       if (record.warc?.file === name) end = Math.max(end, record.warc.offset + record.warc.length);
     }
   } catch {
-    // Damage is reported by the check of the records; the readable part suffices here.
+    // The check of the records reports damage; the readable part suffices here.
   }
   return end;
 }
@@ -132,7 +132,7 @@ function lastKnownEnd(folder: string, name: string): number {
 interface WarcVerdict {
   /** Records by `WARC-Type`. */
   readonly records: Readonly<Record<string, number>>;
-  /** In the order found; empty for a sound file. */
+  /** In the order in which they are found; empty for a sound file. */
   readonly faults: readonly WarcFault[];
 }
 
@@ -152,9 +152,9 @@ export async function verifyWarc(file: string): Promise<WarcVerdict> {
   const { size } = await stat(file).catch((error: unknown) => {
     throw fileError(file, error);
   });
-  // Loaded on demand, since a crawl only writes.
+  // Loaded on demand, because a crawl only writes WARC files.
   const { WARCParser } = await import('warcio');
-  // HTTP heads stay in the block, so that its length can be verified.
+  // HTTP heads stay in the block, so that the length of the block can be verified.
   const parser = new WARCParser(createReadStream(file), { parseHttp: false });
   let end = 0;
   try {
@@ -169,7 +169,7 @@ export async function verifyWarc(file: string): Promise<WarcVerdict> {
   } catch (error) {
     faults.push({ offset: end, message: error instanceof Error ? error.message : String(error) });
   }
-  // warcio ends silently where a member is torn or its checksum differs.
+  // warcio ends silently at a torn member or one with a wrong checksum.
   if (end !== size && faults.at(-1)?.offset !== end) {
     faults.push({ offset: end, message: 'no whole record begins here' });
   }

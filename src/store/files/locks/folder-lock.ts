@@ -20,8 +20,8 @@ import { CrawlError } from '../../../core/domain/errors.ts';
 import { errnoOf, fileError } from '../durable-file.ts';
 
 /**
- * Whether this machine has no process with the id. A process of another user counts as present; one that has ended and
- * whose parent has not asked for its exit status (a zombie, common in containers) counts as gone.
+ * Whether this machine has no process with the id. A process of another user counts as present. One that has ended but
+ * whose parent has not read its exit status (a zombie, common in containers) counts as gone.
  */
 export function isProcessGone(pid: number): boolean {
   try {
@@ -42,12 +42,12 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Part of the names below: containers that share a folder, but not process ids, differ in it. */
+/** Part of the names below: it differs between containers that share a folder but not process ids. */
 const MACHINE = hostname().replace(/[^\w.]/g, '_');
 
 /**
- * Makes a folder for temporary files in `dir`, named by this process. Folders of the same prefix that killed processes
- * of this machine have left are removed: their links would keep deleted files of a crawl db on the disk.
+ * Makes a folder for temporary files in `dir`, named after this process. Folders of the same prefix left by killed
+ * processes of this machine are removed: their links would keep deleted files of a crawl db on the disk.
  */
 export function ownFolder(dir: string, prefix: string): string {
   const named = `${prefix}-${MACHINE}-`;
@@ -63,8 +63,8 @@ export function ownFolder(dir: string, prefix: string): string {
 }
 
 /**
- * A name beside `file`, with the id of this process, for a file that is not complete yet: two writers of one file do
- * not mix. Such files that killed processes of this machine have left in the folder are removed, with what a database
+ * A name beside `file`, with the id of this process, for a file that is not complete yet, so that two writers of one
+ * file do not mix. Such files left in the folder by killed processes of this machine are removed, with what a database
  * put beside them (`.lock`, `-journal`).
  */
 export function ownPartial(file: string): string {
@@ -83,7 +83,10 @@ export function ownPartial(file: string): string {
   return `${file}${mark}${process.pid}.partial`;
 }
 
-/** In a folder that all users share, a file may belong to another user; it stays until that user comes. */
+/**
+ * In a folder that all users share, a file may belong to another user; it stays until a process of that user removes
+ * it.
+ */
 function quietly(clear: () => void): void {
   try {
     clear();
@@ -93,25 +96,26 @@ function quietly(clear: () => void): void {
 export const LOCK = 'writer.lock';
 
 /**
- * A lock without a heartbeat for so long, ms, is taken over from any holder: process ids and host names recur, above
- * all in containers.
+ * A lock without a heartbeat for this time, ms, is taken over from any holder: process ids and host names recur,
+ * especially in containers.
  */
 const PATIENCE_MS = 60_000;
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'ENOSYS']);
 
 /**
- * An exclusive lock on writing a folder. A segment: fetch and parse can run as processes of their own, and opening for
- * writing cuts off torn ends. A backup in progress: it begins by removing the remains of an earlier one. The lock of a
- * killed process is taken over at once on the same machine, on another one after a minute without a heartbeat.
+ * An exclusive lock for writing a folder. A segment needs it: fetch and parse can run as separate processes, and
+ * opening for writing cuts off torn ends. So does a backup in progress, which begins by removing the remains of an
+ * earlier one. The lock of a killed process is taken over at once on the same machine, and after a minute without a
+ * heartbeat on another one.
  */
 export interface FolderLock {
   /**
-   * Throws `lease-lost` where the lock was taken over: a process that was paused for so long must write nothing more.
+   * Throws `lease-lost` if the lock was taken over: a process that was paused for so long must not write any more.
    */
   requireHeld(): void;
-  /** Whether the lock was held until now. */
+  /** Returns whether the lock was held until now. */
   release(): boolean;
 }
 
@@ -122,7 +126,7 @@ interface Holder {
   readonly startedAt: number;
 }
 
-/** Locks of this process that it has given back, though their files could not be read, and so stay. */
+/** Locks that this process has given back, but whose files could not be read and so are still there. */
 const leftBehind = new Set<string>();
 
 const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), startedAt: performance.timeOrigin });
@@ -130,7 +134,7 @@ const SELF: Holder = Object.freeze({ pid: process.pid, host: hostname(), started
 /**
  * Throws `db-locked`, naming the holder.
  * @param what name of the kind of folder, for messages
- * @param patienceMs the same for all writers of the folder; the holder's heartbeat is six times as frequent
+ * @param patienceMs the same for all writers of the folder; the holder sends six heartbeats in this time
  */
 export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_MS): FolderLock {
   const name = `${what} ${folder}`;
@@ -166,7 +170,8 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
         if (wasHeld) rmSync(file, { force: true });
         return wasHeld;
       } catch {
-        // It may be another's by now. Others take it over when this process has ended, this one at once.
+        // It may belong to another process by now. Others take it over when this process has ended, this one at
+        // once.
         leftBehind.add(file);
         return false;
       }
@@ -174,11 +179,13 @@ export function lockFolder(folder: string, what: string, patienceMs = PATIENCE_M
   };
 }
 
-/** The lock appears with its content: half of one, left by a kill, would keep all processes out until patience ends. */
+/**
+ * The lock appears with its content: a partial one, left by a kill, would keep all processes out until patience ends.
+ */
 function tryCreate(file: string): boolean {
   const whole = ownPartial(file);
   try {
-    // Left by a killed process with the same id, it is another name of the lock, which must not be written to.
+    // If left by a killed process with the same id, it is another name of the lock, which must not be written to.
     rmSync(whole, { force: true });
     writeFileSync(whole, JSON.stringify(SELF));
     linkSync(whole, file);
@@ -211,7 +218,9 @@ function tryCreateInPlace(file: string): boolean {
   }
 }
 
-/** The content of a lock; `null`: there is none. An unreadable lock may belong to anyone, so the reason is thrown. */
+/**
+ * The content of a lock; `null`: there is no lock. An unreadable lock may belong to anyone, so the reason is thrown.
+ */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
@@ -238,12 +247,13 @@ function isStale(file: string, text: string, patienceMs: number): boolean {
     if (isProcessGone(holder.pid)) return true;
   }
   const touchedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  // A time ahead is no heartbeat either: the clock was set back since, and a holder that lives would have touched it.
+  // A time ahead is no heartbeat either: the clock was set back since, and a live holder would have touched the
+  // file.
   return Math.abs(Date.now() - touchedAt) > patienceMs;
 }
 
 /**
- * Another process may take the stale lock over at the same moment; the file moved aside is therefore read once more.
+ * Another process may take over the stale lock at the same moment, so the file is read again after it is moved aside.
  */
 function removeStale(file: string, text: string): void {
   const aside = `${file}.${process.pid}`;
@@ -262,7 +272,7 @@ function touch(file: string, isOwn: () => boolean): void {
     const now = new Date();
     if (isOwn()) utimesSync(file, now, now);
   } catch {
-    // It cannot be read, or the folder was removed under its writer, whose next write fails.
+    // It cannot be read, or the folder was removed under its writer, whose next write then fails.
   }
 }
 

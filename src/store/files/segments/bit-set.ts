@@ -5,7 +5,7 @@ export class BitSet {
   count = 0;
   private bits: Uint8Array;
 
-  /** @param size positions expected; it grows with those beyond */
+  /** @param size number of positions expected; the set grows for positions beyond it */
   constructor(size: number) {
     this.bits = new Uint8Array((size + 7) >> 3);
   }

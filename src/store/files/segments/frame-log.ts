@@ -9,14 +9,14 @@ import { crc32 } from '../warc/warc-record.ts';
  */
 export const FRAME_HEAD_BYTES = 16;
 
-/** Bytes read at a time: large blocks where every payload is wanted, small ones where most are skipped. */
+/** Bytes read at a time: large blocks if every payload is wanted, small ones if most are skipped. */
 const DENSE_READ_BYTES = 1 << 20;
 const SPARSE_READ_BYTES = 1 << 13;
 
 export interface Frame {
   /** Position in the fetch list. */
   readonly index: number;
-  /** Empty when it was not wanted. */
+  /** Empty if the payload was not wanted. */
   readonly payload: Buffer;
   /** Start and end of the frame in the file, bytes. */
   readonly offset: number;
@@ -24,11 +24,14 @@ export interface Frame {
 }
 
 export interface FrameQuery {
-  /** Bytes that had been synced when the file was last marked: damage before that is an error, after it a torn end. */
+  /**
+   * Number of bytes that were synced when the file was last marked: damage before that is an error, after it a torn
+   * end.
+   */
   readonly syncedBytes?: number;
   /** Selects the payloads to read; default: all. */
   readonly wants?: (index: number) => boolean;
-  /** Where a frame begins, to read from there on; default: 0. */
+  /** Start of the first frame to read; default: 0. */
   readonly from?: number;
 }
 
@@ -48,7 +51,7 @@ interface FrameHead {
   readonly sum: number;
 }
 
-/** `null`: these bytes are no head. */
+/** `null`: these bytes are not a head. */
 export function decodeFrameHead(head: Buffer): FrameHead | null {
   if (head.readUInt32LE(12) !== crc32(head.subarray(0, 12))) return null;
   return { length: head.readUInt32LE(0), index: head.readUInt32LE(4), sum: head.readUInt32LE(8) };
@@ -56,7 +59,7 @@ export function decodeFrameHead(head: Buffer): FrameHead | null {
 
 /**
  * The whole frames of a file in order, up to its length when reading began. A torn end is skipped; a missing file has
- * no frames. Throws `segment-corrupt` with file and offset for damage in synced bytes.
+ * no frames. Throws `segment-corrupt` with file and offset if synced bytes are damaged.
  */
 export function* readFrames(file: string, query: FrameQuery = {}): Generator<Frame> {
   const syncedBytes = query.syncedBytes ?? 0;
@@ -90,7 +93,7 @@ function frameAt(blocks: Blocks, offset: number, { syncedBytes = 0, wants }: Fra
   const { length, index, sum } = decoded;
   const end = offset + FRAME_HEAD_BYTES + length;
   if (end > blocks.size) return 'the record is cut short';
-  // Bytes that were not synced may be missing within the length of the file, so they are always verified.
+  // Unsynced bytes may be missing even within the length of the file, so they are always verified.
   if (wants !== undefined && !wants(index) && end <= syncedBytes) return { index, payload: NOTHING, offset, end };
   const payload = blocks.view(offset + FRAME_HEAD_BYTES, length);
   if (payload === null) return 'the record is cut short';
@@ -102,12 +105,12 @@ const NOTHING = Buffer.alloc(0);
 
 interface Blocks {
   readonly size: number;
-  /** Bytes of the file, which stay valid; `null` beyond its end. */
+  /** A view of bytes of the file, which stays valid; `null` beyond the end of the file. */
   view(offset: number, length: number): Buffer | null;
   close(): void;
 }
 
-/** Buffered random reads, mostly forwards. `null`: no such file. */
+/** Buffered random reads, mostly forwards. `null`: there is no such file. */
 function openBlocks(file: string, readBytes: number): Blocks | null {
   let fd: number;
   try {
@@ -148,12 +151,12 @@ export function readFully(fd: number, block: Uint8Array, position: number): numb
   return done;
 }
 
-/** Plain maps without shared structures: each record can be decoded by itself, and by any MessagePack reader. */
+/** Plain maps without shared structures: each record can be decoded on its own, and by any MessagePack reader. */
 const packr = new Packr({ useRecords: false });
 
 export const encodeRecord = (record: object): Uint8Array => packr.pack(record);
 
-/** The record of a frame. Throws `segment-corrupt` for a payload that is no MessagePack map. */
+/** The record of a frame. Throws `segment-corrupt` if the payload is not a MessagePack map. */
 export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   let record: unknown;
   try {
@@ -165,7 +168,7 @@ export function decodeRecord<Kind>(file: string, frame: Frame): Kind {
   return record as Kind;
 }
 
-/** Binary texts become strings, or empty strings where they are not wanted. */
+/** Binary texts become strings, or empty strings if they are not wanted. */
 export function withTexts<Kind extends object>(record: Kind, wanted: boolean): Kind {
   const fields = record as Record<string, unknown>;
   for (const name in fields) {
@@ -179,10 +182,10 @@ export function withTexts<Kind extends object>(record: Kind, wanted: boolean): K
 interface FrameLogRecovery {
   /** As in `FrameQuery`. */
   readonly syncedBytes?: number;
-  /** Called for each whole frame in order; `false` drops it and all that follow. */
+  /** Called for each whole frame in order; `false` drops the frame and all that follow. */
   readonly accept?: (frame: Frame) => boolean;
   /**
-   * Whether `accept` needs the payloads of synced frames; default: yes. Otherwise these are empty, and damage in them
+   * Whether `accept` needs the payloads of synced frames; default: yes. Otherwise they are empty, and damage in them
    * shows when they are read.
    */
   readonly payloads?: boolean;
@@ -211,7 +214,7 @@ export class FrameLog {
     onFile(file, () => ftruncateSync(this.fd, this.flushedBytes));
   }
 
-  /** The payload is not copied, and must not be changed afterwards. */
+  /** The payload is not copied, so it must not be changed afterwards. */
   append(index: number, payload: Uint8Array): void {
     this.buffers.push(encodeFrameHead(index, payload), payload);
     this.bufferedBytes += FRAME_HEAD_BYTES + payload.length;
@@ -240,14 +243,14 @@ export class FrameLog {
     return syncFile(this.file);
   }
 
-  /** Starts an empty file in place of this one. */
+  /** Replaces this file by an empty one. */
   reset(): void {
     const fresh = `${this.file}.new`;
     onFile(fresh, () => closeSync(openSync(fresh, 'w')));
     this.takeOver(fresh);
   }
 
-  /** Puts a finished file in place of this one; what is buffered is lost. Readers of the old one read it to its end. */
+  /** Replaces this file by a finished one; buffered bytes are lost. Readers of the old file read it to its end. */
   takeOver(fresh: string): void {
     const fd = onFile(fresh, () => openSync(fresh, constants.O_RDWR));
     onFile(this.file, () => renameSync(fresh, this.file));
@@ -258,7 +261,7 @@ export class FrameLog {
     this.flushedBytes = onFile(this.file, () => fstatSync(fd).size);
   }
 
-  /** Without flushing. */
+  /** Closes the file without flushing. */
   close(): void {
     closeSync(this.fd);
   }

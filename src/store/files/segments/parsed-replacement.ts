@@ -13,20 +13,20 @@ export interface ReplacedSegment {
   readonly urls: number;
   /** Throws a `TypeError` for a position that cannot have parse output. */
   check(index: number): void;
-  /** The present parse output in its order. */
+  /** The present parse output in order. */
   frames(): Iterable<Frame>;
-  /** Takes a finished file in place of the present output; `added`: positions that had none. */
+  /** Replaces the present output by a finished file; `added`: positions that had none. */
   take(file: string, added: readonly number[]): void;
 }
 
 const HELD_BACK_BYTES = 1 << 20;
 
-/** New records go to a file of their own first. It is merged with the present output when all are there. */
+/** New records first go to a file of their own. It is merged with the present output once all are there. */
 export class FileParsedReplacement implements ParsedReplacement {
   private readonly segment: ReplacedSegment;
   private readonly fresh: FrameLog;
   private freshBytes = 0;
-  /** By position: where its new record ends, and its length; 0: it has none. */
+  /** By position: where the new record ends, and its length; 0: it has none. */
   private readonly ends: Float64Array;
   private readonly lengths: Uint32Array;
   private isOpen = true;
@@ -77,7 +77,7 @@ export class FileParsedReplacement implements ParsedReplacement {
         merged.append(index, payload);
         if (merged.pendingBytes < HELD_BACK_BYTES) return;
         merged.flush();
-        // The heartbeat of the lock needs its turn.
+        // Yields, so that the heartbeat of the lock can run.
         await setImmediate();
       };
       for (const { index, payload } of this.segment.frames()) {
@@ -120,7 +120,7 @@ export class FileParsedReplacement implements ParsedReplacement {
   }
 }
 
-/** A log without what an interrupted one has left in its file. */
+/** An empty log, without what an interrupted run left in the file. */
 function emptyLog(file: string): FrameLog {
   rmSync(file, { force: true });
   return new FrameLog(file);

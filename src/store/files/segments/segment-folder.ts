@@ -6,19 +6,21 @@ import type { FetchItem, SegmentInfo } from '../../../core/ports/segment-store.t
 import { damagedAt, onFile, replaceFile, syncFolder } from '../durable-file.ts';
 import { decodeRecord, encodeRecord, FrameLog, readFrames } from './frame-log.ts';
 
-/** The files of a segment beside its `data-NNNNN.warc.gz`. */
+/** The files of a segment besides `data-NNNNN.warc.gz`. */
 export const FETCH_LIST = 'fetchlist.bin';
 export const FETCHED = 'fetched.bin';
 /**
- * Items that joined the fetch list while it was fetched; only where some did. Copies of a segment that is being written
- * take its files from the last name to the first: so no outcome is without its item.
+ * Items that joined the fetch list while it was fetched; present only if some did. A copy of a segment that is being
+ * written takes the files from the last name to the first, so no outcome lacks its item.
  */
 export const ADDED = 'added.bin';
 export const PARSED = 'parsed.bin';
-/** Written last and replaced as a whole: a folder without it is a segment that was never finished. */
+/** Written last and replaced as a whole: a folder without it is a segment whose creation was never finished. */
 export const INFO = 'segment.json';
 
-/** Raised with every change that earlier versions would misread; {@link readMark} then reads those before as well. */
+/**
+ * Raised with every change that earlier versions would misread; {@link readMark} then also reads the versions before.
+ */
 const FORMAT = 1;
 
 /** States in the order in which a segment reaches them. */
@@ -75,20 +77,20 @@ export function readMark(folder: string): SegmentMark {
   };
 }
 
-/** URLs of the list that generate made. */
+/** Number of URLs in the list that generate made. */
 export const listedUrls = ({ urls, followed = 0 }: SegmentInfo): number => urls - followed;
 
 type Hosts = Readonly<Record<string, HostFacts>>;
 
 interface AddedItem {
   readonly item: FetchItem;
-  /** Facts of its host; absent where the segment has them already. */
+  /** Facts of its host; absent if the segment has them already. */
   readonly facts?: HostFacts;
 }
 
 /**
- * The mark of a segment with the items that have joined its list since it was written. The list of a segment that is
- * applied is not used any more, and its mark has all of them.
+ * The mark of a segment, with the items that have joined its list since the mark was written. The list of an applied
+ * segment is not used any more, and its mark counts all of them.
  */
 export function withAdded(folder: string, mark: SegmentMark): SegmentMark {
   const { info } = mark;
@@ -102,17 +104,17 @@ export function withAdded(folder: string, mark: SegmentMark): SegmentMark {
   return { ...mark, info: { ...info, hosts, urls: listedUrls(info) + followed, followed } };
 }
 
-/** In the order in which they joined. Throws `segment-corrupt` for damage in what was synced. */
+/** In the order in which they joined. Throws `segment-corrupt` if synced bytes are damaged. */
 export function* readAdded(folder: string, { synced }: SegmentMark): Generator<AddedItem> {
   const file = join(folder, ADDED);
   for (const frame of readFrames(file, { syncedBytes: synced.added ?? 0 })) yield decodeRecord<AddedItem>(file, frame);
 }
 
-/** The file of items that join a fetch list; the list itself is never written again. */
+/** The file of items that join a fetch list; the list itself is never rewritten. */
 export class AddedItems {
   readonly #log: FrameLog;
 
-  /** Opens the file, and makes it when needed. */
+  /** Opens the file, creating it if necessary. */
   constructor(folder: string, { synced }: SegmentMark) {
     this.#log = new FrameLog(join(folder, ADDED), { syncedBytes: synced.added ?? 0, payloads: false });
   }
@@ -141,7 +143,7 @@ export class AddedItems {
   }
 }
 
-/** Throws `TypeError` for items whose positions do not go on where the list ends. */
+/** Throws `TypeError` for items whose positions do not follow the end of the list. */
 export function checkPositions(items: readonly FetchItem[], { id, urls }: SegmentInfo): void {
   for (const [i, { index }] of items.entries()) {
     if (index === urls + i) continue;

@@ -110,7 +110,7 @@ export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSe
     },
     async remove(id): Promise<void> {
       if (!SEGMENT_ID.test(id)) return;
-      // The mark first: what a kill leaves of the folder is then no segment, rather than a damaged one.
+      // The mark first: a kill then leaves no segment at all, rather than a damaged one.
       onFile(folderOf(id), () => {
         rmSync(join(folderOf(id), INFO), { force: true });
         rmSync(folderOf(id), { recursive: true, force: true });
@@ -286,7 +286,7 @@ export class FileSegment implements Segment {
     await this.writer?.close();
   }
 
-  /** Hands what was appended to the system, so that it can be read. */
+  /** Passes what was appended to the operating system, so that it can be read. */
   flush(): void {
     this.writer?.flush();
   }
@@ -305,7 +305,7 @@ export class FileSegment implements Segment {
     return (this.writer?.mark ?? this.mark).synced;
   }
 
-  /** Read again, since a writer may have replaced the file since this reader opened the segment. */
+  /** Read again, because a writer may have replaced the file since this reader opened the segment. */
   private get parsedBytes(): number {
     return (this.writer?.mark ?? readMark(this.dir)).synced.parsed;
   }

@@ -18,8 +18,9 @@ import { FileParsedReplacement } from './parsed-replacement.ts';
 import { AddedItems, checkPositions, FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
 
 /**
- * Accepts records whose response exists, and collects the `ends` of the WARC files. A machine that stopped may have
- * written the record and not its response, within the length of the file. Adds the positions to `fetched`.
+ * Accepts records whose response exists, and collects the `ends` of the WARC files. If the machine stopped, a record
+ * may have reached the disk without its response, even though the WARC file is long enough. Adds the positions to
+ * `fetched`.
  */
 function recordsOnDisk(
   {
@@ -33,7 +34,7 @@ function recordsOnDisk(
   const sizes = new Map([...warcSizes(dir), ...sealed]);
   const file = join(dir, FETCHED);
   return (frame) => {
-    // The record of a lost item: its page is found anew by its redirect.
+    // The record of a lost item: a redirect leads to its page again.
     if (frame.index >= mark.info.urls) return false;
     const { warc } = decodeRecord<FetchedRecord>(file, frame);
     if (warc !== null) {
@@ -51,7 +52,7 @@ function recordsOnDisk(
   };
 }
 
-/** Throws an error of the system, after which nothing is known of the response. */
+/** Throws an error of the system, after which nothing is known about the response. */
 function isReadable(dir: string, warc: WarcPointer): boolean {
   try {
     readStoredResponse(dir, warc);
@@ -62,7 +63,7 @@ function isReadable(dir: string, warc: WarcPointer): boolean {
   }
 }
 
-/** Work that a kill may cost: bytes buffered, or time between two responses while bytes are buffered, ms. */
+/** Most work that a kill may cost: bytes buffered, or time between two responses while bytes are buffered, ms. */
 const HELD_BACK_BYTES = 512 * 1024;
 const HELD_BACK_MS = 1_000;
 
@@ -74,7 +75,7 @@ interface WriterDeps {
   readonly sealed: ReadonlyMap<string, number>;
 }
 
-/** How far the files of a segment go: a state that is whole by itself. */
+/** How far the files of a segment go: a state that is consistent by itself. */
 export interface SegmentCut {
   readonly info: SegmentInfo;
   /** Bytes. */
@@ -83,7 +84,7 @@ export interface SegmentCut {
   readonly parsed: number;
 }
 
-/** The writer of a segment; at most one at a time, by its lock. */
+/** The writer of a segment; its lock allows only one at a time. */
 export class SegmentWriter {
   mark: SegmentMark;
   private readonly dir: string;
@@ -103,7 +104,7 @@ export class SegmentWriter {
 
   /**
    * Repairs the end of an interrupted segment: record files end after their last whole record, WARC files after the
-   * last member that a record points at. Fills `bits`. The lock becomes the writer's, also when this throws
+   * last member that a record points at. Fills `bits`. The writer owns the lock from here on, even if this throws
    * `segment-corrupt`.
    */
   constructor(
@@ -136,7 +137,7 @@ export class SegmentWriter {
         syncedBytes: mark.synced.parsed,
         payloads: false,
         accept: ({ index }) => {
-          // The parse output of a lost response; the page may differ when it is fetched again.
+          // The parse output of a lost response: the page may differ when it is fetched again.
           if (!bits.fetched.has(index)) return false;
           bits.parsed.add(index);
           return true;
@@ -159,7 +160,7 @@ export class SegmentWriter {
     this.lock.requireHeld();
     checkPositions(items, this.mark.info);
     if (this.added === null) {
-      // Before the first item: versions that do not know of such items must not read the segment.
+      // Before the first item: versions that do not know such items must not read the segment.
       this.setMark({ ...this.mark, info: { ...this.mark.info, followed: 0 } });
       this.added = new AddedItems(this.dir, this.mark);
     }
@@ -188,7 +189,7 @@ export class SegmentWriter {
     return landed;
   }
 
-  /** Appends the response first, so that a record never points at a missing one. */
+  /** Appends the response first, so that a record never points at a missing response. */
   private land(record: Omit<FetchedRecord, 'warc'>, member: Buffer | null): FetchedRecord {
     const { index, outcome } = record;
     if (this.bits.fetched.has(index)) throw new TypeError(`position ${index} has been fetched already`);
@@ -222,7 +223,7 @@ export class SegmentWriter {
     this.parsed.flush();
   }
 
-  /** Ends the WARC file under way: the records so far point into files that do not change any more. */
+  /** Ends the WARC file under way: the records so far then point into files that do not change any more. */
   cut(): SegmentCut {
     this.checkOpen();
     this.flush();
@@ -283,7 +284,7 @@ export class SegmentWriter {
     await this.warc.sync();
     await this.fetched.sync();
     await this.parsed.sync();
-    // The names of the files as well: a mark of files that a crash has lost would be damage.
+    // The names of the files are synced as well: a mark for files that a crash has lost would be damage.
     onFile(this.dir, () => syncFolder(this.dir));
     const { info, synced } = this.mark;
     const reached = STATES.indexOf(state) > STATES.indexOf(info.state) ? state : info.state;
@@ -296,7 +297,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Closes everything, whatever fails on the way. */
+  /** Closes everything, even if some of it fails. */
   async close(): Promise<void> {
     if (!this.isOpen) return;
     await Promise.allSettled(this.underWay);

@@ -12,7 +12,7 @@ export class MergeHeap<Item> {
   readonly #items: Item[];
   readonly #isBefore: (a: Item, b: Item) => boolean;
 
-  /** The heap owns the array. */
+  /** The heap takes ownership of the array. */
   constructor(items: Item[], isBefore: (a: Item, b: Item) => boolean) {
     this.#items = items;
     this.#isBefore = isBefore;
@@ -51,7 +51,8 @@ export class MergeHeap<Item> {
 }
 
 /**
- * Merges sorted sources into one sorted stream; equal items come in the order of their sources. Holds one item of each.
+ * Merges sorted sources into one sorted stream; equal items come in the order of their sources. Holds one item of each
+ * source.
  */
 export async function* mergeSorted<Item>(
   sources: readonly AsyncIterable<Item>[],
@@ -84,7 +85,7 @@ export async function* mergeSorted<Item>(
 
 interface ExternalSortOptions {
   /**
-   * Folder for temporary files, where the lines do not fit in memory; made when needed, and emptied of them at the end.
+   * Folder for temporary files if the lines do not fit in memory; created on demand, and emptied of them at the end.
    */
   readonly dir: string;
   /** Characters in memory at a time. */
@@ -94,7 +95,7 @@ interface ExternalSortOptions {
 const DEFAULT_CHUNK_CHARS = 32 * 1024 * 1024;
 
 /**
- * Sorts lines by their UTF-16 units, which for ASCII is the order of `LC_ALL=C sort`. Memory is one chunk, for any
+ * Sorts lines by their UTF-16 units, which for ASCII is the order of `LC_ALL=C sort`. Memory is one chunk for any
  * number of lines: sorted chunks go to files, which are merged.
  */
 export async function* sortedLines(
@@ -146,8 +147,8 @@ function* blocksOf(lines: readonly string[]): Generator<string> {
 }
 
 /**
- * Lines of a file, each ended by a line feed, read on demand: the iterator of `node:readline` loses lines that come
- * before the first call.
+ * Lines of a file, each ended by a line feed, read on demand. The iterator of `node:readline` would lose lines that
+ * arrive before the first call.
  */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   let rest = '';
@@ -163,8 +164,8 @@ async function* inOrder(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 /**
- * Sorts the lines of each key, the text before the first tab; keys keep their order. Lines of a key must lie together.
- * MapReduce leaves the order within a key open: it changes with the number and the speed of the mappers.
+ * Sorts the lines of each key, which is the text before the first tab; keys keep their order. The lines of a key must
+ * be adjacent. MapReduce leaves the order within a key open: it changes with the number and the speed of the mappers.
  */
 export async function* sortedWithinKeys(
   lines: AsyncIterable<string>,

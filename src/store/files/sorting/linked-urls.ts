@@ -6,23 +6,25 @@ import type { LinkedUrls } from '../../../core/ports/seen-filter.ts';
 import { ownFolder } from '../locks/folder-lock.ts';
 
 export interface FileLinkedUrlsOptions {
-  /** Folder for temporary files, made when needed, and emptied of them at the end. With one part nothing is written. */
+  /**
+   * Folder for temporary files, created on demand, and emptied of them at the end. With one part nothing is written.
+   */
   readonly dir: string;
   /** As in `OpenLinkedUrls`. */
   readonly bounds: readonly string[];
-  /** URLs remembered while others are added, so that they are not written again. */
+  /** Number of URLs remembered while others are added, so that they are not written again. */
   readonly remembered?: number;
 }
 
-/** Links of the pages of a site, which are added one after the other, are mostly the same. */
+/** The pages of a site are added one after the other, and their links are mostly the same. */
 const REMEMBERED = 2_000_000;
-/** Marks of a part that are written at a time. */
+/** Marks of a part that are written at once. */
 const BUFFERED = 4_096;
 const MARK_BYTES = 4 * URL_MARK_WORDS;
 
 /**
- * URLs by 64 bits of their digests, in one file a part. Memory is what is remembered, or a part, at 12 to 23 bytes a
- * URL; disk is 8 bytes for each URL and each time that it was forgotten meanwhile.
+ * URLs by 64 bits of their digests, in one file per part. Memory holds the remembered URLs, or one part, at 12 to 23
+ * bytes per URL. On disk each URL takes 8 bytes, and 8 more each time that it was forgotten meanwhile.
  */
 export async function openFileLinkedUrls({
   dir,
@@ -75,7 +77,7 @@ function wholeInMemory(): LinkedUrls {
   };
 }
 
-/** The number of bounds that are not above a key. */
+/** The number of bounds that are not greater than a key. */
 function partOf(bounds: readonly string[], key: string): number {
   let low = 0;
   let high = bounds.length;
@@ -112,7 +114,7 @@ class Part {
     for (let position = 0; position < this.#written; ) {
       const file = this.#file as FileHandle;
       const { bytesRead } = await file.read(marks, 0, Math.min(marks.byteLength, this.#written - position), position);
-      // A file that was cut short would make orphans of linked pages.
+      // A truncated file would make orphans of linked pages.
       if (bytesRead === 0) throw new Error(`${this.#path} has ${position} bytes where ${this.#written} were written`);
       const words = (bytesRead - (bytesRead % MARK_BYTES)) / 4;
       for (let at = 0; at < words; at += URL_MARK_WORDS) urls.addMark(marks, at);

@@ -12,9 +12,9 @@ import { HTTP2, REVISIT_PROFILE } from './warc-record.ts';
 import { isWarcName } from './warc-writer.ts';
 
 /**
- * Reads the `response` or `revisit` record of a visit, with the records behind it of what a browser made of the page.
+ * Reads the `response` or `revisit` record of a visit, and the records after it of what a browser made of the page.
  * Throws `segment-corrupt`; `where` is for its message.
- * @param member gzip members, the first one with the response
+ * @param member gzip members; the first one has the response
  */
 export function readWarcMember(member: Uint8Array, where: string): WireResponse {
   const corrupt = (what: string): CrawlError => new CrawlError('segment-corrupt', `${where}: ${what}`);
@@ -71,7 +71,7 @@ function renderedIn(records: Buffer, at: number, corrupt: (what: string) => Craw
   return html === null ? null : { html, ...(screenshot !== null && { screenshot }) };
 }
 
-/** Reasons that this program does not write (`time`, those of other programs) are not specified either. */
+/** Reasons that this program does not write (`time`, and those of other programs) also become `unspecified`. */
 function truncationIn(reason: string | undefined): WireResponse['truncated'] {
   return reason !== undefined && (TRUNCATIONS.find((each) => each === reason) ?? 'unspecified');
 }
@@ -89,7 +89,7 @@ interface Head {
   readonly end: number;
 }
 
-/** The head that begins at `from`; `null` when no empty line ends it. */
+/** The head that begins at `from`; `null` if no empty line ends it. */
 function readHead(record: Buffer, from: number, encoding: 'utf8' | 'latin1'): Head | null {
   const end = record.indexOf('\r\n\r\n', from, 'latin1');
   if (end < 0) return null;
@@ -113,14 +113,14 @@ export function readStoredResponse(folder: string, pointer: WarcPointer): WireRe
   return readWarcMember(readMember(folder, pointer), `${join(folder, file)} at byte ${offset}`);
 }
 
-/** The bytes of a gzip member, as they are. Throws `segment-corrupt` where there are fewer. */
+/** The bytes of a gzip member, as stored. Throws `segment-corrupt` if there are fewer. */
 export function readMember(folder: string, { file: name, offset, length }: WarcPointer): Buffer {
   const file = join(folder, name);
   if (!isWarcName(name)) throw new CrawlError('segment-corrupt', `${file} is not the name of a WARC file`);
   const member = onFile(file, () => {
     const fd = openSync(file, 'r');
     try {
-      // Checked before memory is allocated, since the pointer itself may be damaged.
+      // Checked before memory is allocated, because the pointer itself may be damaged.
       if (!(offset >= 0 && length >= 0 && offset + length <= fstatSync(fd).size)) return null;
       const bytes = Buffer.allocUnsafe(length);
       return readFully(fd, bytes, offset) === length ? bytes : null;

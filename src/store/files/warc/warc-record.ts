@@ -3,7 +3,7 @@ import * as zlib from 'node:zlib';
 import { isoTime } from '../../../core/domain/time.ts';
 import type { WireResponse } from '../../../core/ports/segment-store.ts';
 
-/** CRC-32 of gzip (RFC 1952 section 8). Node has it since 20.15 and 22.2; releases between those two lack it. */
+/** CRC-32 of gzip (RFC 1952 section 8). Node has it since 20.15 and 22.2; the releases between those two lack it. */
 export const crc32: (data: Uint8Array) => number = zlib.crc32 ?? crc32ByTable;
 
 let table: Uint32Array | null = null;
@@ -23,14 +23,14 @@ export function crc32ByTable(data: Uint8Array): number {
 
 export const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
 
-/** HTTP/2 over TLS, as WARC-Protocol and TLS name it. */
+/** HTTP/2 over TLS, by the name that WARC-Protocol and TLS use. */
 export const HTTP2 = 'h2';
 
 /** Origin of a WARC file. */
 export interface WarcInfo {
   /** Name and version of this program. */
   readonly software: string;
-  /** Mail address or URL of the crawl's operator; empty where none is configured. */
+  /** Mail address or URL of the crawl's operator; empty if none is configured. */
   readonly operator: string;
 }
 
@@ -39,7 +39,7 @@ export function warcinfoRecord({ software, operator }: WarcInfo, fileName: strin
   const fields = [
     `software: ${oneLine(software)}`,
     ...(operator === '' ? [] : [`operator: ${oneLine(operator)}`]),
-    // The name for "robots.txt is obeyed".
+    // This name means that robots.txt is obeyed.
     'robots: classic',
     'format: WARC File Format 1.1',
     'conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/',
@@ -51,7 +51,7 @@ export function warcinfoRecord({ software, operator }: WarcInfo, fileName: strin
 
 /**
  * A `response` record, or a `revisit` record without payload (WARC 1.1, sections 6.3 and 6.7). The head is written as
- * received, except `Transfer-Encoding`, whose chunking is undone; content codings stay, so the payload is as on the
+ * received, except `Transfer-Encoding`, because chunking is undone. Content codings stay, so the payload is as on the
  * wire. The body of an `identical-payload-digest` revisit is digested, as its profile demands, but not stored.
  * @param allocate returns a buffer of that many bytes, which becomes the record
  */
@@ -78,7 +78,8 @@ export function responseRecord(
 
 /**
  * What a browser made of a response (WARC 1.1, sections 6.5 and 6.8): the document as a `conversion` record, then a
- * screenshot as a `resource` record, under a `urn:screenshot:` name, so that no replay takes it for the page.
+ * screenshot as a `resource` record. The screenshot has a `urn:screenshot:` name, so that no replay takes it for the
+ * page.
  */
 export function* renderedRecords({ url, at, rendered }: WireResponse): Generator<Buffer> {
   if (rendered === undefined) return;
@@ -99,7 +100,7 @@ function blockRecord(
   return warcRecord(head + digests, '', block, Buffer.allocUnsafe);
 }
 
-/** In hexadecimal, as most tools write digests of this length. */
+/** In hexadecimal, in which most tools write digests of this length. */
 const sha256 = (payload: Uint8Array): string => createHash('sha256').update(payload).digest('hex');
 
 const EMPTY = new Uint8Array(0);
@@ -109,7 +110,7 @@ function recordHead(type: 'warcinfo' | 'response' | 'revisit' | 'conversion' | '
 }
 
 /**
- * Not by warcio's serialiser: it takes 1.7 ms of CPU in place of 0.2, and throws for a URL that contains `,,,`, its own
+ * Not warcio's serialiser: it takes 1.7 ms of CPU instead of 0.2, and throws for a URL that contains `,,,`, its own
  * separator of repeated fields. `text` is the block, or its part before the body, in Latin-1.
  */
 function warcRecord(
@@ -150,7 +151,7 @@ const isTransferEncoding = (name: string): boolean => name.length === 17 && name
 const NOT_IN_NAMES = /[^\x21-\x39\x3b-\x7e]/g;
 const NOT_IN_LINES = /[^\t\x20-\x7e\x80-\xff]/g;
 
-/** Values of a protocol plugin may contain line ends, which must not begin a line in the record. */
+/** Values of a protocol plugin may contain line ends, which must not start a new line in the record. */
 function oneLine(value: string): string {
   return value.replace(NOT_IN_LINES, '?');
 }

@@ -6,11 +6,11 @@ import type { WarcPointer, WireResponse } from '../../../core/ports/segment-stor
 import { onFile, syncFile, writeBuffers } from '../durable-file.ts';
 import { crc32, renderedRecords, responseRecord, type WarcInfo, warcinfoRecord } from './warc-record.ts';
 
-/** Smaller records are stored rather than compressed: setting zlib up would cost more than the few bytes saved. */
+/** Smaller records are stored uncompressed: setting up zlib would cost more than the few bytes saved. */
 const STORED_BYTES = 2_048;
 
 /**
- * gzip header without name and time (RFC 1952), then the header of one stored deflate block, the last one (RFC 1951).
+ * gzip header without name and time (RFC 1952), then the header of a single stored deflate block (RFC 1951).
  */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1]);
 
@@ -27,7 +27,7 @@ export function storedMember(content: Buffer): Buffer {
 }
 
 export interface WarcOptions extends WarcInfo {
-  /** Size at which a file is closed and the next one begun, bytes. */
+  /** Size at which a file is closed and the next one started, bytes. */
   readonly maxFileBytes: number;
   /** 0 to 9, as in zlib. */
   readonly gzipLevel: number;
@@ -39,7 +39,7 @@ const numberOf = (name: string): number => Number(NAME.exec(name)?.[1]);
 
 export const isWarcName = (name: string): boolean => NAME.test(name);
 
-/** A name behind those of all WARC files of a segment. */
+/** A name after those of all WARC files of a segment. */
 export function nextWarcName(dir: string): string {
   return nameOf(1 + Math.max(-1, ...[...warcSizes(dir).keys()].map(numberOf)));
 }
@@ -63,7 +63,7 @@ export function warcMembers(response: WireResponse, gzipLevel: number): Buffer |
   return response.rendered === undefined ? member : withRendered(response, member, gzipLevel);
 }
 
-/** In another thread: these records are seldom, and large. */
+/** In another thread: these records are rare and large. */
 async function withRendered(response: WireResponse, first: Buffer | Promise<Buffer>, level: number): Promise<Buffer> {
   const rest = [...renderedRecords(response)].map((record) => gzipLater(record, { level }));
   return Buffer.concat(await Promise.all([first, ...rest]));
@@ -85,8 +85,8 @@ export function warcMember(response: WireResponse, gzipLevel: number): Buffer | 
 let scratch = Buffer.allocUnsafe(0);
 
 /**
- * Buffer of a record while it is compressed, shared by all that are compressed synchronously. A buffer for each would
- * be garbage outside the heap, for which V8 runs full collections.
+ * Buffer for a record while it is compressed, shared by all records that are compressed synchronously. A buffer per
+ * record would be garbage outside the heap, for which V8 runs full collections.
  */
 function scratchFor(bytes: number): Buffer {
   if (bytes >= LARGE_BYTES) return Buffer.allocUnsafe(bytes);
@@ -109,7 +109,7 @@ export class WarcWriter {
   /**
    * `ends`: offset after the last member that a record points at, by file. Bytes after it are cut off.
    * @param sealed files that are not touched
-   * @param requireHeld throws where another process writes the segment; called before files are begun, cut or removed
+   * @param requireHeld throws if another process writes the segment; called before files are created, cut or removed
    */
   constructor(
     dir: string,
@@ -130,7 +130,7 @@ export class WarcWriter {
     }
     for (const name of ends.keys()) {
       this.number = Math.max(this.number, numberOf(name));
-      // Another process has written it, and may have ended before it was on disk.
+      // Another process has written it, and may have ended before the file was on disk.
       this.unsynced.add(join(dir, name));
     }
     const end = ends.get(nameOf(this.number));
@@ -140,7 +140,7 @@ export class WarcWriter {
     }
   }
 
-  /** `at`: date of the file if this member begins one, ms since the epoch. */
+  /** `at`: date of the file if this member is its first, ms since the epoch. */
   append(member: Buffer, at: number): WarcPointer {
     if (this.fd !== null && this.flushedBytes + this.bufferedBytes >= this.options.maxFileBytes) this.nextFile();
     if (this.fd === null) this.begin(at);
@@ -157,14 +157,14 @@ export class WarcWriter {
     return this.bufferedBytes;
   }
 
-  /** Removes a file that is stored elsewhere; not the one under way. */
+  /** Removes a file that is stored elsewhere; not the one being written. */
   remove(name: string): void {
     const file = join(this.dir, name);
     this.unsynced.delete(file);
     onFile(file, () => rmSync(file, { force: true }));
   }
 
-  /** The next member begins a file. */
+  /** The next member starts a new file. */
   end(): void {
     if (this.fd !== null) this.nextFile();
   }
@@ -189,7 +189,7 @@ export class WarcWriter {
     }
   }
 
-  /** Without flushing. */
+  /** Closes the file without flushing. */
   close(): void {
     if (this.fd !== null) closeSync(this.fd);
     this.fd = null;
@@ -214,7 +214,7 @@ export class WarcWriter {
 
   private begin(at: number): void {
     this.requireHeld();
-    // The file is new: one that is there has been written by another process, after this one stood still.
+    // The file must be new: an existing one was written by another process while this one was paused.
     this.fd = onFile(this.file, () => openSync(this.file, 'wx'));
     this.push(gzipSync(warcinfoRecord(this.options, nameOf(this.number), at)));
   }

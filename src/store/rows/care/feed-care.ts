@@ -70,7 +70,7 @@ export async function retimeEntries(rows: Rows, timeOf: (at: number) => number):
   await rows.put(FEED_ENDS_KEY, encodeEnds({ ...ends, notedAt: timeOf(ends.notedAt) }), { sync: true });
 }
 
-/** Rebuilds the ends from the readable entries; the newest number never falls, so that no number is given twice. */
+/** Rebuilds the ends from the readable entries. The newest number never falls, so that no number is given twice. */
 export async function renewEnds(rows: Rows): Promise<void> {
   const ends = await endsOfRows(rows, await readEnds(rows));
   if (ends.last > 0) await rows.put(FEED_ENDS_KEY, encodeEnds(ends));

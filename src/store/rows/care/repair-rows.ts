@@ -39,8 +39,8 @@ export interface RepairedRows {
 }
 
 /**
- * Rebuilds all that follows from the records: due index, leases, counters. Unreadable and stray rows go to the
- * quarantine. Records are never changed. Killed half way, the repair must be repeated, and can be.
+ * Rebuilds all that is derived from the records: due index, leases, counters. Unreadable and stray rows go to the
+ * quarantine. Records are never changed. A repair that is killed half way must be repeated, which is safe.
  */
 export async function repairRows(rows: Rows, quarantine: Quarantine, report: Report): Promise<RepairedRows> {
   await rows.put(REPAIRING_KEY, Buffer.from('1'), { sync: true });
@@ -79,7 +79,7 @@ interface RepairDeps {
   readonly report: Report;
 }
 
-/** Moves rows at which `read` throws to the quarantine; with `needsRecord`, also those whose URL has no record. */
+/** Moves rows for which `read` throws to the quarantine; with `needsRecord`, also those whose URL has no record. */
 async function sift(
   { rows, quarantine, report }: RepairDeps,
   kind: RowKind,
@@ -116,7 +116,7 @@ function whyNot(read: () => unknown): string | null {
   }
 }
 
-/** Ends leases of URLs without a record, and of segments that are unknown or done. */
+/** Ends leases of URLs without a record, and of segments that are unknown or finished. */
 async function endStrayLeases({ rows, report }: RepairDeps): Promise<number> {
   const segments = new Set<string>();
   for await (const batch of readRange(rows, rowRange(ROW.segment))) {
@@ -141,7 +141,7 @@ async function endStrayLeases({ rows, report }: RepairDeps): Promise<number> {
   return ended;
 }
 
-/** Sets the time of the next visit in leases; `rebuildDueIndex` renews the due rows within them. */
+/** Sets the time of the next visit in leases; `rebuildDueIndex` renews the due rows inside them. */
 async function renewLeases(rows: Rows): Promise<void> {
   for await (const batch of readRange(rows, rowRange(ROW.lease))) {
     const records = await readMany(
@@ -158,7 +158,7 @@ async function renewLeases(rows: Rows): Promise<void> {
   }
 }
 
-/** Rebuilds host rows and counters. Facts of hosts stay. */
+/** Rebuilds host rows and counters. Facts of hosts are kept. */
 async function countAgain(rows: Rows): Promise<number> {
   const counting = new HostCounting();
   for await (const batch of readRange(rows, rowRange(ROW.host))) {
@@ -211,8 +211,8 @@ function withTally(
 }
 
 /**
- * Rebuilds the due index from the records: format 1 had one order for all URLs, and older ones shorter rows. Leased
- * URLs stay out of it; the due rows within their leases are renewed.
+ * Rebuilds the due index from the records: format 1 had one order for all URLs, and older versions had shorter rows.
+ * Leased URLs stay out of it; the due rows inside their leases are renewed.
  */
 async function rebuildDueIndex(rows: Rows): Promise<void> {
   for (const kind of [ROW.due, ROW.dueNew]) {
@@ -245,8 +245,8 @@ async function rebuildDueIndex(rows: Rows): Promise<void> {
 }
 
 /**
- * Rebuilds the indexes of rare states, failing and changing pages, pages by group, and the counts by depth, type and
- * time, from records and leases.
+ * Rebuilds the indexes of rare states, failing and changing pages, and pages by group, and the counts by depth, type
+ * and time, from records and leases.
  */
 async function rebuildIndexes(rows: Rows): Promise<void> {
   for (const kind of [ROW.changing, ROW.mark, ROW.dueOfGroup, ROW.spread]) {

@@ -5,7 +5,7 @@ import { urlKey } from '../../../core/domain/url/canonical/url-key.ts';
 import { dueKey, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
 
-/** The record of a row, or the fault found in it. */
+/** The record in a row, or the fault found in the row. */
 export function storedRecord(rowKey: string, bytes: Buffer): CrawlDatum | Finding {
   const key = rowKey.slice(1);
   let datum: CrawlDatum;

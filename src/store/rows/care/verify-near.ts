@@ -43,7 +43,7 @@ interface CheckedTables {
   readonly report: Report;
 }
 
-/** Number of entries that follow from records and are there, by table, that of URLs last. */
+/** Number of entries that are derived from records and exist, by table, with the table of URLs last. */
 async function checkEntries(
   { rows, tables, read, report }: CheckedTables,
   data: readonly CrawlDatum[],
@@ -69,7 +69,7 @@ async function checkEntries(
   return found;
 }
 
-/** Number of entries of a table, whatever hides behind newer ones left out. */
+/** Number of entries of a table, including those hidden because newer ones were left out. */
 async function countTable(rows: Rows, { list, log }: TablesRead, table: number): Promise<number> {
   const sum = (of: 'entries' | 'urls'): number => list.runs.reduce((total, run) => total + run[of], log.size);
   const bits = bitsOf(emptyRun(0, { entries: sum('entries'), urls: sum('urls') }, RUN_SIZES), table);

@@ -10,7 +10,7 @@ import { type Cells, cellsOf, countedDue, decodeCount, dueCells } from '../index
 import { countRange, existMany, type Rows, readMany, readRange } from '../rows.ts';
 import { dueRowOf, isFinding, storedRecord } from './stored-record.ts';
 
-/** Every record, with its due row, its index rows and the counters of its host. */
+/** Checks every record, with its due row, its index rows and the counters of its host. */
 export async function checkRecords(
   rows: Rows,
   indexes: IndexChecking,
@@ -49,7 +49,9 @@ export async function checkRecords(
   return { counting, expectedDue };
 }
 
-/** Records by the counters, for the progress only; `null`: they cannot be read, which `verifyRows` reports. */
+/**
+ * Number of records according to the counters, only for the progress; `null`: unreadable, which `verifyRows` reports.
+ */
 async function countedRecords(rows: Rows): Promise<number | null> {
   const [bytes] = await readMany(rows, [COUNTERS_KEY]);
   try {
@@ -59,7 +61,7 @@ async function countedRecords(rows: Rows): Promise<number | null> {
   }
 }
 
-/** Looks up the due rows of records; returns how many there are. */
+/** Looks up the due rows of records; returns how many exist. */
 async function checkDueOf(
   rows: Rows,
   data: readonly CrawlDatum[],
@@ -111,7 +113,7 @@ async function checkTallies(rows: Rows, counted: readonly CountedHost[], report:
   }
 }
 
-/** `null` for an unreadable row, which the check of the hosts reports. */
+/** `null` if the row is unreadable, which the check of the hosts reports. */
 function hostTally(host: string, bytes: Buffer): readonly number[] | null {
   try {
     return decodeHost(host, bytes).tally;
@@ -146,7 +148,7 @@ export class IndexChecking {
     }
   }
 
-  /** After all records: reports the rows left over. */
+  /** To be called after all records: reports the rows that are left over. */
   async end(rows: Rows, report: Report): Promise<void> {
     const kinds = [ROW.changing, ROW.mark, ROW.dueOfGroup] as const;
     let count = 0;
@@ -192,7 +194,7 @@ async function reportStrays(rows: Rows, kind: IndexKind, report: Report): Promis
     for (const [i, [row]] of batch.entries()) {
       const [key, bytes] = [keys[i]!, records[i]];
       const stored = bytes === undefined ? null : storedRecord(ROW.record + key, bytes);
-      // An unreadable record has been reported as such.
+      // An unreadable record has already been reported.
       if (stored !== null && isFinding(stored)) continue;
       if (stored !== null && indexRowsOf(stored, key).includes(row)) continue;
       const detail = stored === null ? 'there is no such record' : 'its record has changed since';
@@ -201,7 +203,7 @@ async function reportStrays(rows: Rows, kind: IndexKind, report: Report): Promis
   }
 }
 
-/** The URL key of a row of the other indexes; the row itself, which no record has, when it has none. */
+/** The URL key of a row of the other indexes. If the row has none, the row itself, which matches no record. */
 function readable(row: string, kind: IndexKind): string {
   try {
     return (kind === ROW.changing ? parseChangingKey(row) : parseDueOfGroupKey(row)).urlKey;
@@ -216,8 +218,8 @@ export interface CountedHost {
 }
 
 /**
- * Counts records per host and state. Records come in key order, in which those of a host are adjacent, so one host is
- * in memory.
+ * Counts records per host and state. Records come in key order, in which those of a host are adjacent, so only one host
+ * is in memory.
  */
 export class HostCounting {
   readonly all: number[] = new Array<number>(STATE_COUNT).fill(0);
@@ -255,7 +257,7 @@ export function isSameTally(a: StateTally, b: StateTally): boolean {
 
 export const totalOf = (tally: StateTally): number => tally.reduce((sum, count) => sum + count, 0);
 
-/** Whether links without a record may be those of a sitemap: they keep the URLs that it lists from being orphans. */
+/** Whether links without a record may come from a sitemap: they keep the URLs that it lists from being orphans. */
 export async function hasSitemapLinks(rows: Rows): Promise<boolean> {
   const [isThere = false] = await existMany(rows, [ROW.meta + SITEMAP_LINKS_KEY]);
   return isThere;

@@ -39,8 +39,8 @@ import {
 } from './verify-records.ts';
 
 /**
- * Checks every row against the rows that belong to it. Takes memory for a window of rows, whatever the size of the db;
- * nothing is written. Rejects with `db-corrupt` where the storage itself cannot read on.
+ * Checks every row against the rows that belong to it. Memory holds one window of rows, whatever the size of the db;
+ * nothing is written. Rejects with `db-corrupt` if the storage itself cannot read on.
  */
 export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, onWork?: OnWork): Promise<RowCounts> {
   const segments = await checkSegments(rows, report);
@@ -48,7 +48,7 @@ export async function verifyRows(rows: Rows, report: Report, near?: NearPlan, on
   const { counting, expectedDue } = await checkRecords(rows, indexes, report, onWork);
   await indexes.end(rows, report);
   const due = (await countRange(rows, rowRange(ROW.due))) + (await countRange(rows, rowRange(ROW.dueNew)));
-  // As many due rows as expected, and all expected ones found: there is no other.
+  // If there are as many due rows as expected, and all expected ones were found, there are no others.
   if (due !== expectedDue) for (const kind of [ROW.due, ROW.dueNew]) await checkDue(rows, kind, report);
   const leases = await checkLeases(rows, segments, report);
   const links = await checkLinks(rows, report, onWork);
@@ -156,7 +156,7 @@ async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined
   return links;
 }
 
-/** Rows that no other ones belong to. */
+/** Checks the rows that no other rows belong to. */
 async function checkRows(
   rows: Rows,
   kind: RowKind,
@@ -168,7 +168,7 @@ async function checkRows(
   }
 }
 
-/** Hosts with records were checked before. These count URLs and have none. */
+/** Hosts with records were checked before. The hosts here count URLs and have no records. */
 async function checkHosts(rows: Rows, report: Report): Promise<void> {
   for await (const batch of readRange(rows, rowRange(ROW.host))) {
     for (const [key, bytes] of batch) {
@@ -211,7 +211,7 @@ async function checkSegments(rows: Rows, report: Report): Promise<Map<string, Se
   return states;
 }
 
-/** Reports rows whose first letter is no known kind. */
+/** Reports rows whose first letter is not a known kind. */
 async function checkKinds(rows: Rows, report: Report): Promise<void> {
   const known = new Set<string>([...Object.values(ROW), COUNTERS_KEY]);
   let after: string | null = null;

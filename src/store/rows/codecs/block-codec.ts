@@ -6,19 +6,19 @@ import type {
   RememberedSibling,
 } from '../../../core/domain/crawl/change/block-memory.ts';
 
-/** Key and print of 32 bits each, little-endian, and the churn, with a bit for content. */
+/** Key and print of 32 bits each, little-endian, then the churn, with one bit that marks content. */
 const BLOCK_BYTES = 9;
 const IS_MAIN = 0x80;
-/** Number of a block and of its elements; the elements with churn are counted behind their prints. */
+/** Number of a block and of its elements; the elements with churn are counted after their prints. */
 const SIBLINGS_HEAD_BYTES = 2;
 const PRINT_BYTES = 2;
-/** Number of an element, churn with a bit, and characters. */
+/** Number of an element, churn with one bit, and characters. */
 const RESTLESS_BYTES = 4;
 const IS_REWRITTEN = 0x80;
 
 /**
- * Blocks as one byte string, then the places that changed, the volatile ones, all places, packed, the characters of the
- * content, and, where there are any, the elements of blocks, and that only volatile parts differed.
+ * Blocks as one byte string, then the places that changed, the volatile ones, all places (packed), the characters of
+ * the content and, if there are any, the elements of blocks, and whether only volatile parts differed.
  */
 export function packBlocks(memory: BlockMemory | null): unknown[] | null {
   if (memory === null) return null;

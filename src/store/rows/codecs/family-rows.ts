@@ -15,7 +15,7 @@ type CountsTuple = readonly [
   lastAt: number,
   trialsLeft: number,
 ];
-/** Sketches as many as prints, zeros for none; absent where no visit has one. */
+/** As many sketches as prints, with zeros for none; absent if no visit has a sketch. */
 type PrintsTuple = readonly [family: string, prints: Uint8Array, sketches?: Uint8Array];
 type SharesTuple = readonly [
   urls: number,
@@ -34,13 +34,13 @@ const NO_SKETCH = '0'.repeat(SKETCH_DIGITS);
 
 /** Digits of the number of a part in its key. */
 const PART_DIGITS = 8;
-/** Between host key and number: no host key goes on with it. */
+/** Separates host key and number: no host key continues with this character. */
 const PART = '#';
 
 export const sharesKey = ({ host, part }: Pick<HostShares, 'host' | 'part'>): string =>
   `${ROW.shares}${hostPrefix(host)}${PART}${String(part).padStart(PART_DIGITS, '0')}`;
 
-/** The keys of all parts of a host, or of those from a part on. */
+/** The keys of all parts of a host, or of the parts from a given one on. */
 export function sharesRange(host: string, from = 0): { readonly gte: string; readonly lt: string } {
   return { gte: sharesKey({ host, part: from }), lt: `${ROW.shares}${hostPrefix(host)}$` };
 }
@@ -62,7 +62,7 @@ export function encodeShares(shares: HostShares): Buffer {
   return pack(tuple);
 }
 
-/** Throws `CrawlError('db-corrupt')` that names the host. */
+/** Throws `CrawlError('db-corrupt')`, naming the host. */
 export function decodeShares(key: string, bytes: Uint8Array): HostShares {
   const host = hostOfKey(key);
   const part = Number(key.slice(-PART_DIGITS));
@@ -110,7 +110,10 @@ const groupsOf = (bytes: Uint8Array, digits: number): string[] =>
     .toString('hex')
     .match(new RegExp(`.{${digits}}`, 'g')) ?? [];
 
-/** Keys of what a batch makes void: changes that a whole one has in it, and all parts of a host without records. */
+/**
+ * Keys of rows that a batch makes void: later parts of a host that is written as a whole, and all parts of a host
+ * without records.
+ */
 export async function voidShares(
   rows: Rows,
   written: readonly HostShares[],
@@ -127,7 +130,7 @@ export async function voidShares(
   return keys;
 }
 
-/** In the order of the hosts; `undefined` where there is none, or a part cannot be read. */
+/** In the order of the hosts; `undefined` if a host has none, or a part of it cannot be read. */
 export function readShares(rows: Rows, hosts: readonly string[]): Promise<(HostShares | undefined)[]> {
   return Promise.all(
     hosts.map(async (host) => {
@@ -165,7 +168,7 @@ export function encodeFamilies({ appliedAt, families }: DomainFamilies): Buffer 
   ]);
 }
 
-/** Throws `CrawlError('db-corrupt')` that names the domain. */
+/** Throws `CrawlError('db-corrupt')`, naming the domain. */
 export function decodeFamilies(key: string, bytes: Uint8Array): DomainFamilies {
   const domain = hostFromPrefix(key.slice(ROW.families.length));
   try {

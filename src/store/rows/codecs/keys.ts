@@ -8,7 +8,7 @@ import {
 } from '../../../core/domain/url/canonical/url-key.ts';
 
 /**
- * One key space for all: a letter gives the kind of a row, text keys in UTF-8 sort as they read.
+ * One key space for all rows: a letter gives the kind of a row, and text keys sort by their UTF-8.
  *
  * | key | row |
  * |---|---|
@@ -72,14 +72,14 @@ export const FORMAT_VERSION_FACT = 'formatVersion';
 const TIME_DIGITS = 12;
 const TIME_MAX = 2 ** 48 - 1;
 
-/** Sortable text of a time. A fraction of a millisecond is rounded up: no entry is due before its time. */
+/** Sortable text of a time. Fractions of a millisecond are rounded up, so that no entry is due before its time. */
 export const timeKey = lastKept((at: number) =>
   Math.min(Math.max(Math.ceil(at), 0), TIME_MAX)
     .toString(16)
     .padStart(TIME_DIGITS, '0'),
 );
 
-/** Remembers the last answer: URLs of one batch mostly share their time and their score. */
+/** Remembers the last result: most URLs of one batch share their time and their score. */
 function lastKept(compute: (value: number) => string): (value: number) => string {
   let last = 0;
   let text = compute(last);
@@ -93,7 +93,7 @@ function lastKept(compute: (value: number) => string): (value: number) => string
 export interface DuePlace {
   readonly dueAt: number;
   readonly isNew: boolean;
-  /** Orders new URLs. */
+  /** Determines the order of new URLs. */
   readonly score: number;
 }
 

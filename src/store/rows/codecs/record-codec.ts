@@ -18,8 +18,8 @@ import { packBlocks, unpackBlocks } from './block-codec.ts';
 
 /**
  * Version of the tuple below, its first element. Every version ever released stays readable: a change of the tuple
- * raises the version and adds a migration from the one before. A field added at its end, `null` in records without it,
- * raises only the format of the db.
+ * raises the version and adds a migration from the version before. A field added at the end, `null` in records without
+ * it, only raises the format of the db.
  */
 export const RECORD_VERSION = 1;
 
@@ -58,7 +58,7 @@ export function stateOfNumber(number: unknown): CrawlState {
 }
 
 /**
- * Tuple without absent values at its end. Fields that only a visit sets stand last, so a new URL takes about 40 bytes.
+ * Tuple without absent values at its end. Fields that only a visit sets come last, so a new URL takes about 40 bytes.
  */
 export function encodeRecord(datum: CrawlDatum): Buffer {
   const { validators, schedule } = datum;
@@ -108,8 +108,8 @@ export function encodeRecord(datum: CrawlDatum): Buffer {
 }
 
 /**
- * Throws `CrawlError('db-version')` for a record of a newer incrawl and `CrawlError('db-corrupt')` for bytes that are
- * no record.
+ * Throws `CrawlError('db-version')` for a record of a newer incrawl, and `CrawlError('db-corrupt')` for bytes that are
+ * not a record.
  */
 export function decodeRecord(url: string, bytes: Uint8Array, migrations = MIGRATIONS): CrawlDatum {
   try {
@@ -227,7 +227,7 @@ function unpackStated(tuple: readonly unknown[] | null): StatedFacts | null {
   return { authors, publishedAt: ms(publishedAt), modifiedAt: ms(modifiedAt), lang };
 }
 
-/** Digest of the static page, then four values for each input. */
+/** Digest of the static page, then four values per input. */
 function packRendered(rendered: RenderedCopy | null): unknown[] | null {
   if (rendered === null) return null;
   const inputs = rendered.inputs.flatMap(({ url, digest, etag, lastModified }) => {
@@ -259,7 +259,7 @@ function bytesToHex(stored: Uint8Array | string | null): string | null {
   return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength).toString('hex');
 }
 
-/** Alternating names and values, not a map: any name is safe then, `__proto__` too. */
+/** Alternating names and values, not a map: then any name is safe, even `__proto__`. */
 function packMetadata(metadata: Readonly<Record<string, MetadataValue>>): unknown[] | null {
   let flat: unknown[] | null = null;
   for (const name of Object.keys(metadata)) {
@@ -295,8 +295,8 @@ const NUMBER_OF_OUTCOME = new Map<VisitOutcome, number>(OUTCOMES.map((outcome, i
 const FIELDS = 6;
 
 /**
- * The ring of visits as one flat list, since small numbers take few bytes: each time is relative to the one before, and
- * an elapsed time that equals this difference is `true`.
+ * The ring of visits as one flat list. Small numbers take few bytes, so each time is relative to the one before, and an
+ * elapsed time equal to this difference is `true`.
  */
 function packVisits(visits: readonly Visit[]): unknown[] | null {
   if (visits.length === 0) return null;

@@ -12,7 +12,7 @@ import { pack, unpack } from '../rows.ts';
 import { parseDueKey } from './keys.ts';
 import { type BeliefTuple, beliefOf, beliefTuple, STATE_COUNT, stateNumber, stateOfNumber } from './record-codec.ts';
 
-/** Rows beside the records. Their layout belongs to the format version of the whole db. */
+/** Rows other than the records. Their layout is part of the format version of the whole db. */
 type DueTuple = readonly [
   state: number,
   score: number,
@@ -29,7 +29,7 @@ type DueTuple = readonly [
 const IS_NEW = 1;
 const IS_FIXED = 2;
 
-/** Value of a due row: all that generate needs of a URL. */
+/** Value of a due row: all that generate needs to know about a URL. */
 export function encodeDue(datum: CrawlDatum): Buffer {
   const { state, score, depth, intervalMs, lastFetchAt, failures, isNew, isFixed, belief, weight, unansweredAt } =
     dueFacts(datum);
@@ -128,7 +128,7 @@ type FactsTuple = readonly [
   bytesSaved: number,
   hintHits: number,
   hintMisses: number,
-  /** What is `null` at the end is left out. */
+  /** `null` values at the end are left out. */
   nothing?: AnswerTuple | null,
   restUntil?: number | null,
   traffic?: TrafficTuple | null,
@@ -157,7 +157,7 @@ export function encodeHost({ tally, facts }: StoredHost): Buffer {
   return pack([tally, tuple]);
 }
 
-/** The end of a host row, up to its last value. */
+/** The end of a host row, up to the last value that is set. */
 function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing, fetchesOfDay }: HostFacts): unknown[] {
   const tuple: unknown[] = [
     nothing === null ? null : [nothing.at, nothing.signature, nothing.signatureName, nothing.textChars],
@@ -237,8 +237,8 @@ export function decodeSegment(id: string, bytes: Uint8Array): SegmentRow {
 }
 
 /**
- * Outlinks as lines of text, those on the page's own origin without it. Most links are, so this halves the largest part
- * of the db by far, and it takes a third of the time of a list of strings.
+ * Outlinks as lines of text; those on the page's own origin are stored without it. Most links are, so this halves the
+ * part of the db that is by far the largest, and takes a third of the time of a list of strings.
  */
 export function encodeLinks(url: string, targets: readonly string[]): Buffer {
   const origin = originOf(url);
@@ -269,14 +269,14 @@ function decoded<T>(what: string, of: string, bytes: Uint8Array, read: (tuple: r
   }
 }
 
-/** The clock of a host, in its row: some 200 bytes for a host of one group, at most 6 KB. */
+/** The clock of a host, in its row: some 200 bytes for a host with one group, at most 6 KB. */
 type LevelTuple = readonly [changes: number, watchedMs: number, observedMs: number, at: number | null];
 type GroupTuple = readonly [number: number, level: LevelTuple, pages: number, lookedAt: number];
-/** Four numbers for each group that was looked at. */
+/** Four numbers for each group that was observed. */
 type EpochTuple = readonly [from: number, to: number, found: readonly number[]];
 type ClockTuple = readonly [level: LevelTuple, groups: readonly GroupTuple[], epochs: readonly EpochTuple[]];
 
-/** Sums of chances are kept to this part of a change. */
+/** Sums of chances are rounded to this fraction of a change. */
 const PRECISION = 10_000;
 
 const encodeClock = ({ level, groups, epochs }: HostClock): ClockTuple => [
@@ -291,7 +291,7 @@ const decodeClock = ([level, groups, epochs]: ClockTuple): HostClock => ({
   epochs: epochs.map(([from, to, found]): Epoch => ({ from, to, found: foundOf(found) })),
 });
 
-/** Times to the millisecond: fractions would take twice the space. */
+/** Times are whole milliseconds: fractions would take twice the space. */
 const levelTuple = ({ changes, watchedMs, observedMs, at }: ChangeLevel): LevelTuple => [
   Math.round(changes * PRECISION),
   Math.round(watchedMs),
@@ -322,10 +322,10 @@ function foundOf(numbers: readonly number[]): Found[] {
   return found;
 }
 
-/** Raised with every change of the meaning of the numbers behind it, such as what a folder of a URL is. */
+/** Raised with every change of the meaning of the numbers after it, such as what a folder of a URL is. */
 const MISSING_VERSION = 1;
 
-/** Some 20 bytes, and 7 for each folder with dead links: at most 600. */
+/** Some 20 bytes, plus 7 for each folder with dead links: at most 600. */
 type MissingTuple = readonly [version: number, times: number, at: number, ...folders: number[]];
 
 const encodeMissing = ({ times, at, folders }: MissingLinks): MissingTuple => [
@@ -333,7 +333,7 @@ const encodeMissing = ({ times, at, folders }: MissingLinks): MissingTuple => [
   ...folders.flatMap(({ folder, missing, found }) => [folder, missing, found]),
 ];
 
-/** `null` for what a newer version has written: it is learnt anew. */
+/** `null` for data that a newer version has written: it is learnt again. */
 function decodeMissing([version, times, at, ...numbers]: MissingTuple): MissingLinks | null {
   if (version !== MISSING_VERSION) return null;
   const folders: MissingLinks['folders'][number][] = [];
@@ -343,7 +343,7 @@ function decodeMissing([version, times, at, ...numbers]: MissingTuple): MissingL
   return { times, at, folders };
 }
 
-/** Raised with every change of the meaning of the numbers behind it, such as the width of a step of latency. */
+/** Raised with every change of the meaning of the numbers after it, such as the width of a step of latency. */
 const TRAFFIC_VERSION = 1;
 
 /** At most 460 bytes, mostly below 60. */
@@ -364,7 +364,7 @@ export function encodeTraffic(traffic: HostTraffic): TrafficTuple {
   return [TRAFFIC_VERSION, visits, dnsFailures, connectionFailures, timeouts, receivedBytes, first, ...counts];
 }
 
-/** `null` for what a newer version has written: it is counted anew. */
+/** `null` for data that a newer version has written: it is counted again. */
 export function decodeTraffic(tuple: TrafficTuple): HostTraffic | null {
   const [version, visits, dnsFailures, connectionFailures, timeouts, receivedBytes, first, ...counts] = tuple;
   if (version !== TRAFFIC_VERSION) return null;

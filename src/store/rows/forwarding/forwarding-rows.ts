@@ -37,12 +37,12 @@ export async function lastSent(rows: Rows): Promise<number> {
   return bytes === undefined ? 0 : decodeNumber(ROW.lastSent, bytes);
 }
 
-/** Beyond all numbers that an outbox gives in practice, and far from the end of those that its keys can hold. */
+/** Greater than any number that an outbox reaches in practice, and far below the greatest that its keys can hold. */
 const BEYOND_ALL = 2 ** 40;
 
 /**
- * Sets the last number where it is lost and links are on their way: receivers take numbers that were given before for
- * known ones.
+ * Sets the last number if it is lost while links are on their way: receivers would take a number given twice for one
+ * that they have already applied.
  */
 export async function renewLastSent(rows: Rows): Promise<void> {
   const [hasLast] = await rows.hasMany([ROW.lastSent]);
@@ -54,7 +54,7 @@ export async function renewLastSent(rows: Rows): Promise<void> {
   }
 }
 
-/** Stages the rows of a batch; returns the last number given since. */
+/** Stages the rows of a batch; returns the last number of the outbox after it. */
 export function stageForwarding(sink: RowSink, last: number, batch: ForwardingBatch): number {
   let number = last;
   for (const parcel of parcelsOf(batch.forward ?? [])) {
@@ -145,7 +145,7 @@ async function readMarks(rows: Rows): Promise<ForwardingMarks> {
 /** Hexadecimal digits of a number in a key: 48 bits. */
 const NUMBER_DIGITS = 12;
 const PARTITION_DIGITS = 3;
-/** Between the name of a sender and the number; sorts before all characters of names. */
+/** Separates the name of a sender from the number; sorts before all characters of names. */
 const END_OF_NAME = ' ';
 
 const numberKey = (number: number): string => number.toString(16).padStart(NUMBER_DIGITS, '0');
@@ -202,7 +202,7 @@ function itemOf([kind, ...rest]: readonly unknown[]): InboxItem {
   throw new TypeError(`the item is of the unknown kind ${kind}`);
 }
 
-/** Throws `CrawlError('db-corrupt')` for this and the following rows. */
+/** Throws `CrawlError('db-corrupt')`, like the decoders below. */
 function decodeInbox(key: string, bytes: Uint8Array): InboxRow {
   return decoded('inbox', key, () => {
     const end = key.indexOf(END_OF_NAME);

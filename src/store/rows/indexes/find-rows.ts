@@ -16,9 +16,9 @@ import { dueEntryOf } from '../codecs/row-codecs.ts';
 import { openKeys, type Rows, readMany, type Snapshot, snapshotOf } from '../rows.ts';
 import { type ChangingRow, parseChangingKey, urlKeyOfMark } from './index-rows.ts';
 
-/** Index rows per look-up of their records. */
+/** Number of index rows per look-up of their records. */
 const WINDOW = 500;
-/** Keys read at a time on the way to a place. */
+/** Keys read at a time while skipping to a place. */
 const SKIPPED = 1_000;
 
 /** The records of a range of marks, in key order, as of now. */
@@ -46,7 +46,7 @@ export async function* recordsOfMarks(
 }
 
 /**
- * The records at places of a range, which ascend from 0 in key order; those beyond its end are left out.
+ * The records at the given places of a range, which ascend from 0 in key order; places beyond its end are left out.
  * @param onRead called with the number of keys read
  */
 export async function recordsAtPlaces(
@@ -92,7 +92,7 @@ export async function mostChanging(
   try {
     const best = await highestRows(rows, snapshot, rowRange(ROW.changing, hosts), limit, meter);
     const urlKeys = best.map(({ urlKey }) => urlKey).sort();
-    // In key order, which the sort keeps where rates are equal.
+    // In key order, which the sort keeps for equal rates.
     const rated = (await recordsAt(rows, snapshot, urlKeys)).map((datum) => ({
       datum,
       rate: changeRateOf(datum) ?? 0,
@@ -104,10 +104,12 @@ export async function mostChanging(
   }
 }
 
-/** Rows of one step that are read beyond the limit, so that the order within the last step is right where possible. */
+/**
+ * Rows read beyond the limit within one step of rates, so that the order within the last step is right where possible.
+ */
 const TIES = 300;
 
-/** Reads of each host only as many rows as could be among the highest. */
+/** Reads only as many rows of each host as could be among the highest. */
 async function highestRows(
   rows: Rows,
   snapshot: Snapshot,
@@ -156,7 +158,7 @@ async function recordsAt(rows: Rows, snapshot: Snapshot, urlKeys: readonly strin
   return found.flatMap((bytes, i) => (bytes === undefined ? [] : [decodeRecord(urlOfRow(keys[i]!), bytes)]));
 }
 
-/** Entries of a group, by due time. The index follows the records; a leased page has no due row. */
+/** Entries of a group, by due time. The index is derived from the records; a leased page has no due row. */
 export async function dueOfGroup(
   rows: Rows,
   { host, group, after, limit, meter }: DueOfGroupQuery,

@@ -7,10 +7,11 @@ import { dueOfGroupKey, ROW } from '../codecs/keys.ts';
 
 /**
  * Index rows without a value. Only rare properties are indexed, and the pages of a host by group and time: most records
- * are of new URLs, and cost nothing here. All index rows follow from the record, so they can be rebuilt at any time.
+ * are of new URLs, which cost nothing here. All index rows are derived from the record, so they can be rebuilt at any
+ * time.
  */
 
-/** Letters of the states that have an index; on disk, never reused. */
+/** Letters of the states that have an index. They are stored on disk, so they are never reused. */
 const STATE_MARKS: Partial<Record<CrawlState, string>> = {
   gone: 'g',
   redir_temp: 't',

@@ -21,14 +21,14 @@ import { type Rows, readRange } from '../rows.ts';
 
 const NO_HOST: StoredHost = Object.freeze({ tally: NO_TALLY, facts: null });
 
-/** Changes of the counters in one batch; they take effect when it is written. */
+/** Changes of the counters by one batch; they take effect when the batch is written. */
 export class TallyChange {
   readonly #all = new Array<number>(STATE_COUNT).fill(0);
   readonly #byHost = new Map<string, number[]>();
   readonly #facts = new Map<string, HostFacts>();
   #leased = 0;
 
-  /** A record went from one state to another; `null` stands for "no record". */
+  /** A record changed from one state to another; `null` stands for "no record". */
   move(url: string, from: CrawlState | null, to: CrawlState | null): void {
     if (from === to) return;
     const host = hostOf(url);
@@ -62,7 +62,7 @@ export class TallyChange {
     return [...new Set([...this.#byHost.keys(), ...this.#facts.keys()])];
   }
 
-  /** Counters and host rows after the batch; `null`: the host row goes. */
+  /** Counters and host rows after the batch; `null`: the host row is removed. */
   apply(
     counters: StoredCounters,
     stored: ReadonlyMap<string, StoredHost | undefined>,
@@ -146,10 +146,10 @@ export function cellsOf(datum: CrawlDatum): string[] {
   return cells.filter((cell) => cell !== null);
 }
 
-/** What is counted of an entry of the due index. */
+/** The parts of a due entry that are counted. */
 export type CountedDue = DuePlace & DueRate;
 
-/** `null`: not in the due index, unless leased. */
+/** `null`: the record has no entry in the due index even when it is not leased. */
 export function countedDue(datum: CrawlDatum): CountedDue | null {
   const { nextFetchAt, score, state, failures, fixedIntervalMs, schedule } = datum;
   if (nextFetchAt === null) return null;
@@ -157,10 +157,10 @@ export function countedDue(datum: CrawlDatum): CountedDue | null {
   return { dueAt: nextFetchAt, isNew: isNewUrl(datum), score, ...rate };
 }
 
-/** Visits a day are summed as whole millionths, which are exact in any order. */
+/** Visits per day are summed as whole millionths, which are exact in any order. */
 const VISIT = 1e6;
 
-/** The cell of the visits a day that the due index requires. */
+/** The cell of the visits per day that the due index requires. */
 const VISITS_CELL = CELL.visits;
 
 const countedVisits = (entry: DueRate): number => Math.round((VISIT * DAY_MS) / expectedInterval(entry));
@@ -173,7 +173,7 @@ export function dueCells(entry: CountedDue): [cell: string, count: number][] {
   return visits === 0 ? [hour] : [hour, [VISITS_CELL, visits]];
 }
 
-/** Changes of the counts in one batch. */
+/** Changes of the counts by one batch. */
 export class SpreadChange {
   readonly #cells: Cells = new Map();
 
@@ -199,7 +199,7 @@ export class SpreadChange {
   }
 }
 
-/** A cheap test that holds for most pairs. */
+/** A cheap test that succeeds for most pairs. */
 function isSameCells(a: CrawlDatum, b: CrawlDatum): boolean {
   return (
     a.depth === b.depth &&

@@ -38,7 +38,7 @@ import {
 export interface NearPlan {
   readonly scope: RepeatScope;
   readonly minChars: number;
-  /** Name of the host or domain of a URL; the same for all URLs where any page may repeat any other. */
+  /** Name of the host or domain of a URL; the same for all URLs if any page may duplicate any other. */
   readonly scopeOf: (url: string) => string;
   /** Default: {@link RUN_SIZES}. */
   readonly sizes?: RunSizes;
@@ -47,8 +47,8 @@ export interface NearPlan {
 /** Records per batch of a rebuild. */
 const REBUILD_WINDOW = 1_000;
 /**
- * Entries that merges move, in one table, for each entry that is added. A million pages take some six moves in five
- * tables: merges end long before the next of their size begin.
+ * Entries that merges move, in one table, per added entry. A million pages take some six moves in five tables, so
+ * merges end long before the next merge of their size begins.
  */
 const MOVED_PER_ENTRY = 80;
 
@@ -60,9 +60,9 @@ export interface OpenedTables {
 }
 
 /**
- * Opens the tables of a crawl db, and rebuilds them from the records when there are none, or they have another plan.
+ * Opens the tables of a crawl db. Rebuilds them from the records if there are none, or if they have another plan.
  * Without a plan they are not kept up to date: the first write to a record marks them as void.
- * @param isReadOnly another process may write meanwhile: log and runs are read again for each question
+ * @param isReadOnly another process may write meanwhile, so log and runs are read again for each query
  */
 export async function openFingerprintTables(
   rows: Rows,
@@ -96,7 +96,7 @@ function isRunList(bytes: Buffer | undefined): boolean {
   }
 }
 
-/** Removes the tables; the next opening rebuilds them. The fact goes first: without it the rest is ignored. */
+/** Removes the tables; the next opening rebuilds them. The fact is removed first: without it the rest is ignored. */
 export async function clearTables(rows: Rows): Promise<void> {
   await rows.del(NEAR_FACT_KEY);
   const { from, to } = rowRange(ROW.near);
@@ -129,8 +129,8 @@ export async function readTables(rows: Rows): Promise<TablesRead> {
 
 /**
  * Tables of signatures in rows of the crawl db, updated in the batches that write its records. New signatures go to a
- * log, which is kept in memory; a long one becomes a run of sorted blocks, and runs are merged, piece by piece in
- * further batches (docs/decisions/018-signature-tables.md).
+ * log, which is kept in memory. A long log becomes a run of sorted blocks, and runs are merged, piece by piece in later
+ * batches (docs/decisions/018-signature-tables.md).
  */
 export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
   readonly #rows: Rows;
@@ -164,16 +164,16 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     for (;;) {
       const read = await this.#current();
       const answers = await this.#answers(read, questions);
-      // A merge that ended meanwhile may have removed what was still to be read.
+      // A merge that ended meanwhile may have removed blocks that were still to be read.
       if ((await this.#generation()) === read.list.generation) return answers;
     }
   }
 
   async #answers(read: TablesRead, questions: readonly NearQuestion[]): Promise<NearAnswer[]> {
-    // Pages of one template ask the same.
+    // Pages of one template have the same query.
     const probes = new Map<string, Probe>();
     const keys = questions.map((question) => this.#addProbe(probes, question));
-    // Of a reader the runs may be other ones with the same numbers the next time.
+    // In a read-only process the runs may be different ones with the same numbers next time.
     const filters = this.#isReadOnly ? [] : await this.#filters.forQuestions(this.#rows, read.list, probes.size);
     const searched = await searchNear(this.#rows, read, filters, [...probes.values()]);
     const urls = await urlsOf(this.#rows, read, digestsOf(searched));
@@ -195,12 +195,12 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     }
   }
 
-  /** Stages the changes of a batch, and some of the work of merges. */
+  /** Stages the changes of a batch, and part of the work of merges. */
   async stage(sink: RowSink, changes: readonly RecordChange[]): Promise<() => void> {
     const signatures: SignatureChange[] = [];
     for (const { before, after } of changes) {
       stageDuplicate(sink, before, after);
-      // Most visits change no signature: entries are computed only where they may differ.
+      // Most visits do not change the signature: entries are computed only if they may differ.
       if (!isSignedAlike(before, after)) signatures.push(...this.#signatureChanges(before, after));
     }
     if (signatures.length === 0) return () => {};
@@ -231,7 +231,7 @@ export class RowsFingerprintTables implements FingerprintTables, RecordWatcher {
     return changes;
   }
 
-  /** Entry of a record; `null`: it is in no table. */
+  /** Entry of a record; `null`: the record is in no table. */
   entryOf(datum: CrawlDatum | null): SignatureEntry | null {
     const signed = datum === null ? null : signedText(datum, this.#plan.minChars);
     if (datum === null || signed === null) return null;
@@ -265,7 +265,7 @@ function digestsOf(searched: readonly NearEntries[]): Map<string, Fingerprint> {
   return digests;
 }
 
-/** @param own URL of the page that asks */
+/** @param own URL of the queried page */
 function answerFor(own: string, { entries, complete }: NearEntries, urls: ReadonlyMap<string, string>): NearAnswer {
   const pages: NearFound[] = [];
   for (const { entry, page, distance } of entries) {

@@ -18,7 +18,7 @@ import {
 import type { SignatureLog } from './signature-log.ts';
 import { isSoundBlock, type Run, type RunList, URL_TABLE } from './signature-runs.ts';
 
-/** Signatures that are looked for at once; each reads four blocks of up to two kilobytes in a run without a filter. */
+/** Number of signatures looked up at once; each reads four blocks of up to two kilobytes in a run without a filter. */
 const PROBES_AT_ONCE = 256;
 
 export interface Probe {
@@ -26,7 +26,7 @@ export interface Probe {
   readonly scope: number;
   readonly fingerprint: Fingerprint;
   readonly distance: number;
-  /** Only of this page. */
+  /** Restricts the search to this page. */
   readonly digest?: Fingerprint;
 }
 
@@ -39,11 +39,11 @@ interface Found {
 
 export interface NearEntries {
   readonly entries: readonly Found[];
-  /** `false`: entries were left out, one of which may be near. */
+  /** `false`: entries were left out, and one of them may be near. */
   readonly complete: boolean;
 }
 
-/** Log and runs, as they were read together. */
+/** Log and runs, read together. */
 export interface TablesRead {
   readonly list: RunList;
   readonly log: SignatureLog;
@@ -51,7 +51,7 @@ export interface TablesRead {
 
 /**
  * The entries near each probe, in the order of the probes.
- * @param filters of the runs, in their order
+ * @param filters of the runs, in the same order
  */
 export async function searchNear(
   rows: Rows,
@@ -73,11 +73,11 @@ function visitLog(search: NearSearch, log: SignatureLog): void {
   for (let table = 0; table < TABLES; table++) search.visitLog(log, table);
 }
 
-/** What is read of one table of a run. */
+/** The part of a run's table that is to be read. */
 interface TableRead {
   readonly run: Run;
   readonly table: number;
-  /** Blocks with the searches that need them, as one number each, sorted. */
+  /** Blocks with the searches that need them, each pair packed into one number, sorted. */
   readonly wanted: Uint32Array;
 }
 
@@ -106,7 +106,7 @@ async function visitBlocks(
   for (const read of reads) start = visitTable(read, blocks, start, visit);
 }
 
-// Plain loops: iterators here cost the compiler as much as hundreds of questions.
+// Plain loops: iterators here cost the compiler as much time as hundreds of queries.
 function wantedBlocks(
   bits: number,
   filter: RunFilter | null,
@@ -133,7 +133,7 @@ function addKeys(keys: string[], { run, table, wanted }: TableRead): void {
   }
 }
 
-/** @param start number of its first block; returns that of the next table */
+/** @param start number of the table's first block; returns that of the next table */
 function visitTable(
   { table, wanted }: TableRead,
   blocks: readonly (Buffer | undefined)[],
@@ -153,9 +153,9 @@ function visitTable(
 }
 
 export interface HeldEntry {
-  /** The newest entry of the page with the signature; `null`: none, or removed. */
+  /** The newest entry of the page with the signature; `null`: there is none, or it was removed. */
   readonly held: SignatureEntry | null;
-  /** Whether entries like it were left out. */
+  /** Whether similar entries were left out. */
   readonly isCut: boolean;
 }
 
@@ -205,7 +205,7 @@ class NearSearch {
       this.#isSound = false;
       return;
     }
-    // What is near and at this place has these bits; nearly all other entries have others.
+    // Near entries at this place have these bits; nearly all other entries do not.
     const [first, second] = [this.#parts[table]! >>> 8, this.#parts[table]! & 0xff];
     for (let at = 2 * table; at < bytes.length; at += ENTRY_BYTES) {
       if (bytes[at] === first && bytes[at + 1] === second) this.#visit(bytes, at - 2 * table, table);
@@ -242,7 +242,7 @@ class NearSearch {
 
 const isDuplicate = ({ entry }: Found): boolean => entry.isDuplicate;
 
-/** URLs by digest, as `digestText`; none for a page that has none in the tables. */
+/** URLs by digest, as `digestText`; pages that have none in the tables are left out. */
 export async function urlsOf(
   rows: Rows,
   { list, log }: TablesRead,
@@ -250,7 +250,7 @@ export async function urlsOf(
 ): Promise<Map<string, string>> {
   const urls = new Map<string, string>();
   let missing = takeUrls([...digests], ([, digest]) => log.urlOf(digest), urls);
-  // The URL of a digest is the same wherever it is found; most are in the oldest run, which is the largest.
+  // A digest has the same URL wherever it is found; most are in the oldest run, which is the largest.
   for (const run of list.runs) {
     if (missing.length === 0) break;
     const keys = missing.map(([, { high }]) => blockKey(run.id, URL_TABLE, firstBits(high, run.urlBits)));

@@ -3,18 +3,19 @@ import { type Rows, readRange } from '../rows.ts';
 import { blockRange, ENTRY_BYTES, firstBits, isCutAt, placeAt, placeOf, wordAt } from './signature-entries.ts';
 import { isSoundBlock, type Run, type RunList } from './signature-runs.ts';
 
-/** Cells of a block, as a power of two: with 32 to 64 entries, 6 to 12 % of them have one. */
+/** Cells per block, as a power of two: with 32 to 64 entries per block, 6 to 12 % of the cells are occupied. */
 const CELL_BITS = 9;
-/** Of all filters together; a run that has no room beside the younger ones has no filter. */
+/** Limit for all filters together; a run that does not fit beside the younger ones has no filter. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /**
- * Without a filter, a number of queries equal to the entries divided by this reads about as many bytes as making one.
+ * A run gets a filter after as many queries as its entries divided by this: they have read about as many bytes as
+ * making the filter does.
  */
 const ENTRIES_PER_QUESTION = 256;
 
 const bytesOf = ({ bits }: Run): number => (TABLES * 2 ** (bits + CELL_BITS)) / 8;
 
-/** Which cells of the blocks of a run have entries: a bit each, by further bits of the places. */
+/** Shows which cells of the blocks of a run have entries: a bit per cell, addressed by further bits of the places. */
 export class RunFilter {
   readonly #words: Int32Array;
   readonly #bits: number;
@@ -46,14 +47,14 @@ interface Made {
 }
 
 /**
- * Filters of the runs, in memory: most signatures are near none, and a query need not read their blocks. Made from the
- * blocks of a run once it was queried often enough.
+ * Filters of the runs, in memory: most signatures have no near ones, so a query need not read their blocks. A filter is
+ * made from the blocks of a run once the run was queried often enough.
  */
 export class RunFilters {
   readonly #made = new Map<number, Made>();
   readonly #leastQuestions: number;
 
-  /** @param leastQuestions of a run before it gets a filter, however short it is */
+  /** @param leastQuestions queries of a run before it gets a filter, however short the run is */
   constructor(leastQuestions: number) {
     this.#leastQuestions = leastQuestions;
   }
@@ -85,12 +86,12 @@ export class RunFilters {
   }
 }
 
-/** All tables have the same entries, so that one has the places of all; `null`: it has lost entries. */
+/** All tables have the same entries, so one table has the places of all. `null`: the run has lost entries. */
 async function readFilter(rows: Rows, run: Run): Promise<RunFilter | null> {
   const filter = new RunFilter(run);
   const added = await addTable(rows, run, 0, filter, addToAll);
   if (added.entries !== run.entries) return null;
-  // What one table leaves out the others may have.
+  // Entries left out of one table may be in the others.
   for (let table = 1; added.isCut && table < TABLES; table++) {
     await addTable(rows, run, table, filter, addToOne);
   }

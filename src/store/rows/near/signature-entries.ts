@@ -4,7 +4,7 @@ import { type Fingerprint, TABLES, tableKeyOf } from '../../../page/near/fingerp
 import { murmur3 } from '../../../page/near/hashes.ts';
 import { ROW } from '../codecs/keys.ts';
 
-/** A signature with its page, as it stands in the tables. */
+/** A signature with its page, as stored in the tables. */
 export interface SignatureEntry {
   /** As `scopeHash`. */
   readonly scope: number;
@@ -20,13 +20,13 @@ export const ENTRY_BYTES = 24;
 const WORDS = ENTRY_BYTES / 4;
 
 const IS_DUPLICATE = 0x8000_0000;
-/** The page has this signature no longer: hides older entries of the same page and signature. */
+/** The page no longer has this signature: hides older entries of the same page and signature. */
 const IS_REMOVAL = 0x4000_0000;
 /** Stands for entries of the same scope and bits that were left out. */
 const IS_CUT = 0x2000_0000;
 const MAX_CHARS = 0x1fff_ffff;
 
-/** Maximum signatures of one scope with the same 16 bits in a run, and duplicates among them; others are left out. */
+/** Most signatures of one scope with the same 16 bits in a run, and most duplicates among them; others are left out. */
 export const MAX_ALIKE = 1_024;
 export const MAX_DUPLICATES = 256;
 
@@ -41,7 +41,7 @@ export function writeEntry(bytes: Buffer, at: number, entry: SignatureEntry, isR
   bytes.writeUInt32BE(marks + Math.min(textChars, MAX_CHARS), at + 20);
 }
 
-/** A word, as `readUInt32BE`, without the checks of that: entries are read by the million. */
+/** A word, like `readUInt32BE` but without its checks: entries are read by the million. */
 export const wordAt = (bytes: Uint8Array, at: number): number => intAt(bytes, at) >>> 0;
 const intAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
@@ -60,7 +60,7 @@ export function readEntry(bytes: Buffer, at: number): SignatureEntry {
 export const isRemovalAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_REMOVAL) !== 0;
 export const isCutAt = (bytes: Buffer, at: number): boolean => (wordAt(bytes, at + 20) & IS_CUT) !== 0;
 
-/** Where entries of a scope with the same bits in a table lie: 32 bits, of which runs use the first ones. */
+/** Where entries of a scope with the same bits lie in a table: 32 bits, of which runs use the first ones. */
 export function placeOf(scope: number, part: number): number {
   let hash = Math.imul(scope ^ Math.imul(part + 1, 0x9e3779b1), 0x85ebca6b);
   hash ^= hash >>> 15;
@@ -78,24 +78,24 @@ export const firstBits = (place: number, bits: number): number => (bits === 0 ? 
 /** One of the equal pieces in which a table is merged. */
 interface MergedUnit {
   readonly table: number;
-  /** Pieces of the table, as a power of two, and which one of them. */
+  /** Number of pieces of the table, as a power of two, and the number of this piece. */
   readonly unitBits: number;
   readonly unit: number;
-  /** Blocks of the table, as a power of two. */
+  /** Number of blocks of the table, as a power of two. */
   readonly bits: number;
-  /** Nothing is older: removals have nothing left to hide. */
+  /** Nothing is older, so removals have nothing left to hide. */
   readonly isLast: boolean;
 }
 
 export interface MergedBlocks {
-  /** By number; empty ones are not among them. */
+  /** By number; empty blocks are left out. */
   readonly blocks: Map<number, Buffer>;
   readonly entries: number;
 }
 
 /**
- * Merges the entries of a unit: of one page and signature the newest stays.
- * @param sources newest first, the entries of each oldest first
+ * Merges the entries of a unit: for each page and signature the newest entry stays.
+ * @param sources newest first; within each, oldest entry first
  */
 export function mergeEntries(sources: readonly Buffer[], merged: MergedUnit): MergedBlocks {
   const { table, unitBits, unit, bits, isLast } = merged;
@@ -123,7 +123,7 @@ export function mergeEntries(sources: readonly Buffer[], merged: MergedUnit): Me
   return { blocks, entries };
 }
 
-/** Leaves out what is too much of one scope and part. Pages that represent themselves stay, the older ones first. */
+/** Leaves out excess entries of one scope and part. Pages that represent themselves stay, the older ones first. */
 function cut(list: readonly Buffer[], table: number): Buffer[] {
   const groups = new Map<string, Buffer[]>();
   for (const entry of list) {
@@ -147,7 +147,7 @@ function cutGroup(group: readonly Buffer[], table: number): Buffer[] {
   return [...marks, ...kept];
 }
 
-/** The first pages that represent themselves, and duplicates, as many as are kept of alike ones. */
+/** Keeps the first pages that represent themselves, then duplicates, up to the limits for similar entries. */
 export function mostTelling<Item>(
   items: readonly Item[],
   isDuplicate: (item: Item) => boolean,
@@ -199,7 +199,7 @@ class EntrySet {
     return true;
   }
 
-  /** In the reverse order of the calls. */
+  /** In the reverse order of adding. */
   *oldestFirst(): Generator<Buffer> {
     const bytes = Buffer.allocUnsafe(this.#count * ENTRY_BYTES);
     for (let i = 0; i < this.#count * WORDS; i++) bytes.writeInt32BE(this.#words[i]!, 4 * i);
@@ -224,7 +224,7 @@ const LOG = `${ROW.near}l`;
 const RUN = `${ROW.near}r`;
 const DUPLICATE = `${ROW.near}d`;
 
-/** Layout of these rows. Those of another layout are rebuilt from the records. */
+/** Layout of these rows. Tables with another layout are rebuilt from the records. */
 export const NEAR_LAYOUT = 1;
 
 /** First half of the digest of a URL. */
@@ -236,7 +236,7 @@ export function digestOf(url: string): Fingerprint {
 
 const hex = (word: number, digits: number): string => word.toString(16).padStart(digits, '0');
 
-/** Pages of different scopes, or with signatures of different kinds, never meet. */
+/** Pages of different scopes, or with signatures of different kinds, are never compared. */
 export const scopeHash = (scope: string, signatureName: string): number => murmur3(`${scope}\n${signatureName}`);
 
 export const LOG_ROWS: KeyRange = prefixRange(LOG);
@@ -258,7 +258,7 @@ export const urlKeyOfDuplicate = (key: string): string => key.slice(DUPLICATE.le
 
 /** Bytes before a URL: digest, length. */
 const HEADER = 10;
-/** In place of the length: the page is in no table any more. */
+/** Stands in place of the length: the page is no longer in any table. */
 const REMOVED = 0xffff;
 
 /** @param url `null`: the page has left the tables */
@@ -276,7 +276,7 @@ export function urlRow({ high, low }: Fingerprint, url: string | null): Buffer {
 export const digestText = ({ high, low }: Fingerprint): string =>
   String.fromCharCode(high >>> 16, high & 0xffff, low >>> 16, low & 0xffff);
 
-/** Visits the places of URLs. Returns up to where the bytes are sound. */
+/** Visits the places of URLs. Returns the position up to which the bytes are sound. */
 export function visitUrls(bytes: Buffer, visit: (at: number) => void): number {
   let at = 0;
   while (at + HEADER <= bytes.length) {
@@ -302,7 +302,7 @@ export const digestAt = (bytes: Buffer, at: number): Fingerprint => ({
 export const urlAt = (bytes: Buffer, at: number): string | null =>
   bytes.readUInt16BE(at + 8) === REMOVED ? null : bytes.toString('utf8', at + HEADER, endOfUrl(bytes, at));
 
-/** URL of a digest in a block; `null`: it is not there, or removed. */
+/** URL of a digest in a block; `null`: it is absent or removed. */
 export function urlIn(bytes: Buffer | undefined, { high, low }: Fingerprint): string | null {
   if (bytes === undefined) return null;
   for (let at = 0, end = 0; at + HEADER <= bytes.length; at = end) {
@@ -313,9 +313,9 @@ export function urlIn(bytes: Buffer | undefined, { high, low }: Fingerprint): st
   return null;
 }
 
-/** Merges the URLs of a unit, by their digests. @param sources newest first, the rows of each oldest first */
+/** Merges the URLs of a unit, by their digests. @param sources newest first; within each, oldest row first */
 export function mergeUrls(sources: readonly Buffer[], { unitBits, unit, bits, isLast }: MergedUnit): MergedBlocks {
-  // The row of each digest, as it stands in a source.
+  // The row of each digest, as it is in its source.
   const newest = new Map<string, Buffer>();
   for (const bytes of sources.toReversed()) {
     visitUrls(bytes, (at) => {

@@ -18,7 +18,7 @@ import {
 export interface SignatureChange {
   readonly entry: SignatureEntry;
   readonly isRemoval: boolean;
-  /** Of a page that is new to the tables; `null`: it has left them. Absent: neither. */
+  /** URL of a page that is new to the tables; `null`: the page has left them. Absent: neither. */
   readonly url?: string | null;
 }
 
@@ -37,20 +37,20 @@ export function encodeLogRow(changes: readonly SignatureChange[]): Buffer {
   ]);
 }
 
-/** Lists of entries in each table, and of URLs, as a power of two. */
+/** Number of lists of entries in each table, and of URLs, as a power of two. */
 const PLACE_BITS = 12;
 const NONE = -1;
 
 interface LogRow {
   readonly number: number;
-  /** Entries up to its end, and bytes of URLs. */
+  /** Number of entries up to the end of the row, and bytes of URLs. */
   readonly end: number;
   readonly urlsEnd: number;
 }
 
 /**
- * The newest signatures, in memory, by the same 16 bits as in runs; some 110 bytes each with their URLs. Rows come to
- * the end; {@link after} makes another one without the first.
+ * The newest signatures, in memory, by the same 16 bits as in runs; some 110 bytes each with their URLs. Rows are
+ * appended; {@link after} makes a new log without the first rows.
  */
 export class SignatureLog {
   #entries = Buffer.alloc(64 * ENTRY_BYTES);
@@ -84,7 +84,7 @@ export class SignatureLog {
     return this.#isSound;
   }
 
-  /** Number of the last row; 0: there is none. */
+  /** Number of the last row; 0: the log is empty. */
   get last(): number {
     return this.#rows.at(-1)?.number ?? 0;
   }
@@ -144,7 +144,7 @@ export class SignatureLog {
     }
   }
 
-  /** Visits the entries that may be at a place of a table, and others, newest first. */
+  /** Visits the entries that may be at a place of a table, newest first; others may be among them. */
   visit(table: number, place: number, visit: (bytes: Buffer, at: number) => void): void {
     for (let i = this.#heads[headOf(table, place)]!; i !== NONE; i = this.#older[i * TABLES + table]!) {
       visit(this.#entries, i * ENTRY_BYTES);

@@ -12,36 +12,39 @@ import {
 } from './signature-entries.ts';
 import type { SignatureLog } from './signature-log.ts';
 
-/** A table beside those of signatures: URLs by their digests. */
+/** A table in addition to those of signatures: URLs by their digests. */
 export const URL_TABLE = TABLES;
 const RUN_TABLES = TABLES + 1;
 
-/** Signatures in five tables of blocks: four by 16 of their bits each, and their URLs. Blocks are never changed. */
+/**
+ * Signatures in tables of blocks: four tables, each by 16 of their bits, and a fifth with their URLs. Blocks are never
+ * changed.
+ */
 export interface Run {
   readonly id: number;
   readonly entries: number;
   readonly urls: number;
-  /** Blocks of a table of signatures, and of that of URLs, as powers of two. */
+  /** Number of blocks of a table of signatures, and of the table of URLs, as powers of two. */
   readonly bits: number;
   readonly urlBits: number;
 }
 
-/** A merge under way, into a run that is not read yet. */
+/** A merge under way. Its output run is not read yet. */
 interface Merge {
-  /** Ids of adjacent runs, the oldest first; none: the log. */
+  /** Ids of adjacent runs, the oldest first; empty: the log is the input. */
   readonly inputs: readonly number[];
-  /** Last row of the log that is taken in. */
+  /** Last row of the log that the merge includes. */
   readonly through: number;
-  /** With what it has so far. */
+  /** The output so far. */
   readonly output: Run;
-  /** Whether nothing is older than its inputs. */
+  /** Whether nothing is older than the inputs. */
   readonly isLast: boolean;
-  /** The next piece. */
+  /** The next piece to merge. */
   readonly table: number;
   readonly unit: number;
 }
 
-/** A run that is not read any more, and whose blocks are removed from here on. */
+/** A run that is no longer read; its blocks are removed from here on. */
 interface DroppedRun {
   readonly run: Run;
   readonly table: number;
@@ -49,7 +52,9 @@ interface DroppedRun {
 }
 
 export interface RunList {
-  /** Rises when what is read changes, before rows are removed: a reader that sees another value reads again. */
+  /**
+   * Rises when the set of runs to read changes, before rows are removed: a reader that sees another value reads again.
+   */
   readonly generation: number;
   readonly nextId: number;
   /** The oldest first. */
@@ -61,22 +66,24 @@ export interface RunList {
 export const NO_RUNS: RunList = { generation: 0, nextId: 1, runs: [], merges: [], dropped: [] };
 
 export interface RunSizes {
-  /** Entries of a log from which it becomes a run. */
+  /** Number of entries at which a log becomes a run. */
   readonly log: number;
-  /** Entries and URLs of a block, at most on average. */
+  /** Most entries and URLs of a block, on average. */
   readonly entries: number;
   readonly urls: number;
-  /** Queries of a run before it gets a filter: a process with few queries has no use for one. */
+  /** Queries of a run before it gets a filter: a process with few queries does not benefit from one. */
   readonly questions: number;
 }
 
-/** Blocks are of some two kilobytes, which PostgreSQL keeps in a row, without a second table. */
+/** Blocks have some two kilobytes, which PostgreSQL keeps in a row, without a second table. */
 export const RUN_SIZES: RunSizes = { log: 8_192, entries: 64, urls: 24, questions: 1_000 };
 
 const MAX_BITS = 24;
-/** Blocks of a piece, as a power of two. */
+/** Most blocks per piece, as a power of two. */
 const PIECE_BITS = 6;
-/** A run is merged with the younger ones once they have two thirds of its entries: runs are few, and seldom moved. */
+/**
+ * A run is merged with the younger ones once they have two thirds of its entries: so there are few runs, seldom moved.
+ */
 const LEAST_SHARE = 1.5;
 
 const bitsFor = (count: number, each: number): number =>
@@ -85,7 +92,7 @@ const bitsFor = (count: number, each: number): number =>
 export const bitsOf = (run: Run, table: number): number => (table === URL_TABLE ? run.urlBits : run.bits);
 export const entriesOf = (run: Run, table: number): number => (table === URL_TABLE ? run.urls : run.entries);
 
-/** A run that has room for so much, as yet empty. */
+/** An empty run with room for this number of entries and URLs. */
 export const emptyRun = (id: number, { entries, urls }: Pick<Run, 'entries' | 'urls'>, sizes: RunSizes): Run => ({
   id,
   entries: 0,
@@ -95,13 +102,14 @@ export const emptyRun = (id: number, { entries, urls }: Pick<Run, 'entries' | 'u
 });
 
 /**
- * Pieces in which tables with this number of blocks are merged, as a power of two: a block of the smallest input each.
+ * Number of pieces in which tables with these numbers of blocks are merged, as a power of two: one block of the
+ * smallest input per piece.
  */
 function unitBits(inputs: readonly number[], output: number): number {
   return Math.min(output, Math.max(Math.min(...inputs), output - PIECE_BITS));
 }
 
-/** Begins the merges that are due: of a long log, and of the youngest runs that none has begun with. */
+/** Begins the merges that are due: that of a long log, and that of the youngest runs that are not being merged yet. */
 export function planMerges(
   list: RunList,
   log: { readonly size: number; readonly last: number },
@@ -136,13 +144,13 @@ function youngestToMerge({ runs, merges }: RunList): Run[] {
   return found;
 }
 
-/** The next piece of a merge whose tables have this number of pieces; `null`: it was the last. */
+/** The next piece of a merge whose tables have `2 ** bits` pieces; `null`: that was the last. */
 function nextPiece({ table, unit }: Pick<Merge, 'table' | 'unit'>, bits: number): Pick<Merge, 'table' | 'unit'> | null {
   if (unit + 1 < 2 ** bits) return { table, unit: unit + 1 };
   return table + 1 < RUN_TABLES ? { table: table + 1, unit: 0 } : null;
 }
 
-/** The list once a merge has ended: its output is read in place of its inputs, whose blocks can go. */
+/** The list after a merge has ended: its output is read in place of its inputs, whose blocks can be removed. */
 function withMerged(list: RunList, { inputs, output }: Merge): RunList {
   const gone = list.runs.filter(({ id }) => inputs.includes(id));
   const at = inputs.length === 0 ? list.runs.length : list.runs.findIndex(({ id }) => id === inputs[0]);
@@ -179,7 +187,7 @@ export function encodeRuns({ generation, nextId, runs, merges, dropped }: RunLis
   ]);
 }
 
-/** Throws for bytes that are no list of runs. */
+/** Throws for bytes that are not a list of runs. */
 export function decodeRuns(bytes: Uint8Array): RunList {
   const [generation, nextId, runs, merges, dropped] = unpack(bytes) as [
     number,
@@ -204,7 +212,7 @@ export function decodeRuns(bytes: Uint8Array): RunList {
   };
 }
 
-/** What is merged: runs, the oldest first, and the log up to a row of it, which is younger. */
+/** The inputs of a merge: runs, the oldest first, and the log up to one of its rows; the log is younger. */
 interface MergeSources {
   readonly runs: readonly Run[];
   readonly log: SignatureLog | null;
@@ -212,9 +220,9 @@ interface MergeSources {
 }
 
 interface MergedPiece extends MergedBlocks {
-  /** Pieces of the table, as a power of two. */
+  /** Number of pieces of the table, as a power of two. */
   readonly unitBits: number;
-  /** `false`: a block could not be read, and is as if it were not there. */
+  /** `false`: a block could not be read, and is treated as missing. */
   readonly isSound: boolean;
 }
 
@@ -256,21 +264,22 @@ function keysOfUnit(run: Run, table: number, pieces: number, unit: number): stri
   return Array.from({ length: count }, (_, i) => blockKey(run.id, table, unit * count + i));
 }
 
-/** Cost of a piece and of a removed block, in entries of one table. */
+/** Cost of a piece, and of a removed block, in entries of one table. */
 const PIECE_COST = 64;
 const REMOVAL_COST = 16;
-/** Blocks that are removed at once. */
+/** Blocks removed at once. */
 const REMOVED_AT_ONCE = 256;
 
 interface AdvancedMerges {
   readonly list: RunList;
-  /** Last row of the log that a run has now; 0: none. */
+  /** Last row of the log that is now in a run; 0: none. */
   readonly flushed: number;
 }
 
 /**
- * Stages pieces of the merges of a list, the shortest merge first, until so many entries are moved. It reads only what
- * earlier batches have written, and what it writes is not read before the list names it: a lost batch loses nothing.
+ * Stages pieces of the merges of a list, the shortest merge first, until this many entries are moved. It only reads
+ * what earlier batches have written, and what it writes is not read before the list names it. So a lost batch loses
+ * nothing.
  */
 export async function advanceMerges(
   rows: Rows,
@@ -321,7 +330,7 @@ async function stagePiece(
   const sources = { runs: runs.filter(({ id }) => inputs.includes(id)), log: isFlush ? log : null, through };
   const bits = bitsOf(merge.output, table);
   const { blocks, entries, unitBits: pieces, isSound } = await mergePiece(rows, sources, { table, unit, bits, isLast });
-  // What is lost here is in the records: the next opening rebuilds the tables.
+  // Whatever is lost here is in the records: the next opening rebuilds the tables.
   if (!isSound) sink.del(NEAR_FACT_KEY);
   for (const [block, bytes] of blocks) sink.put(blockKey(merge.output.id, table, block), bytes);
   const output = {

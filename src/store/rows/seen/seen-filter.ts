@@ -24,11 +24,11 @@ import { SHARED_MARK_KEY, SharedFilterKeeper } from './shared-filter.ts';
 export interface RowsSeenFilterOptions {
   readonly rows: Rows;
   readonly log: Log;
-  /** For a new filter. A stored one keeps its own plan, unless m or f differ. */
+  /** Plan for a new filter. A stored one keeps its own plan, unless m or f differ. */
   readonly plan: BloomPlan;
   /** Runs a task in turn with the batches. */
   readonly exclusive: <Value>(task: () => Promise<Value>) => Promise<Value>;
-  /** Records in the crawl db. */
+  /** Number of records in the crawl db. */
   readonly urls: () => number;
 }
 
@@ -37,11 +37,11 @@ const REBUILD_WINDOW = 50_000;
 
 /**
  * The filter of seen URLs in the rows of a crawl db: bits in memory, everything else in rows. Digests of new URLs are
- * written in the batch of their records, so that a crash cannot separate the two. A leaf's bits are stored now and
- * then; later digests are added again when the filter is loaded, with the first probe or the first new URL.
+ * written in the batch of their records, so a crash cannot separate the two. The bits of a leaf are stored from time to
+ * time. Later digests are added again when the filter is loaded, at the first probe or the first new URL.
  *
- * Purged URLs stay in the bits and cost a read when they are met again. Once most digests are of such URLs the filter
- * is rebuilt.
+ * Purged URLs stay in the bits, and cost a read when they are met again. Once most digests belong to such URLs, the
+ * filter is rebuilt.
  */
 export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
   readonly #options: RowsSeenFilterOptions;
@@ -50,7 +50,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
   #growths = 0;
   /** Number of the newest set row. */
   #number = 0;
-  /** Per leaf: digests that are not in its stored bits. */
+  /** Per leaf: number of digests that are not in its stored bits. */
   readonly #unsaved = new Map<number, number>();
   #isComplete = true;
   #fault: CrawlError | null = null;
@@ -74,8 +74,8 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
   }
 
   /**
-   * Within the writer's turn: stages rows for the batch about to be written. Its bits are set before, which is
-   * harmless.
+   * To be called within the writer's turn: stages rows for the batch about to be written. Its bits are set before,
+   * which is harmless.
    */
   async stage(sink: RowSink, urls: readonly string[]): Promise<void> {
     if (this.#fault !== null) return;
@@ -85,7 +85,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
       this.#stageFitting(sink, fitting);
     } catch (error) {
       if (!(error instanceof CrawlError) || error.code !== 'internal') throw error;
-      // A fault of the filter must not stop the crawl. Without its tree row it is rebuilt at the next start.
+      // A fault of the filter must not stop the crawl. Without its tree row, the filter is rebuilt at the next start.
       this.#fault = error;
       this.#options.log.error('the filter of seen URLs failed; the crawl db is read instead', {
         error: error.message,
@@ -152,7 +152,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
     }
   }
 
-  /** By leaf, up to its capacity. */
+  /** Groups digests by leaf, up to the capacity of the leaf. */
   #grouped(digests: Uint32Array): { fitting: Map<BloomLeaf, DigestList>; rest: DigestList } {
     const tree = this.#tree as BloomTree;
     const fitting = new Map<BloomLeaf, DigestList>();
@@ -189,7 +189,7 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
     this.#unsaved.set(leaf.id, 0);
   }
 
-  /** One batch removes the old leaf's rows, writes the new ones', and switches the tree. */
+  /** One batch removes the rows of the old leaf, writes those of the new ones, and switches the tree. */
   async #replace(leaf: BloomLeaf): Promise<void> {
     const tree = this.#tree as BloomTree;
     const { rows, log } = this.#options;
@@ -248,13 +248,13 @@ export class RowsSeenFilter implements SeenFilter, NewUrlWatcher {
 
 interface OpenSeenFilter {
   readonly filter: SeenFilter | null;
-  /** To be given to the writer. */
+  /** To be passed to the writer. */
   readonly watcher: NewUrlWatcher | null;
 }
 
 /**
  * Opens the filter of seen URLs: in rows of the crawl db, a shared one elsewhere, or none (`null`). A filter that is
- * not in use misses new URLs. So the first of them removes the row that marks it as complete, and its next use rebuilds
+ * not in use misses new URLs. So the first new URL removes the row that marks it as complete, and its next use rebuilds
  * it.
  */
 export async function openSeenFilter(

@@ -19,7 +19,7 @@ import { pack, type Rows, readRange, unpack } from '../rows.ts';
  */
 export const SEEN_TREE_KEY = `${ROW.seen}t`;
 
-/** Layout of these rows. Those of another layout are rebuilt from the records. */
+/** Layout of these rows. A filter with another layout is rebuilt from the records. */
 const LAYOUT = 1;
 /** The CRC-32 of the rest follows the layout. */
 const CHECKED = 5;
@@ -35,7 +35,7 @@ interface StoredTree {
 }
 
 interface StoredBits {
-  /** Set rows up to this number are in the bits. */
+  /** Set rows up to this number are included in the bits. */
   readonly upTo: number;
   readonly count: number;
   readonly bits: Uint8Array;
@@ -53,14 +53,14 @@ function setRange(leaf: number, after = -1): { from: string; to: string } {
   return { from: setKey(leaf, after + 1), to: `${ROW.seen}s${leafText(leaf + 1)}` };
 }
 
-/** @param isComplete `false` while the filter is being built: cut short, the build is repeated */
+/** @param isComplete `false` while the filter is being built: a build that is cut short is repeated */
 export function encodeTree(tree: StoredTree, isComplete: boolean): Buffer {
   const { plan, shape, nextId, leaves, splits, growths } = tree;
   const tuple = pack([DIGEST_NAME, isComplete, plan, shape, nextId, leaves, splits, growths]);
   return sealed(Buffer.concat([Buffer.alloc(CHECKED), tuple]));
 }
 
-/** The tree, or the reason why it is unusable. */
+/** The tree, or the reason why it cannot be used. */
 function decodeTree(bytes: Buffer): StoredTree | string {
   if (bytes[0] !== LAYOUT) return `it has layout ${String(bytes[0])}, this incrawl writes ${LAYOUT}`;
   if (!isSealed(bytes)) return 'its tree is damaged';
@@ -79,7 +79,7 @@ export function encodeSet(digests: Uint32Array): Buffer {
 /** `null` for a row that is damaged or has another layout. */
 function decodeSet(bytes: Buffer): Uint32Array | null {
   if (!isSealed(bytes) || (bytes.length - CHECKED) % 16 !== 0) return null;
-  // A copy, since words must lie on a multiple of four.
+  // A copy, because words must be aligned to multiples of four bytes.
   const copy = littleEndian(Buffer.from(new Uint8Array(bytes.subarray(CHECKED)).buffer));
   return new Uint32Array(copy.buffer, copy.byteOffset, copy.length / 4);
 }
@@ -102,7 +102,7 @@ function decodeBits(bytes: Buffer, size: number): StoredBits | null {
   };
 }
 
-/** A checksum of our own: LevelDB verifies its blocks only on request. Releases of Node without `crc32` write 0. */
+/** A checksum of its own: LevelDB verifies its blocks only on request. Releases of Node without `crc32` write 0. */
 const checksum = (bytes: Buffer): number => zlib.crc32?.(bytes.subarray(CHECKED)) ?? 0;
 
 function sealed(bytes: Buffer): Buffer {
@@ -125,7 +125,7 @@ interface LoadedTree {
   readonly growths: number;
   /** Number of the newest set row. */
   readonly number: number;
-  /** Per leaf: digests that are not in its stored bits. */
+  /** Per leaf: number of digests that are not in its stored bits. */
   readonly unsaved: ReadonlyMap<number, number>;
 }
 
@@ -133,9 +133,9 @@ interface LoadedTree {
 const SLACK = 10_000;
 
 /**
- * Loads the stored filter: per leaf its bits, and the digests added after them. A leaf whose bits are unusable is
- * filled from its URL set. Resolves with the reason where the whole filter has to be rebuilt.
- * @param urls records in the crawl db, each of which must be in the filter
+ * Loads the stored filter: the bits of each leaf, and the digests added after them. A leaf whose bits cannot be used is
+ * filled from its set of URLs. Resolves with the reason if the whole filter has to be rebuilt.
+ * @param urls number of records in the crawl db, each of which must be in the filter
  */
 export async function loadSeenTree(rows: Rows, plan: BloomPlan, urls: number, log: Log): Promise<LoadedTree | string> {
   const [bytes] = await rows.getMany([SEEN_TREE_KEY]);

@@ -4,11 +4,11 @@ import type { Log } from '../../../core/ports/log.ts';
 import { NO_SEEN_STATS, type SeenFilter, type SeenUrls, type SeenUrlsStats } from '../../../core/ports/seen-filter.ts';
 
 export interface SeenUrlsOptions {
-  /** `CrawlDb.hasMany`: decides on URLs that cache and filter do not. */
+  /** `CrawlDb.hasMany`: decides on URLs that cache and filter leave open. */
   readonly hasMany: (urls: readonly string[]) => Promise<boolean[]>;
   /** Default: the 65,536 most recently used URLs. */
   readonly cache?: UrlCache;
-  /** Holds every URL of the crawl db: a URL that it lacks is new without a read. It is updated elsewhere. */
+  /** Contains every URL of the crawl db: a URL that it lacks is new, without a read. It is updated elsewhere. */
   readonly filter?: Pick<SeenFilter, 'probe'>;
   /**
    * `bloom`: positives of the filter are not confirmed, which loses as many new URLs as the filter has false positives.
@@ -19,15 +19,15 @@ export interface SeenUrlsOptions {
 
 /**
  * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and
- * positives of the filter are looked up. While the filter fails, the crawl db is read instead.
+ * positives of the filter are looked up. If the filter fails, the crawl db is read instead.
  */
 export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;
   const counts: { -readonly [Key in keyof SeenUrlsStats]: number } = { ...NO_SEEN_STATS };
-  /** Raised by every removal: a URL read before one may be gone, and must not be cached after it. */
+  /** Raised by every removal: a URL that was read before a removal may be gone, and must not be cached after it. */
   let removals = 0;
 
-  /** Looks up the `urls` at `positions`, sets `known` for those found, returns the number of the others. */
+  /** Looks up the `urls` at `positions`, sets `known` for those found, and returns the number of the others. */
   async function lookUp(urls: readonly string[], positions: readonly number[], known: boolean[]): Promise<number> {
     if (positions.length === 0) return 0;
     const before = removals;
@@ -38,7 +38,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     for (const [i, url] of asked.entries()) {
       if (found[i] && removals === before) cache.add(url);
       if (!found[i]) unknown++;
-      // Added while the read was under way.
+      // It may have been added while the read was under way.
       known[positions[i] as number] = found[i] === true || cache.has(url);
     }
     return unknown;
@@ -68,7 +68,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     for (let i = 0; i < urls.length; i++) {
       if (perhaps[i] === 0) {
         counts.filterNew++;
-        // Added while the filter was read.
+        // It may have been added while the filter was read.
         known[i] = cache.has(urls[i] as string);
       } else if (trust === 'exact') asked.push(i);
       else counts.trusted++;
@@ -89,7 +89,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       counts.cacheHits += urls.length - places.length;
       if (places.length === 0) return answers;
       const missed = places.map((place) => urls[place] as string);
-      // Each once; callers with many URLs have mostly removed duplicates.
+      // Each URL once; callers with many URLs have mostly removed duplicates.
       const distinct = [...new Set(missed)];
       const known = await resolve(distinct);
       if (distinct.length === missed.length) {

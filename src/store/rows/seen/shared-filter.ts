@@ -5,7 +5,7 @@ import type { SeenFilter, SeenFilterStats, SharedSeenFilter } from '../../../cor
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { keysOfRange, type NewUrlWatcher, type RowSink, type Rows } from '../rows.ts';
 
-/** Epoch of the shared filter that has all URLs of this db, and the number of digests that it had then. */
+/** Epoch of the shared filter that has all URLs of this db, and the number of its digests at that time. */
 export const SHARED_MARK_KEY = `${ROW.seen}r`;
 
 const REBUILD_WINDOW = 20_000;
@@ -19,9 +19,9 @@ export interface SharedFilterOptions {
 }
 
 /**
- * Keeps a shared filter in step with the crawl db: it gets the digests of new URLs before their records are written. If
- * that fails, the same batch removes its mark, the crawl db is read instead from then on, and the next start fills the
- * filter again, as it does when the filter has lost digests.
+ * Keeps a shared filter in step with the crawl db: the filter gets the digests of new URLs before their records are
+ * written. If that fails, the same batch removes the mark of the filter. From then on the crawl db is read instead, and
+ * the next start fills the filter again, as it does if the filter has lost digests.
  */
 export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
   readonly #options: SharedFilterOptions;
@@ -71,7 +71,7 @@ export class SharedFilterKeeper implements SeenFilter, NewUrlWatcher {
     return this.#options.filter.close();
   }
 
-  /** Within the writer's turn. */
+  /** To be called within the writer's turn. */
   async #makeWhole(): Promise<void> {
     if (this.#isWhole || this.#fault !== null) return;
     const { rows, filter, log, urls } = this.#options;

@@ -33,25 +33,25 @@ import { readsOf, StagedBatch } from './staged-batch.ts';
 
 /** Host rows kept between batches; about half a kilobyte each. */
 const CACHED_HOSTS = 8_192;
-/** Characters of a fact that is kept in memory, at most. */
+/** Most characters of a fact that is kept in memory. */
 const KEPT_FACT = 65_536;
 
 /**
- * Writes batches one after the other, in the order of the calls. Counters in memory move only after the storage has
- * taken the batch. A failed write may still reach the disk, so the state is unknown after one: the writer then refuses
- * all further batches until the db is opened again, which reads the true state.
+ * Writes batches one after the other, in the order of the calls. Counters in memory change only after the storage has
+ * taken the batch. A failed write may still reach the disk, so the state is unknown after a failure. The writer then
+ * refuses all further batches until the db is opened again, which reads the true state.
  */
 export class BatchWriter {
   readonly #rows: Rows;
   /** `null`: known to have no row. */
   readonly #hosts = new Lru<StoredHost | null>({ entries: CACHED_HOSTS });
   #counters: StoredCounters;
-  /** Read when first needed; `null`: a long one, which is read each time. */
+  /** Read on first use; `null`: a long fact, which is read each time. */
   #facts: Promise<Map<string, string | null>> | null = null;
-  /** Read when first needed. */
+  /** Read on first use. */
   #spread: Promise<Cells> | null = null;
   #feed: FeedEnds;
-  /** The last number of the outbox; read when first needed. */
+  /** The last number of the outbox; read on first use. */
   #lastSent: number | null = null;
   #isImporting = false;
   #last: Promise<void> = Promise.resolve();
@@ -71,7 +71,7 @@ export class BatchWriter {
     return new BatchWriter(rows, await storedCounters(rows), await readEnds(rows));
   }
 
-  /** Reads the counters again, where another process writes. */
+  /** Reads the counters again if another process writes. */
   async refresh(): Promise<void> {
     this.#counters = await storedCounters(this.#rows);
     this.#feed = await readEnds(this.#rows);

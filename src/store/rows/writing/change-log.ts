@@ -50,14 +50,14 @@ export async function* readChanges(
   }
 }
 
-/** The lowest number from `first` to `last` after which all entries were noted at `at` or later; by bisection. */
+/** The lowest number from `first` to `last` such that all later entries were noted at `at` or later; by bisection. */
 async function firstNoted(rows: Rows, first: number, last: number, at: number): Promise<number> {
   let low = first;
   let high = last + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const row = await anyRow(rows, middle, high - 1);
-    // No entry from the middle on: a gap.
+    // There is no entry from the middle on: a gap.
     if (row === null || row.notedAt >= at) high = middle;
     else low = row.seq + 1;
   }
@@ -72,7 +72,7 @@ async function anyRow(rows: Rows, from: number, through: number): Promise<Change
   return null;
 }
 
-/** The ends of the feed by its entries; the newest number is never less than `known`. */
+/** The ends of the feed according to its entries; the newest number is never less than `known`. */
 export async function endsOfRows(rows: Rows, known: FeedEnds): Promise<FeedEnds> {
   let oldest: ChangeRow | null = null;
   let newest: ChangeRow | null = null;
@@ -118,12 +118,12 @@ function seqOfKey(key: string): number {
   return Number.parseInt(digits, 16);
 }
 
-/** Entries with numbers from `from` to `through`, both included. */
+/** Entries with numbers from `from` to `through`, both inclusive. */
 function changeRange(from: number, through: number): KeyRange {
   return { from: changeKey(Math.max(0, from)), to: changeKey(Math.max(0, through + 1)) };
 }
 
-/** All entries, also those outside the stored ends. */
+/** All entries, including those outside the stored ends. */
 export function allChanges(): KeyRange {
   return { from: `${ROW.change}0`, to: prefixRange(ROW.change).to };
 }

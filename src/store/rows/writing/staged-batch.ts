@@ -25,11 +25,11 @@ export interface StagedReads {
   readonly leases: Map<string, LeaseRow>;
   /** Stored records of the URLs to be deleted, in their order. */
   readonly deleted: readonly (CrawlDatum | null)[];
-  /** Due rows of the entries to be leased, in their order; `undefined` where the entry is no longer due at its time. */
+  /** Due rows of the entries to be leased, in their order; `undefined` if an entry is no longer due at its time. */
   readonly due: readonly (Buffer | undefined)[];
 }
 
-/** @param leased number of leases in the db: without any, none is looked up */
+/** @param leased number of leases in the db: if there are none, none is looked up */
 export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): Promise<StagedReads> {
   const { puts = [], deletes = [], lease, release } = batch;
   const asked = new Set<string>();
@@ -72,7 +72,7 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
 export class StagedBatch {
   readonly tallies = new TallyChange();
   readonly spread = new SpreadChange();
-  /** URLs of puts without a record before. */
+  /** URLs of puts that had no record before. */
   readonly newUrls: string[] = [];
   /** Records put or deleted, in their order. */
   readonly changes: RecordChange[] = [];
@@ -80,7 +80,7 @@ export class StagedBatch {
   readonly #leases: Map<string, LeaseRow>;
   /** Records that this batch has changed so far; `null`: deleted. */
   readonly #records = new Map<string, CrawlDatum | null>();
-  /** Due rows that a batch with a lease has put or removed before it. */
+  /** Due rows that a batch with a lease has put or removed before the lease. */
   #due: Map<string, Buffer | null> | null = null;
 
   constructor(sink: RowSink, leases: Map<string, LeaseRow>) {
@@ -169,7 +169,7 @@ export class StagedBatch {
     const row = dueKey(entry, key);
     const staged = this.#due?.get(row);
     const due = staged === undefined ? stored : staged;
-    // Leased by another segment, or due at another time by now.
+    // Leased by another segment, or now due at another time.
     if (due === undefined || due === null) return;
     this.#dropDue(decodeDue(entry.url, entry.dueAt, due), key);
     this.#putLease(key, { segment, dueAt: entry.dueAt, due });
