@@ -6,7 +6,7 @@ import type { Tape } from './tape/tape.ts';
 import { Utf8Text } from './text/utf8.ts';
 
 const FIRST_ROWS = 256;
-/** Blocks on either side of a range that tell of it. */
+/** Number of blocks on either side of a range that are evidence about it. */
 const BESIDE = 3;
 /** Longer columns are not kept for the next page. */
 const KEPT_ROWS = 1 << 12;
@@ -36,16 +36,16 @@ export interface BlockRow {
 }
 
 /**
- * The blocks that are reported of a page, as columns over UTF-8. {@link PageBlock} objects are made from it on demand.
- * One table serves many pages.
+ * The reported blocks of a page, as columns over UTF-8. {@link PageBlock} objects are made from it on demand. One table
+ * serves many pages.
  */
 export class BlockTable {
   count = 0;
   /** Where the blocks were found; `null`: they came as objects. */
   tape: Tape | null = null;
-  /** Whether the page declares itself an article, and no list. */
+  /** Whether the page declares itself an article rather than a list. */
   isArticle = false;
-  /** Of each block: what it is, the number of its place, and its text: range, UTF-16 units, and what is known of it. */
+  /** For each block: its type, the number of its place, and its text (range, UTF-16 units, and what is known of it). */
   types = column();
   places = column();
   starts = column();
@@ -57,9 +57,9 @@ export class BlockTable {
   anchorChars = column();
   /** Whether its only white space is single spaces between words. */
   isFolded = column();
-  /** Probability to be content; NaN: none was given. */
+  /** Probability of being content; NaN: none was given. */
   certainty = new Float64Array(FIRST_ROWS);
-  /** Its number among the blocks of its path, from 1. */
+  /** Its number among the blocks with the same path, from 1. */
   nths = column();
   readonly placeNames: string[] = [];
   /** Texts inside links, of topic blocks. */
@@ -104,13 +104,13 @@ export class BlockTable {
     this.placeNumbers.clear();
   }
 
-  /** The bytes that the rows to come refer to. */
+  /** The bytes that the rows added next refer to. */
   setBytes(bytes: Uint8Array, length: number): void {
     this.texts.clear();
     this.texts.add(bytes, 0, length, 0);
   }
 
-  /** A number for a path, without the count of a block; the caller keeps it. */
+  /** Assigns a number to a path, without the count of a block; the caller keeps it. */
   addPath(path: string): number {
     this.placeOfPath.push(this.placeNumber(placeOf(path)));
     return this.pathNames.push(path) - 1;
@@ -150,7 +150,7 @@ export class BlockTable {
     return this;
   }
 
-  /** The blocks that were added, as objects. */
+  /** The added blocks, as objects. */
   list(): PageBlock[] {
     return Array.from({ length: this.count }, (_, at) => ({
       type: TYPES[this.types[at]!]!,
@@ -168,8 +168,8 @@ export class BlockTable {
   }
 
   /**
-   * The greatest certainty of the blocks that have a text between two entries of {@link tape}; NaN: none has, or the
-   * blocks were not found on a tape.
+   * The greatest certainty among the blocks that have a text between two entries of {@link tape}. NaN: there is no such
+   * block, or the blocks were not found on a tape.
    */
   certaintyWithin(from: number, to: number): number {
     if (this.tape === null) return Number.NaN;

@@ -1,9 +1,9 @@
 import { ownText } from './text/cut-text.ts';
 
 /**
- * Caches the results of a function of a text: class names of a site are few, and each stands on many elements. The
- * cache is cleared when it holds `limit` results. It is no `Lru`: on this hot path a hit costs one look-up, 19 ns in
- * place of 28 ns.
+ * Caches the results of a function of a text: class names of a site are few, and each is on many elements. The cache is
+ * cleared when it holds `limit` results. It is not an `Lru`: on this hot path a hit costs one look-up, 19 ns instead of
+ * 28 ns.
  */
 export function memoized<Answer>(compute: (text: string) => Answer, limit: number): (text: string) => Answer {
   const known = new Map<string, Answer>();

@@ -28,10 +28,10 @@ export interface PageBlock {
   readonly span?: readonly [start: number, end: number];
 }
 
-/** Cuts a path from its beginning: the end says most. */
+/** A longer path is cut at its beginning: the end says most. */
 const MAX_PATH_CHARS = 120;
 
-/** The place of a path: it without the count. */
+/** The place of a path: the path without the count. */
 export function placeOf(path: string): string {
   const colon = path.lastIndexOf(':');
   const to = colon < 0 ? path.length : colon;
@@ -47,10 +47,10 @@ export function nthOf(path: string): number {
 /** A node of a parsed page: the part of the `domhandler` DOM that is used. */
 export interface PageNode {
   readonly type: string;
-  /** Of elements, lower case. */
+  /** Name of an element, lower case. */
   readonly name?: string;
   readonly attribs?: Readonly<Record<string, string>>;
-  /** Of text. */
+  /** Content of a text node. */
   readonly data?: string;
   readonly children?: readonly PageNode[];
   /** First and last character of an element in its document, where the parser gives positions. */

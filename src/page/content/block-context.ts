@@ -119,9 +119,9 @@ export const AROUND_COLUMNS = columnsOf(AROUND);
 export const HINT_COLUMNS = columnsOf(HINTS);
 export const CLOSE_COLUMNS = columnsOf(CLASS_WORDS);
 
-/** Where the signs of some kind are written. */
+/** The columns for the signs of one kind. */
 export interface SignColumns {
-  /** Of each bit its column among these; -1: none. */
+  /** The column among these for each bit; -1: none. */
   readonly byBit: Int8Array;
   readonly count: number;
 }
@@ -138,9 +138,9 @@ export interface BlockContext {
   readonly hints: Uint8Array;
   /** Blocks of the page with the same text (compared by its beginning), itself included. */
   readonly copies: Float64Array;
-  /** Those of them that come before it. */
+  /** The copies that come before it. */
   readonly copiesBefore: Int32Array;
-  /** The first of them. */
+  /** The first of the copies. */
   readonly firstAlike: Int32Array;
   /**
    * Number of blocks since the last label that announces a tail, and to the nearest long text before and after;
@@ -166,10 +166,10 @@ const FIRST_BLOCKS = 1 << 8;
 /** Longer columns are not kept for the next page. */
 const KEPT_BLOCKS = 1 << 12;
 
-/** Columns by block, intermediate ones included. */
+/** Columns by block, with intermediate results. */
 interface ContextColumns extends BlockContext {
   readonly isLong: Uint8Array;
-  /** Of a first block, how many have its beginning. */
+  /** For the first block with a beginning, how many blocks have that beginning. */
   readonly counts: Int32Array;
   readonly ends: Int32Array;
   readonly hashes: Int32Array;
@@ -272,10 +272,10 @@ interface Beginnings {
   readonly mask: number;
 }
 
-/** Longest search: a hostile page may have texts that all have one hash. */
+/** Longest search: the texts of a page may be crafted so that all have the same hash. */
 const MOST_PROBES = 64;
 
-/** The first block with the same beginning; itself, where it is the first or the search takes too long. */
+/** The first block with the same beginning; the block itself if it is the first or the search takes too long. */
 function firstWith({ blocks, bytes }: Outline, { ends, hashes, slots, mask }: Beginnings, block: number): number {
   const from = blocks.from[block]!;
   const to = ends[block]!;
@@ -315,7 +315,7 @@ function endOfBeginning(bytes: Uint8Array, from: number, to: number): number {
 const SHORT_IMPRINT = 400;
 const IMPRINTS_FROM = 0.7;
 
-/** Most blocks can have no hints, which their length and first bytes tell. */
+/** Most blocks cannot have hints, as their length and first bytes show. */
 function hintsOf(outline: Outline, block: number): number {
   const { blocks, bytes } = outline;
   const width = blocks.width[block]!;
@@ -370,7 +370,7 @@ export function isMostlyIn(outline: Outline, around: Int32Array, isChosen: Uint8
 const NOTICE = /java\s?script|\bcookies?\b/i;
 
 /**
- * Leaves out what is said to readers without scripts beside the content: that they need scripts, that there are
+ * Drops notices beside the content that are meant for readers without scripts: that scripts are needed, that there are
  * cookies. Where most of the content is in `noscript` elements, all of it stays.
  */
 export function dropNotices(outline: Outline, isMain: Uint8Array): void {

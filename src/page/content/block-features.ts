@@ -15,7 +15,7 @@ import { CONTENT } from './element-signs.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 
-/** Fewer siblings that look alike are no group. */
+/** Fewer similar siblings do not form a group. */
 const LEAST_ALIKE = 3;
 
 /** Context of an element, for the features. */
@@ -28,7 +28,7 @@ interface ElementsAround {
   readonly quotes: Int32Array;
   /** The widest element around its content that is not most of the page; -1: none. */
   readonly parts: Int32Array;
-  /** Sums of the siblings that look alike, by group, and the position of each element among its siblings. */
+  /** Sums over the siblings that look alike, by group, and the position of each element among its siblings. */
   readonly groups: Groups;
   readonly groupAt: Int32Array;
   /** Number of elements from it up to the nearest with half of the page's text. */
@@ -88,7 +88,7 @@ function elementsAround(
   return { shares, densities, items, quotes, parts, groups, groupAt, trunk };
 }
 
-/** Whether a heading announces what belongs to other pages. */
+/** Whether a heading announces content that belongs to other pages. */
 export const announcesTail = (outline: Outline, block: number): boolean =>
   outline.blocks.heading[block]! > 0 &&
   (textHints(outline.textOf(block), { width: outline.blocks.chars[block]!, digits: 0 }) & TAIL) !== 0;
@@ -102,7 +102,7 @@ const log = (value: number): number => (value < LOGS.length ? LOGS[value | 0]! :
 
 /**
  * A row of {@link FEATURES} for each block: the block, its neighbours, its ancestors, and the page.
- * @param allocate gives a zeroed array of so many numbers, which becomes the rows
+ * @param allocate returns a zeroed array of the given length, which becomes the rows
  */
 export function blockFeatures(
   outline: Outline,
@@ -164,7 +164,7 @@ class FeatureWriter {
     this.whole = wholePage(outline, page);
   }
 
-  /** Rows are to be written in order. */
+  /** Rows must be written in order. */
   write(i: number): void {
     const parent = this.outline.blocks.holder[i]!;
     const grand = parent < 0 ? -1 : this.outline.elements.parent[parent]!;

@@ -3,7 +3,7 @@ import { ATTRIBUTE, TagTable, tagNumber } from '../tape/name-table.ts';
 import type { Tape } from '../tape/tape.ts';
 import { HIDING_STYLE } from './element-signs.ts';
 
-/** Nothing inside is text of the page. */
+/** Nothing inside these is text of the page. */
 const SILENT_TAGS = TagTable.of(
   'script style template svg iframe object embed audio video canvas select option datalist textarea input button map math head link meta title dialog'.split(
     ' ',
@@ -20,7 +20,7 @@ const SURROUND =
 const CONTENT =
   /(?:^|[-_ ])(?:article-?body|articlebody|post-?body|entry-?content|post-?content|article-?content|story-?body|main-?content|maincontent|content-?body|markdown-?body|prose|mw-?parser-?output)(?:$|[-_ ])/;
 
-/** Judgements of an element by only its name and attributes. */
+/** Verdicts on an element from its name and attributes alone. */
 export const PLAIN = 0;
 export const SILENT = 1;
 export const SURROUNDING = 2;
@@ -41,8 +41,8 @@ const BY_NAME = new TagTable([
 const WHOLE_PAGE = TagTable.of(['body', 'html']);
 
 /**
- * Reusable for any number of pages. The meaning of a class name is kept, since the pages of a site use few of them
- * often.
+ * Reusable for any number of pages. The meaning of each class name is cached, since the pages of a site use a few of
+ * them often.
  * @param concealed whether content shown only without scripts counts: the whole content of some applications
  */
 export function createClassifier(concealed: boolean): Classifier {
@@ -92,7 +92,7 @@ export function createClassifier(concealed: boolean): Classifier {
     if (classes > 0 && id > 0 && interned.size(classes) + interned.size(id) >= MAX_WORDS) {
       return meaningOf(`${interned.text(classes)} ${interned.text(id)}`);
     }
-    // Content wins over surroundings, and these over nothing.
+    // Content wins over surroundings, and either wins over plain.
     return Math.max(ofWords.of(interned, classes), ofWords.of(interned, id));
   };
 }
@@ -104,7 +104,7 @@ function meaningOf(words: string): number {
   return SURROUND.test(folded) ? PERHAPS_SURROUNDING : PLAIN;
 }
 
-/** In lower case, humps as hyphens: `SideBar` is `side-bar`. */
+/** In lower case, with camel humps turned into hyphens: `SideBar` becomes `side-bar`. */
 function foldedWords(words: string): string {
   return words
     .slice(0, MAX_WORDS)

@@ -4,28 +4,30 @@ import { CONTENT } from './element-signs.ts';
 import type { Outline } from './outline.ts';
 import type { PageShape } from './page-shape.ts';
 
-/** Prose is sure above this probability. */
+/** Prose is certain above this probability. */
 const SURE = 0.8;
 const LONG = 120;
 const MOST_LINKED = 0.3;
-/** Sure prose of this width makes a page one of prose. */
+/** Certain prose of this width makes a page one of prose. */
 const MUCH_PROSE = 500;
-/** Powers of the probabilities on a page of prose: an article, and another one. */
+/** Exponents for the probabilities on a page of prose: for an article, and for any other page. */
 const POWER_OF_ARTICLES = 2.2;
 const POWER_OF_OTHERS = 1.3;
-/** Of a page of a manual: declared, and evident. */
+/** For a page of a manual: a declared one, and an evident one. */
 const POWER_OF_MANUALS = 0.6;
 const POWER_OF_EVIDENT_MANUALS = 1;
-/** Narrower blocks may be said twice. */
+/** Narrower blocks may be repeated. */
 const LEAST_COPY = 60;
 const NOWHERE = -2;
 
 /**
  * The blocks to take, most probable first, as long as the expected F1 grows: 2 x expected words found / (words taken +
- * expected words of the content). Where a page has sure prose, probabilities count as a power of them: certainty was
- * learnt from some sites and is too high on others, and many doubtful blocks would lift each other in. Lists and the
- * like, which have no such core, keep what is in doubt, and so nearly do pages that are no articles. Nearly all of a
- * manual is content, so its pages keep more. Of long blocks with one text, one is taken.
+ * expected words of the content).
+ *
+ * On a page with certain prose, probabilities are raised to a power: certainty was learnt from some sites and is too
+ * high on others, and many doubtful blocks would lift each other in. Lists and the like have no such core and keep
+ * doubtful blocks; so, nearly, do pages that are not articles. Nearly all of a manual is content, so its pages keep
+ * more. Of several long blocks with the same text, one is taken.
  *
  * @param manual whether the page is documentation, see manualKind
  */
@@ -68,7 +70,7 @@ export function chosenBlocks(
   return isTaken;
 }
 
-/** The power of the probabilities: 1 on a page without sure prose. */
+/** The exponent for the probabilities: 1 on a page without certain prose. */
 function powerOf(outline: Outline, page: PageShape, chances: Float64Array, manual: number): number {
   if (manual !== NO_MANUAL) return manual === DECLARED_MANUAL ? POWER_OF_MANUALS : POWER_OF_EVIDENT_MANUALS;
   const { blocks } = outline;
@@ -82,15 +84,17 @@ function powerOf(outline: Outline, page: PageShape, chances: Float64Array, manua
 }
 
 /**
- * By what the page declares. Otherwise an article is assumed if it marks no element as its content, as older news pages
- * do not.
+ * Decided by what the page declares; otherwise, by whether it marks no element as its content, as older news pages do
+ * not.
  */
 export function isArticle({ kinds, isOtherKind, elements }: Outline, { container }: PageShape): boolean {
   if (kinds.article) return true;
   return !isOtherKind && (container < 0 || (elements.signs[container]! & CONTENT) === 0);
 }
 
-/** Blocks whose text a more probable one elsewhere has, as on pages with a copy for narrow screens; no refrains. */
+/**
+ * Blocks whose text a more probable block elsewhere repeats, as on pages with a copy for narrow screens; not refrains.
+ */
 function repeatedBlocks(
   { blocks, bytes, elements }: Outline,
   { firstAlike }: BlockContext,
@@ -102,7 +106,7 @@ function repeatedBlocks(
   for (const i of order) {
     const first = firstAlike[i]!;
     if (blocks.width[i]! < LEAST_COPY || blocks.chars[i] !== blocks.chars[first]) continue;
-    // Texts with an equal beginning may differ behind it.
+    // Texts with an equal beginning may differ after it.
     if (bytes.compare(bytes, blocks.from[i]!, blocks.to[i]!, blocks.from[first]!, blocks.to[first]!) !== 0) continue;
     const place = partOf(i);
     if (placeOf[first] === NOWHERE) placeOf[first] = place;
@@ -116,11 +120,11 @@ export const NO_MANUAL = 0;
 export const EVIDENT_MANUAL = 1;
 export const DECLARED_MANUAL = 2;
 
-/** Listings are this part of the text outside links. Lists of definitions are menus and tickers as often. */
+/** Listings are at least this share of the text outside links. Lists of definitions are as often menus and tickers. */
 const LEAST_SHARE = 0.02;
 const PRE = tagNumber('pre');
 
-/** Whether a page is documentation. Sections of it that are short or full of links are content as well. */
+/** Whether a page is documentation. On such pages, sections that are short or full of links are content as well. */
 export function manualKind(outline: Outline, page: PageShape): number {
   const { kinds, blocks, blockCount, elements, elementCount } = outline;
   if (kinds.manual) return DECLARED_MANUAL;
@@ -141,7 +145,7 @@ export function manualKind(outline: Outline, page: PageShape): number {
   return width >= LEAST_SHARE * page.plain ? EVIDENT_MANUAL : NO_MANUAL;
 }
 
-/** Where the blocks of each element stand: the first one, and the one behind the last; -1: it has none. */
+/** The blocks of each element: the first one, and the one after the last; -1: it has none. */
 export interface ElementSpans {
   readonly first: Int32Array;
   readonly end: Int32Array;
@@ -150,11 +154,11 @@ export interface ElementSpans {
 /** The blocks that a heading introduces. */
 export interface Section {
   readonly level: number;
-  /** The heading: its element, its first block, and the block behind its last. */
+  /** The heading: its element, its first block, and the block after its last. */
   readonly element: number;
   readonly from: number;
   readonly body: number;
-  /** The block behind the section. */
+  /** The block after the section. */
   readonly end: number;
 }
 
@@ -170,7 +174,7 @@ export function elementSpans({ blockCount, blocks, elementCount, elements }: Out
     if (first[holder]! < 0) first[holder] = i;
     end[holder] = i + 1;
   }
-  // Ancestors come before what is in them.
+  // Ancestors come before their descendants.
   for (let at = elementCount - 1; at >= 0; at--) {
     const parent = elements.parent[at]!;
     if (parent < 0 || first[at]! < 0) continue;
@@ -182,13 +186,13 @@ export function elementSpans({ blockCount, blocks, elementCount, elements }: Out
 
 /**
  * The sections of a page, in the order of their headings, without hidden ones. A section ends at the next heading of
- * its level or a higher one, and at the latest where the smallest element ends that holds the heading and something
- * behind it: a heading in a sidebar does not introduce what follows the sidebar.
+ * the same or a higher level. At the latest, it ends with the smallest element that holds the heading and something
+ * after it: a heading in a sidebar does not introduce what follows the sidebar.
  */
 export function sectionsOf(outline: Outline, { isShown }: PageShape, { end }: ElementSpans): Section[] {
   const { blockCount, blocks, elements } = outline;
   const sections: Section[] = [];
-  /** For each level, the next heading of it. */
+  /** For each level, the next heading of that level. */
   const next = new Int32Array(DEEPEST + 1).fill(blockCount);
   for (let last = blockCount - 1; last >= 0; last--) {
     const level = blocks.heading[last]!;
@@ -208,7 +212,7 @@ export function sectionsOf(outline: Outline, { isShown }: PageShape, { end }: El
   return sections.reverse();
 }
 
-/** The heading element around a block in one. */
+/** The heading element that contains a block. */
 function headingAround({ blocks, elements }: Outline, block: number): number {
   let at = blocks.holder[block]!;
   while (at >= 0 && !HEADINGS.has(elements.tag[at]!)) at = elements.parent[at]!;

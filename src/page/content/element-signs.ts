@@ -3,7 +3,7 @@ import { ATTRIBUTE, TagTable, tagNumber } from '../tape/name-table.ts';
 import { type Tape, TEXT } from '../tape/tape.ts';
 
 /**
- * Hints of the words of class and id about an element, as bits. They are only hints: an element called `content` may
+ * Hints from the words of class and id about an element, as bits. They are only hints: an element called `content` may
  * hold the menu. Site authors of all languages use these English words.
  */
 export const NAVIGATION = 1;
@@ -91,7 +91,7 @@ export function bitsOfClassWords(words: string): number {
   return bits;
 }
 
-/** Signs of an element beside those of its class words. */
+/** Signs of an element in addition to those of its class words. */
 export const HIDDEN = 1 << 16;
 /** Shown only without scripts. */
 export const NOSCRIPT = 1 << 17;
@@ -169,7 +169,7 @@ const MAX_WORDS = 300;
 const BODY_TAG = tagNumber('body');
 const HTML_TAG = tagNumber('html');
 
-/** The meaning of a class name is kept: the pages of a site use few of them often. */
+/** The meaning of each class name is cached: the pages of a site use a few of them often. */
 export function createSignReader(): SignReader {
   const ofWords = new TextMeanings(bitsOfClassWords);
   const ofStyle = new TextMeanings((style) => (HIDING_STYLE.test(style) ? HIDDEN : 0));
@@ -223,14 +223,14 @@ export interface PageKinds {
   readonly product: boolean;
   readonly forum: boolean;
   readonly list: boolean;
-  /** By the generator of its HTML: documentation. */
+  /** Documentation, judged by the generator of its HTML. */
   readonly manual: boolean;
 }
 
 interface KindReader {
   (tape: Tape, element: number): void;
   kinds(): PageKinds;
-  /** Whether the page declares what it is, and that is no article. */
+  /** Whether the page declares what it is, and that is not an article. */
   isOther(): boolean;
   /** The text of the first `title`; it may be cut. */
   title(): string;
@@ -242,7 +242,7 @@ const MAX_TITLE_CHARS = 500;
 /** Forum software, and names of forums. */
 const FORUM =
   /\b(?:discourse|phpbb|xenforo|vbulletin|nodebb|mybb|flarum|lemmy|invision community|ips community|simple machines|smf|vanilla|forums?|message board|xf|forum-\w+|viewtopic|showthread|论坛|社区|フォーラム)\b|论坛|掲示板/i;
-/** Programs that make manuals and references of sources. */
+/** Programs that generate manuals and source references. */
 const MANUAL =
   /\b(?:docbook|docutils|sphinx|asciidoc(?:tor)?|antora|texinfo|makeinfo|latex2html|pandoc|doxygen|gtk-doc|javadoc|jsdoc|typedoc|rustdoc|mdbook|mkdocs|docusaurus|gitbook|vitepress|vuepress)/i;
 const ONE_POST = /\b(?:single-post|single-article|article-page|post-template)\b/i;
@@ -254,7 +254,7 @@ const META = tagNumber('meta');
 const SCRIPT = tagNumber('script');
 const TITLE = tagNumber('title');
 
-/** The text that an element begins with, bounded. */
+/** The text at the beginning of an element, bounded. */
 function firstText(tape: Tape, element: number, maxChars: number): string {
   const at = element + 1;
   if (tape.kindAt(at) !== TEXT) return '';

@@ -20,14 +20,15 @@ import { type Outline, OutlineReader } from './outline.ts';
 import { shownBlocks } from './page-blocks.ts';
 import { pageShape } from './page-shape.ts';
 
-/** Signs of navigation, head and foot; comments and the like are text of the page. */
+/** Signs of navigation, header and footer; comments and the like are text of the page. */
 const FRAME = NAVIGATION | FOOT | SIDE | SHARE | ADVERT | OVERLAY | FORM | UNSEEN | SURROUND;
-/** Beside the content, an element with more of its text in links is navigation without a name. */
+/** Outside the content, an element with a larger share of its text in links is unnamed navigation. */
 const MOST_LINKED = 1 / 3;
 
 /**
- * All that a page shows but its navigation, head, foot and sidebars: elements that are these by name, role or class, a
- * `header` outside of the content, and elements beside the content that consist of links. Main content always stays.
+ * Everything a page shows except its navigation, header, footer and sidebars: elements that are these by name, role or
+ * class, a `header` outside the content, and elements outside the content that consist of links. Main content always
+ * stays.
  */
 function createContentWithoutNavigation(): (tape: Tape) => MainContent {
   const mainContent = createMainContent();
@@ -54,7 +55,7 @@ function unframedBlocks({ outline, isMain, headline }: MainContent): Uint8Array 
   });
 }
 
-/** 1 for each element in one beside the content that consists of links. */
+/** 1 for each element inside an element outside the content that consists of links. */
 function linkElements(outline: Outline, isMain: Uint8Array): Uint8Array {
   const { blockCount, elementCount, elements } = outline;
   const isLinks = new Uint8Array(elementCount);
@@ -77,7 +78,7 @@ function linkElements(outline: Outline, isMain: Uint8Array): Uint8Array {
   return isLinks;
 }
 
-/** Takes all that a page shows as its main content: a document has no navigation around it that could be left out. */
+/** Takes everything a page shows as its main content: a document has no navigation around it to leave out. */
 export function createWholeContent(): (tape: Tape) => MainContent {
   const outlines = new OutlineReader();
   return (tape) => {
@@ -90,7 +91,7 @@ export function createWholeContent(): (tape: Tape) => MainContent {
 /** How much of a page is its content: the main content, the page without navigation, or all of a document. */
 export type Extent = 'main' | 'page' | 'document';
 
-/** A finder for each extent, made on first use. */
+/** A finder for each extent, created on first use. */
 export function createContents(): Readonly<Record<Extent, (tape: Tape) => MainContent>> {
   const makers = { main: createMainContent, page: createContentWithoutNavigation, document: createWholeContent };
   const finders = new Map<Extent, (tape: Tape) => MainContent>();
@@ -104,18 +105,19 @@ export function createContents(): Readonly<Record<Extent, (tape: Tape) => MainCo
   return { main: finder('main'), page: finder('page'), document: finder('document') };
 }
 
-/** Shorter text is a notice. */
+/** Shorter text counts as a notice. */
 const LEAST_BODY = 200;
 /** A stated text this many times as long as what was found is more than a summary of it. */
 const LONGER = 2;
-/** Passages of it that are looked for in the page, and their letters. */
+/** Number of passages of it that are looked for in the page, and their length in letters. */
 const PASSAGES = 6;
 const PASSAGE_LETTERS = 24;
 
 /**
- * Whether a page is the shell of an application, and what it states as its text is the content: that is at least
- * {@link LONGER} times as long as the main content found, and no passage of it stands in the page, not even in parts
- * that are hidden or for clients without scripts. Pages that show their text, or the beginning of it, are no shells.
+ * Whether a page is the shell of an application whose content is the text that it states. The stated text must be at
+ * least {@link LONGER} times as long as the main content found. No passage of it may stand in the page, not even in
+ * parts that are hidden or for clients without scripts. Pages that show their text, or the beginning of it, are not
+ * shells.
  *
  * @param stated text of its structured data (JSON-LD `articleBody`)
  */

@@ -12,8 +12,8 @@ import { type Headline, keepStructure } from './structure.ts';
 import { type BoostedTrees, contentTrees, logitsOf } from './trees/content-model.ts';
 
 /**
- * Blocks that stand on pages for no reader of them get the probability 0: rows that scripts leave for themselves, and
- * what a shop tells each country. Both are too rare among labelled pages to be learnt.
+ * Sets the probability of blocks that are not meant for readers to 0: rows that scripts write for themselves, and what
+ * a shop tells each country. Both are too rare among labelled pages to be learnt.
  */
 function dropUnread(outline: Outline, chances: Float64Array): void {
   dropScriptRows(outline, chances);
@@ -24,10 +24,10 @@ function dropUnread(outline: Outline, chances: Float64Array): void {
 const MAX_ROW = 120;
 /** `bvseo_sdk, java_sdk, bvseo-4.0.0`; `CLOUD, getReviews, 52.21ms`. */
 const ROW = /^[\w.:+-]+(?:, ?[\w.:+-]+)+$/;
-/** A name in a program, a version, a time that something took. */
+/** An identifier of a program, a version, a duration. */
 const OF_PROGRAM = /[a-z\d]_[a-z\d]|[a-z][A-Z]|\d\.\d+\.\d|\d ?ms\b/;
 
-/** Hidden lists of names and values without spaces, one of which is of a program. */
+/** Hidden lists of names and values without spaces, one of which belongs to a program. */
 function dropScriptRows(outline: Outline, chances: Float64Array): void {
   const { blockCount, blocks, elements, elementCount } = outline;
   let first = 0;
@@ -48,19 +48,19 @@ function dropScriptRows(outline: Outline, chances: Float64Array): void {
   for (const row of rows) if (ofPrograms.has(listOf(row))) chances[row] = 0;
 }
 
-/** So many countries are told by a shop, or to be chosen from. */
+/** A shop's list names at least this many countries. */
 const LEAST_COUNTRIES = 12;
 /** Share of the words of a text that are names of countries. */
 const LEAST_SHARE = 0.5;
 const MAX_CHOICE = 60;
 const CLOSING = 0x29;
-/** What a selector shows behind the name of a country: `Albania (ALL L)`, `Austria (EUR €)`. */
+/** What a selector shows after the name of a country: `Albania (ALL L)`, `Austria (EUR €)`. */
 const CHOICE = /^(\p{Lu}[\p{L}\p{M} .,&'’()-]+?) \(([A-Z]{3})(?: [^()]{1,6})?\)$/u;
-/** What a shop says of where it sends things. */
+/** What a shop says about where it delivers. */
 const SENDING =
   /\b(?:ships?|shipping|shipped|deliver(?:y|s|ed)?|postage|excludes?|versand\w*|liefer\w+|livraison|envíos?|spedizion[ei]|verzend\w+|доставк\w*)\b/iu;
 
-/** Between the names of a list stand fewer characters than between the marks of sentences. */
+/** Greatest mean width per punctuation mark: the names of a list are shorter than sentences. */
 const MAX_NAME = 24;
 
 function dropCountries(outline: Outline, chances: Float64Array): void {
@@ -87,10 +87,10 @@ function isOfCountries(text: string): boolean {
   return countries >= LEAST_COUNTRIES && countries >= LEAST_SHARE * names.length;
 }
 
-/** Those of most shops. */
+/** Languages of most shops. */
 const LANGUAGES = 'en de fr es it pt nl pl ru zh ja'.split(' ');
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Made when a page has a list that may be one of countries. */
+/** Created when a page has a list that may be one of countries. */
 let known: ReadonlySet<string> | null = null;
 
 const isCountry = (name: string): boolean => {
@@ -98,7 +98,7 @@ const isCountry = (name: string): boolean => {
   return known.has(name.trim().toLowerCase());
 };
 
-/** By the codes of ISO 3166 that the runtime knows. */
+/** Taken from the codes of ISO 3166 that the runtime knows. */
 function countryNames(): ReadonlySet<string> {
   const namesIn = (language: string): Intl.DisplayNames =>
     new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
@@ -128,13 +128,13 @@ export interface MainContent {
   readonly text: string;
   /** Valid until the next page. */
   readonly outline: Outline;
-  /** 1 for each block that belongs to it. */
+  /** 1 for each block that belongs to the main content. */
   readonly isMain: Uint8Array;
-  /** The heading that it stands under, where this is not a part of it. */
+  /** The heading above the main content, where it is not part of it. */
   readonly headline: Headline | null;
   /**
-   * Probability of each block to belong to it, 0 to 1, lowered inside elements marked as an advert, an aside or the
-   * like.
+   * Probability of each block of being main content, 0 to 1, lowered inside elements marked as an advert, an aside or
+   * the like.
    */
   readonly certainty: Float64Array;
 }
@@ -205,7 +205,7 @@ function scratchRows(): (values: number) => Float32Array {
   };
 }
 
-/** Probability of each block to be content. */
+/** Probability of each block of being content. */
 function blockChances(outline: Outline, page: PageShape, rows: Float32Array, trees: BoostedTrees): Float64Array {
   const logits = logitsOf(trees, rows, FEATURES.length);
   const fellows = fellowsOf(outline, page);
@@ -259,8 +259,8 @@ const LEAST_ARTICLE = 300;
 const MAIN = tagNumber('main');
 
 /**
- * Comments below an article are not its content; on forums they are. The trees know too few long discussions. So a page
- * that declares itself an article, is no forum and has a text beside its comments loses these.
+ * Comments below an article are not its content; on forums they are. The trees have seen too few long discussions. So a
+ * page that declares itself an article, is not a forum and has text beside its comments loses them.
  */
 function dropComments({ blocks, elementCount, elements, kinds }: Outline, chances: Float64Array): void {
   if (!kinds.article || kinds.forum) return;

@@ -14,7 +14,7 @@ export class ElementColumns {
   depth = column();
   /** Equal for elements of one name and class. */
   looks = column();
-  /** Number of the group of siblings that look alike, and how many these are. */
+  /** Number of the group of siblings that look alike, and the size of that group. */
   group = column();
   alike = column();
   /** Characters of all visible text below it, and of its links; its blocks. */
@@ -48,7 +48,7 @@ export class BlockColumns {
   endsSentence = column();
 }
 
-/** Makes place for a row behind `rows` of them. */
+/** Makes room for a row after the first `rows`. */
 export function extend(table: ElementColumns | BlockColumns, rows: number): void {
   if (rows < table.chars.length) return;
   const columns = table as unknown as Record<string, Int32Array<ArrayBuffer>>;
@@ -59,10 +59,10 @@ export function extend(table: ElementColumns | BlockColumns, rows: number): void
   }
 }
 
-/** Whether a table has grown so long that a new one is to be made for the next page. */
+/** Whether a table has grown so long that the next page gets a new one. */
 export const isTooLong = ({ chars }: ElementColumns | BlockColumns): boolean => chars.length > KEPT_ROWS;
 
-/** Text was counted for the innermost element; ancestors come before it. */
+/** Text was counted for the innermost element only. Ancestors come before their descendants. */
 export function addUp({ parent, chars, linkChars, blocks }: ElementColumns, count: number): void {
   for (let at = count - 1; at >= 0; at--) {
     const around = parent[at]!;
@@ -89,7 +89,7 @@ export function countAlike({ parent, looks, group, alike }: ElementColumns, coun
 
 const SPACE = 0x20;
 const FEED = 0x0a;
-/** More are not kept for the next page, bytes. */
+/** Larger buffers are not kept for the next page, bytes. */
 const KEPT_BYTES = 1 << 21;
 
 /** What a byte or a character of three bytes is; 0: nothing special. */
@@ -145,7 +145,7 @@ export class BlockText {
     this.startBlock();
   }
 
-  /** Begins the next block behind the current one. */
+  /** Begins the next block after the current one. */
   startBlock(): void {
     if (!this.isEmpty) this.bytes[this.end++] = FEED;
     this.start = this.end;
@@ -232,7 +232,7 @@ export class BlockText {
     return end - start;
   }
 
-  /** As {@link addAscii}, of UTF-8. */
+  /** Like {@link addAscii}, for UTF-8. */
   addWide(source: Uint8Array, from: number, to: number): number {
     const { bytes } = this;
     let end = this.end;
@@ -265,7 +265,7 @@ export class BlockText {
     return start < 0 ? 0 : end - start - (this.extraBytes - extraBefore);
   }
 
-  /** Takes ranges out of the current block, pairs of beginnings and ends; what stands around them stays apart. */
+  /** Cuts ranges, given as pairs of start and end, out of the current block; the text around them stays apart. */
   cut(ranges: readonly number[]): void {
     if (ranges.length === 0) return;
     const { start, isWide } = this;
@@ -290,7 +290,7 @@ export class BlockText {
     }
   }
 
-  /** Takes line breaks off the end. */
+  /** Removes line breaks from the end. */
   trim(): void {
     while (!this.isEmpty && this.bytes[this.end - 1] === FEED) {
       this.end--;

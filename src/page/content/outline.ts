@@ -15,10 +15,10 @@ import { addUp, BlockColumns, BlockText, countAlike, ElementColumns, extend, isT
 /**
  * A shortcode of WordPress (Shortcode API) that no plugin replaced, in UTF-8 read as Latin-1: `[gallery ids="1,2"]`,
  * `[vc_row]`, `[/caption]`. Names in brackets are common in texts, so one without quoted or numeric attributes counts
- * only by a known name: those of the core, of forms, and of builders of pages, which begin alike.
+ * only if its name is known: those of the core, of forms, and of page builders, which share prefixes.
  */
 const SHORTCODE = shortcode();
-/** A longer one is text. */
+/** A longer match is text. */
 const MAX_BYTES = 2_000;
 
 function shortcode(): RegExp {
@@ -33,7 +33,7 @@ function shortcode(): RegExp {
 }
 
 /**
- * The shortcodes in a range of UTF-8, as pairs of beginnings and ends.
+ * The shortcodes in a range of UTF-8, as pairs of start and end.
  * @param from where a bracket opens
  */
 function shortcodeRanges(bytes: Buffer, from: number, to: number): readonly number[] {
@@ -51,7 +51,7 @@ export interface Outline {
   readonly elementCount: number;
   readonly elements: ElementColumns;
   readonly kinds: PageKinds;
-  /** The page declares what it is, and that is no article. */
+  /** The page declares what it is, and that is not an article. */
   readonly isOtherKind: boolean;
   /** The texts of the blocks. */
   readonly bytes: Buffer;
@@ -101,7 +101,7 @@ export class OutlineReader implements Outline {
   private readKind = createKindReader();
   /** Numbers of the pairs of class and tag. */
   private readonly looks = new Map<number, number>();
-  /** Of the open elements: what they are, by depth; the level of a heading around, by depth of block elements. */
+  /** For the open elements: what they are, by depth; the level of the enclosing heading, by depth of block elements. */
   private open = new Uint8Array(1_024);
   private headings = new Uint8Array(1_024);
   private depth = 0;
@@ -190,7 +190,7 @@ export class OutlineReader implements Outline {
     if (this.firstText < 0) this.firstText = at;
   }
 
-  /** Where the walk goes on: at the element, or at its end if its content is skipped. */
+  /** Where the walk continues: at the element, or at its end if its content is skipped. */
   private enter(tape: Tape, at: number, tag: number): number {
     const signs = this.signsOf(tape, at);
     if ((signs & SILENT) !== 0) {
@@ -316,7 +316,7 @@ function longer(before: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return numbers;
 }
 
-/** Where so many UTF-16 units of a range end, one less where that would split a pair. */
+/** Where the given number of UTF-16 units of a range ends, one less if that would split a pair. */
 function endOfUnits(bytes: Uint8Array, from: number, to: number, units: number): number {
   let left = units;
   let at = from;

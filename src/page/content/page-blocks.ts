@@ -5,12 +5,12 @@ import type { MainContent } from './main-content.ts';
 import type { Outline } from './outline.ts';
 import type { ElementColumns } from './outline-columns.ts';
 
-/** No tape is as long. */
+/** No tape is this long. */
 const LAST_ENTRY = 0x7fff_ffff;
 
 /**
- * Lists the blocks of a page, at most `max`, for reports and signatures; hidden ones are left out unless they are
- * content. `table` is emptied before.
+ * Lists the blocks of a page, at most `max`, for reports and signatures. Hidden blocks are left out unless they are
+ * content. `table` is emptied first.
  */
 export function pageBlocks(
   { outline, isMain, certainty }: MainContent,
@@ -133,7 +133,7 @@ class Places {
   private inside(place: Place, tag: number): Place {
     const known = place.inside.get(tag);
     if (known !== undefined) return known;
-    // All that begin a block are known.
+    // Every element that begins a block has a known tag.
     const name = TAG_NAMES[tag]!;
     const before = place === this.root ? '' : `${place.path}>`;
     const inner =

@@ -18,9 +18,11 @@ export interface PageShape {
    * Class words and signs of each element and its ancestors, without class words of elements too large to be reliable.
    */
   readonly signsOf: Int32Array;
-  /** Of each element and its ancestors, the one repeated most (a card, a post, an entry); -1: none. */
+  /** For each element, the most repeated one among itself and its ancestors (a card, a post, an entry); -1: none. */
   readonly repeatedOf: Int32Array;
-  /** The container of the content: a marked one, or else the deepest with most plain text. -1: the whole page. */
+  /**
+   * The container of the content: a marked one, otherwise the deepest with most of the plain text. -1: the whole page.
+   */
   readonly container: number;
   /** Whether each element is the container or in it. */
   readonly isInside: Uint8Array;
@@ -30,7 +32,7 @@ export interface PageShape {
 }
 
 const LONG = 120;
-/** Elements that are menus by their name but have this share of the page's text are not. */
+/** A menu by name that has this share of the page's text is not a menu. */
 const MOST_OF_A_SURROUND = 0.4;
 const LASTING = HIDDEN | NOSCRIPT | CONTENT | ARTICLE | BODY_SIGNS;
 const CONTAINER = TagTable.of('main article section div td body form center'.split(' '));
@@ -107,7 +109,7 @@ function insideOf(count: number, { parent }: ElementColumns, container: number):
   return isInside;
 }
 
-/** Lines, rows and cells are repeated in any text. */
+/** Lines, rows and cells are repeated in any text, so they are not entries. */
 const NO_ENTRY = TagTable.of(['p', 'tr', 'td']);
 const LEAST_ALIKE = 3;
 
@@ -135,7 +137,7 @@ function containerOf(
     if (!CONTAINER.has(tag[at]!) || (inherited[at]! & (SURROUND | HIDDEN | NOSCRIPT)) !== 0) continue;
     const isDeclared = (signs[at]! & CONTENT) !== 0;
     if (plainOf[at]! < (isDeclared ? DECLARED_SHARE : CONTAINER_SHARE) * plain) continue;
-    // A declared container wins over a large one; of either kind, the deepest.
+    // A declared container wins over a large one; among equals, the deepest wins.
     const rank = depth[at]! + (isDeclared ? 1_000 : 0);
     if (rank > bestRank) {
       best = at;

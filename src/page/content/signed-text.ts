@@ -2,11 +2,11 @@ import { type BlockTable, MAIN_BLOCK, TOPIC_BLOCK } from '../block-table.ts';
 import { addProse, addProseOf, isProse, isSteadyLine } from '../prose/prose.ts';
 import { trimmed, Utf8Text, unitsIn } from '../text/utf8.ts';
 
-/** Certain blocks must be this share of the main content, or all of it is signed. */
+/** If the certain blocks are a smaller share of the main content, all of it is signed. */
 const LEAST_CERTAIN = 0.3;
-/** Prose must be this share of the rest, or lines of all kinds are signed. */
+/** If prose is a smaller share of the rest, lines of all kinds are signed. */
 const LEAST_PROSE = 0.6;
-/** Blocks whose odds to be content are this many times below those of the typical one are left out. */
+/** Blocks whose odds of being content are this many times below those of the typical block are left out. */
 const DOUBT = 8;
 
 const FEED = 0x0a;
@@ -14,12 +14,12 @@ const content = new Utf8Text();
 const prose = new Utf8Text();
 
 /**
- * The signed text of a page, UTF-8: the part of its main content (or of all its text without one) that stays when
- * nothing was edited. Valid until the next call.
+ * The signed text of a page, UTF-8: the part of its main content (or of all its text without one) that stays the same
+ * when nothing was edited. Valid until the next call.
  *
- * Extraction takes doubtful blocks to lose nothing; a signature leaves them out, or another advert makes another page.
- * So blocks less certain than the rest are skipped, and lines without sentences: bylines, dates, counters, teasers,
- * captions. Where that leaves too little, as on lists, product pages and tables, everything is signed.
+ * Extraction takes doubtful blocks so as to lose nothing. A signature leaves them out, or another advert would make
+ * another page. So it skips blocks less certain than the rest, and lines without sentences: bylines, dates, counters,
+ * teasers, captions. Where that leaves too little, as on lists, product pages and tables, everything is signed.
  */
 export function signedText(
   page: { readonly mainText: string | null; readonly text: string },
@@ -37,7 +37,7 @@ export function signedText(
   return prose.units >= LEAST_PROSE * content.units ? prose.written : content.written;
 }
 
-/** Of some blocks, a line each. */
+/** UTF-16 units of the chosen blocks, one line each. */
 function charsOf({ count, chars }: BlockTable, isChosen: Uint8Array): number {
   let sum = -1;
   for (let at = 0; at < count; at++) if (isChosen[at] === 1) sum += chars[at]! + 1;
@@ -57,11 +57,11 @@ function proseOrAll(blocks: BlockTable, isChosen: Uint8Array): Uint8Array {
   return content.written;
 }
 
-/** Whether the sentences of these blocks, with this number of units, are signed, or all their text. */
+/** Whether the sentences of these blocks, `units` long, are signed, rather than all their text. */
 export const isProseSigned = (units: number, blocks: BlockTable, isChosen: Uint8Array): boolean =>
   units >= LEAST_PROSE * charsOf(blocks, isChosen);
 
-/** Whether certainties of the blocks are known. */
+/** Whether the blocks have known certainties. */
 function isJudged({ count, certainty }: BlockTable): boolean {
   for (let at = 0; at < count; at++) if (!Number.isNaN(certainty[at])) return true;
   return false;
@@ -83,7 +83,7 @@ export function certainBlocks({ count, types, chars, certainty }: BlockTable): U
   return isCertain;
 }
 
-/** An all but certain block must not make those beside it doubtful. */
+/** A nearly certain block must not make its neighbours doubtful. */
 const MOST = 0.98;
 const oddsOf = (certainty: number): number => certainty / (1 - Math.min(certainty, MOST));
 
@@ -121,13 +121,14 @@ function typicalCertainty(
   return 0;
 }
 
-/** Blocks with more of their text inside links are teasers and adverts as a rule. */
+/** Blocks with a larger share of their text inside links are usually teasers and adverts. */
 const MOST_ANCHORS = 0.15;
 
 /**
- * The lines of a page that are signed, ranges of UTF-8. All of them are signed for change: the content without blocks
- * that are less certain than the rest or link, and without short lines that are no sentences. For likeness, only
- * those that are sentences. Where a choice leaves too little, as on lists, product pages and tables, it is not made.
+ * The lines of a page that are signed, as ranges of UTF-8. All of them are signed for change: the content without
+ * blocks that are less certain than the rest or that link, and without short lines that are not sentences. Only
+ * sentences are signed for likeness. A choice that leaves too little, as on lists, product pages and tables, is not
+ * made.
  */
 export class SignedLines {
   bytes: Uint8Array = new Uint8Array(0);
@@ -155,7 +156,7 @@ export class SignedLines {
     const isFound = page.mainText !== null && isJudged(blocks);
     if (!hasTopics && isFound && this.addBlocks(blocks, LEAST_CERTAIN * page.mainText.length)) this.choose();
     else {
-      // Anchors of topic blocks are signed by themselves, so that their text is not counted a second time.
+      // Anchors of topic blocks are signed separately, so their text is left out here.
       this.addText(hasTopics ? blocks.mainText() : (page.mainText ?? page.text));
       if (!hasTopics) this.choose();
     }
@@ -179,7 +180,10 @@ export class SignedLines {
     this.addLines(0, whole.end, !whole.isAscii);
   }
 
-  /** Takes the main blocks, the sure ones if they are enough. Returns false where all are fewer than `least`. */
+  /**
+   * Takes the main blocks, or only the certain ones if they are enough. Returns false if even all are fewer than
+   * `least`.
+   */
   private addBlocks(blocks: BlockTable, least: number): boolean {
     const { count, types, chars, anchorChars } = blocks;
     const isSure = certainBlocks(blocks);
@@ -222,7 +226,7 @@ export class SignedLines {
     this.isSteady.push(isSentence || isSteadyLine(this.bytes, from, to, units));
   }
 
-  /** Leaves lines out, unless those that stay are too few. */
+  /** Leaves lines out unless too few would stay. */
   private choose(): void {
     const { starts, ends, units, isSentence, isSteady } = this;
     let all = 0;

@@ -18,21 +18,21 @@ import type { PageShape } from './page-shape.ts';
 const TR = tagNumber('tr');
 const CELLS = TagTable.of(['td', 'th']);
 const ROW_GROUPS = TagTable.of(['tbody', 'thead', 'tfoot']);
-/** Tables lay these out; manuals have headings within tables. */
+/** Tables with these inside are for layout, except that manuals have headings within tables. */
 const LAID_OUT = TagTable.of(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'article', 'section', 'form']);
 const HOLDS_TABLE = 1;
 const HOLDS_LAID_OUT = 2;
 
 /**
- * 1 for each table of data: it holds no other table and, but in manuals, two rows or more of two cells or more, without
- * headings.
+ * 1 for each table of data: it holds no other table. Except in manuals, it also has at least two rows of at least two
+ * cells, and no headings.
  */
 export function dataTables({ elementCount, elements }: Outline, isManual: boolean): Uint8Array {
   const { tag, parent } = elements;
   const holds = new Uint8Array(elementCount);
   const cells = new Int32Array(elementCount);
   const rows = new Int32Array(elementCount);
-  // Ancestors come before what is in them.
+  // Ancestors come before their descendants.
   for (let at = elementCount - 1; at >= 0; at--) {
     const around = parent[at]!;
     if (around < 0) continue;
@@ -47,17 +47,17 @@ export function dataTables({ elementCount, elements }: Outline, isManual: boolea
   );
 }
 
-/** Most of a part must be chosen for the rest to be kept, and most of what surrounds it. */
+/** Share of a part, or of what surrounds it, that must be chosen for the rest to be kept. */
 const MOST = 0.5;
 /** An element with less text beside a part says nothing about it. */
 const LEAST_BESIDE = 60;
 /** Headings and parts with more of their text in links lead elsewhere. */
 const MOST_LINKED_HEADING = 0.8;
 const MOST_LINKED = 0.5;
-/** Sections that look alike are judged together if there are at least this many, and this share of them is chosen. */
+/** Sections that look alike are judged together if there are at least this many and this share of them is chosen. */
 const LEAST_ALIKE = 3;
 const SHARE_OF_ALIKE = 0.6;
-/** Blocks before the content among which its heading is looked for: elsewhere, and in manuals. */
+/** Number of blocks before the content that are searched for its heading: in general, and in manuals. */
 const HEADING_WITHIN = 12;
 const MANUAL_HEADING_WITHIN = 40;
 
@@ -68,7 +68,7 @@ const PARTS = TagTable.of(['pre', 'dl', 'table']);
 /** No element, no block. */
 const NONE = -1;
 
-/** A heading: its first block, and the one behind its last. */
+/** A heading: its first block, and the block after its last. */
 export interface Headline {
   readonly from: number;
   readonly end: number;
@@ -78,13 +78,13 @@ export interface Headline {
  * Adds to the chosen blocks what belongs to them by the structure of the page. The choice judges each block by itself,
  * and a heading, a listing or a cell has few words that would speak for it.
  *
- * - A listing, a list of definitions or a table of data is kept whole when most of it is chosen, or most of what
- *   surrounds it; the latter two not in articles, whose tables are teasers as often.
- * - Sections that look alike are kept when most of them are chosen, of declared manuals when one is; not in declared
- *   articles.
- * - A heading is kept when what follows it and most of its section are. In declared articles, one before all that is
- *   chosen is the headline, which is known otherwise as the title.
- * - In manuals, what stands between the page's own heading and the last chosen block is kept, except lists of links.
+ * - A listing, a list of definitions or a table of data is kept whole when most of it, or most of what surrounds it, is
+ *   chosen. In articles this does not apply to the latter two: tables there are as often teasers.
+ * - Sections that look alike are kept when most of them are chosen. In declared manuals one is enough; in declared
+ *   articles the rule does not apply.
+ * - A heading is kept when what follows it and most of its section are kept. In declared articles, a heading before
+ *   everything chosen is the headline, which is already known as the title.
+ * - In manuals, everything between the page's own heading and the last chosen block is kept, except lists of links.
  *
  * Surroundings by name, role or class are never added.
  *
@@ -189,7 +189,7 @@ class StructureKeeper {
   private belongs(part: number, tag: number): boolean {
     const { spans, outline } = this;
     const [from, end] = [spans.first[part]!, spans.end[part]!];
-    // In manuals, tables of links are overviews, and lists of links tables of contents.
+    // In manuals, tables of links are overviews; lists of links are tables of contents.
     const mayLink = tag === PRE || (tag === TABLE && this.isManual);
     if (!mayLink && this.linkedIn(from, end) > MOST_LINKED) return false;
     const own = this.plainIn(from, end);
@@ -243,7 +243,7 @@ class StructureKeeper {
         chosen += this.chosenIn(from, end);
         if (this.chosenIn(from, end) >= MOST * this.plainIn(from, end)) kept++;
       }
-      // In a declared manual, one of them says what all are.
+      // In a declared manual, one of them speaks for all.
       const isMost = kept >= SHARE_OF_ALIKE * alike.length && chosen >= MOST * all;
       if (!isMost && (!outline.kinds.manual || kept === 0)) continue;
       for (const section of alike) {
@@ -278,7 +278,7 @@ class StructureKeeper {
     const { sections, isMain, outline, isManual } = this;
     const { chars, linkChars } = outline.blocks;
     const least = outline.kinds.article && !isManual ? isMain.indexOf(1) : 0;
-    /** Whether what follows the next heading, which is not chosen, is. */
+    /** Whether the text after the next heading is chosen while that heading is not. */
     let isNextFollowed = false;
     for (let k = sections.length - 1; k >= 0; k--) {
       const section = sections[k]!;
@@ -294,7 +294,7 @@ class StructureKeeper {
     }
   }
 
-  /** Looks for the heading that the first chosen block stands under. Returns it, if it is not to be chosen. */
+  /** Looks for the heading above the first chosen block. Returns it unless it is to be chosen. */
   keepBeginning(): Headline | null {
     const { isMain, isManual, outline, sections } = this;
     const { blocks } = outline;

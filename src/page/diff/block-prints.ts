@@ -27,7 +27,9 @@ export interface BlockPrint {
  */
 export type SiblingPrint = readonly [print: number, chars: number, nth: number];
 
-/** Most places kept of a page: the largest, content first. Where the content has more, the last one has its rest. */
+/**
+ * Most places kept for a page: the largest, content first. If the content has more, the last one stands for the rest.
+ */
 export const MAX_BLOCK_PRINTS = 12;
 /** Most elements of a page that are distinguished. */
 export const MAX_SIBLINGS = 64;
@@ -60,7 +62,7 @@ const prose = new Utf8Text();
 
 /**
  * Fingerprints of the blocks of a page by place. Elements of one kind in one container are one place, so that another
- * paragraph changes one print and shifts none. In the content that counts which is signed for change: the steady
+ * paragraph changes one print and shifts none. In the content, only text that is signed for change counts: the steady
  * lines, or all text.
  */
 export function blockPrints(blocks: BlockTable): BlockPrint[] {
@@ -130,7 +132,7 @@ function placesIn({ count, places: numbers, placeNames }: BlockTable, texts: Cou
   return [...content.values(), ...around.values()];
 }
 
-/** @param most elements that can be told apart; fewer than two are none */
+/** @param most how many elements can be distinguished; below two, none are */
 function printOfPlace(
   { path, isMain, counted, chars }: Place,
   { bytes, starts, ends, units }: CountedText,

@@ -3,12 +3,12 @@ import { type PageBlock, placeOf } from '../page-block.ts';
 import { utf8Slice } from '../tape/interned-texts.ts';
 import { trimmed, Utf8Text } from '../text/utf8.ts';
 
-/** What can be read of a page beside its blocks. */
+/** The texts of a page in addition to its blocks. */
 export interface PageTexts {
   readonly title: string | null;
   /** Absent: as `title`. */
   readonly documentTitle?: string | null;
-  /** All its text; counts where it was not cut into blocks and has no main content. */
+  /** All its text; used when it was not divided into blocks and has no main content. */
   readonly text: string;
   readonly mainText: string | null;
 }
@@ -48,7 +48,10 @@ export function placedTexts(page: ReadPage): PlacedText[] {
   ].filter(({ text }) => text.trim() !== '');
 }
 
-/** The text that is in no block: all of it without blocks; with them what the main content has beyond the last one. */
+/**
+ * The text outside all blocks: without blocks, all text; with blocks, the part of the main content after the last
+ * block.
+ */
 function textBeside(page: PageTexts, blocks: BlockTable): string {
   const { mainText } = page;
   if (blocks.count === 0) return mainText ?? page.text;
@@ -63,7 +66,7 @@ interface Place {
   readonly name: string;
   isMain: boolean;
   chars: number;
-  /** Its blocks, and other text before and behind them. */
+  /** Its blocks, and other text before and after them. */
   readonly blocks: number[];
   before: string;
   behind: string;
@@ -104,7 +107,7 @@ function placesOf(page: PageTexts, blocks: BlockTable): Map<string, Place> {
 }
 
 function isBlank({ bytes, starts, ends }: BlockTable, at: number): boolean {
-  // Nearly all begin with what is no white space.
+  // Nearly all begin with a character that is not white space.
   const [from, to] = [starts[at]!, ends[at]!];
   if (from < to && bytes[from]! > 0x20 && bytes[from]! < 0x80) return false;
   const [first, end] = trimmed(bytes, from, to);
@@ -174,7 +177,7 @@ function stepped(hash: number, word: number): number {
 export const rangePrintOf = (bytes: Uint8Array, from: number, to: number): number =>
   hashed(SEED ^ (to - from), bytes, to, from) >>> 0;
 
-/** Print of texts in their order; for a single text, its own. */
+/** Print of texts in their order; a single text keeps its own. */
 export const joinedPrint = (prints: readonly number[]): number =>
   prints.length === 1 ? prints[0]! : prints.reduce(stepped, SEED) >>> 0;
 

@@ -28,16 +28,16 @@ export function rememberPlaces(found: readonly PlacePrint[]): RememberedPlaces {
 }
 
 /**
- * The one comparison of two versions of a page: the places whose words differ, in the order found, then those that are
- * gone. The change feed names its result, `diff` shows the words of each. A place that grew or shrank past others is
- * still compared, since every place of the later version is known.
+ * Compares two versions of a page: the places whose words differ, in the order found, then those that are gone. The
+ * change feed names the result; `diff` shows the words of each place. A place that grew or shrank past others is still
+ * compared, since every place of the later version is known.
  */
 export function changedPlaces(before: RememberedPlaces, found: readonly PlacePrint[]): string[] {
   const there = new Set(found.map(([place]) => place));
   const others = found.filter(([place]) => !before.prints.has(place));
   const changed = found.filter(([place, print]) => before.prints.has(place) && before.prints.get(place) !== print);
   const gone = [...before.prints.keys()].filter((place) => !there.has(place)).sort();
-  // Without others before, each place that is not remembered is new.
+  // If there were no others before, each place that is not remembered is new.
   const unknown = before.others === 0 ? others.map(([place]) => place) : [];
   const isElsewhere = before.others !== 0 && sumOf(others) !== before.others;
   const order = new Map(found.map(([place], i) => [place, i]));
@@ -45,7 +45,7 @@ export function changedPlaces(before: RememberedPlaces, found: readonly PlacePri
   return [...named, ...gone, ...(isElsewhere ? [ELSEWHERE] : [])];
 }
 
-/** 0 only without places, so that the sum tells whether there are any. */
+/** 0 only if there are no places, so the sum tells whether there are any. */
 const sumOf = (places: readonly PlacePrint[]): number =>
   places.length === 0 ? 0 : places.reduce((sum, [place, print]) => (sum + murmur3(place, print)) & 0xff_ffff, 0) || 1;
 
@@ -54,8 +54,8 @@ export const MAX_NAMED = 3;
 const MAX_NAME_CHARS = 60;
 
 /**
- * Names for places, at most `max`: where there are more, those that share the deepest container are joined under its
- * name. A name stands for its place and for all within.
+ * Names for places, at most `max`. If there are more, places that share the deepest container are joined under its
+ * name. A name stands for its place and for all places within it.
  */
 export function namedPlaces(places: readonly string[], max = MAX_NAMED): string[] {
   let names = [...places];
@@ -71,7 +71,7 @@ export function namedPlaces(places: readonly string[], max = MAX_NAMED): string[
   return names.map(shortName);
 }
 
-/** A name cut from its beginning: the end says most. */
+/** A name cut at its beginning: the end says most. */
 export const shortName = (name: string): string =>
   name.length <= MAX_NAME_CHARS ? name : `\u2026${name.slice(1 - MAX_NAME_CHARS)}`;
 
@@ -84,7 +84,7 @@ function deepestShared(places: readonly string[]): string | null {
   let deepest = '';
   let depth = 0;
   for (let i = 1; i < sorted.length; i++) {
-    // What shares a beginning stands together.
+    // Places with a common beginning are adjacent.
     const [one, other] = [sorted[i - 1]!, sorted[i]!];
     let end = 0;
     let parts = 0;
@@ -111,12 +111,12 @@ const NUMBERS = new Map(NAMES.map((name, i) => [name, i]));
 const LITERAL = 0x7f;
 /** The length of a run of one name follows. */
 const RUN = 0x80;
-/** Largest count in half a byte; of added parts it says that the count follows. */
+/** Largest count in half a byte; as the number of added parts it means that the count follows. */
 const MOST = 15;
 
 /**
- * Places in few bytes, as base64, so that a record carries them without reading them: for each place the number of
- * leading elements that it shares with the one before, the further ones, and its print. About six bytes a place.
+ * Packs places into few bytes, as base64, so that a record carries them without parsing them: for each place the number
+ * of leading elements shared with the previous place, the remaining elements, and its print. About six bytes per place.
  */
 export function packPlaces({ prints, others }: RememberedPlaces): string {
   const bytes: number[] = [FORM];
@@ -136,7 +136,7 @@ export function packPlaces({ prints, others }: RememberedPlaces): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** `null` for what a newer version wrote. */
+/** `null` for data written by a newer version. */
 export function unpackPlaces(packed: string): RememberedPlaces | null {
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
   if (bytes[0] !== FORM) return null;
@@ -197,8 +197,8 @@ export interface PlaceDiff extends WordDiff {
 }
 
 /**
- * The difference of two versions of a page: that of each place for itself, so that it has an edit where
- * {@link changedPlaces} has a place, and nowhere else. `edits` are those of all places, in reading order.
+ * The difference of two versions of a page, computed for each place separately. It has an edit exactly where {@link
+ * changedPlaces} has a place. `edits` are those of all places, in reading order.
  */
 export function placeDiff(before: ReadPage, after: ReadPage): PlaceDiff {
   const [old, young] = [placedTexts(before), placedTexts(after)];

@@ -82,7 +82,7 @@ class MiddleSearch {
     forward[zero + 1] = 0;
     backward[zero + 1] = 0;
     for (let d = 0; d <= this.maxSteps; d++) {
-      // Diagonals are numbered from the own corner: forwards x - y, backwards the same seen from the end.
+      // Diagonals are numbered from the search's own corner: forwards x - y, backwards the same seen from the end.
       for (let k = -d; k <= d; k += 2) {
         if (k < -height || k > width) continue;
         const x = this.advance(forward, k, d, box, 1);
@@ -103,7 +103,7 @@ class MiddleSearch {
     return this.furthest(box);
   }
 
-  /** One more edit on diagonal `k`, then along what is equal; the position reached. */
+  /** Makes one more edit on diagonal `k`, then follows equal elements; returns the position reached. */
   private advance(reached: Int32Array, k: number, d: number, box: Box, direction: 1 | -1): number {
     const { a, b, zero } = this;
     const width = box.aHigh - box.aLow;
@@ -130,7 +130,7 @@ class MiddleSearch {
     return x;
   }
 
-  /** The point reached by the longer path, of the last diagonals of both searches. */
+  /** The point on the longer path among the last diagonals of both searches. */
   private furthest(box: Box): { readonly x: number; readonly y: number } {
     const { forward, backward, zero, maxSteps } = this;
     const width = box.aHigh - box.aLow;
@@ -156,7 +156,7 @@ class MiddleSearch {
 
 export interface WordEdit {
   readonly op: 'equal' | 'delete' | 'insert';
-  /** With the white space after its words. Equal text is that of the later version. */
+  /** Includes the white space after its words. Equal text is that of the later version. */
   readonly text: string;
 }
 
@@ -187,7 +187,7 @@ export function wordDiff(before: string, after: string): WordDiff {
   return tokenDiff(before, after, TOKEN);
 }
 
-/** As {@link wordDiff}, by what stands between white space: shows where white space was added or left out. */
+/** Like {@link wordDiff}, but compares runs between white space: shows where white space was added or removed. */
 export function spacingDiff(before: string, after: string): WordDiff {
   return tokenDiff(before, after, /\S+/gu);
 }

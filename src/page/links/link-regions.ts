@@ -23,14 +23,14 @@ export interface LinkPlace {
   readonly part: PagePart;
 }
 
-/** A region of the page between cuts. Characters count without white space, and only where there are links. */
+/** A region of the page between cuts. Characters are counted without white space, and only where there are links. */
 export interface PagePart {
   textChars: number;
   anchorChars: number;
   links: number;
 }
 
-/** Share of a region's text that is anchors: 1 where there are only links without text, 0 without links. */
+/** Share of a region's text that is anchor text: 1 if it only has links without text, 0 without links. */
 export function linkRatio({ textChars, anchorChars, links }: PagePart): number {
   return textChars === 0 ? Number(links > 0) : anchorChars / textChars;
 }
@@ -42,10 +42,10 @@ export const TODAYS_CUTS = TagTable.of(
   'td p div ul ol dl table nav aside footer header main article section form blockquote figure'.split(' '),
 );
 
-/** The mark of an element for all its content; which range of the page's texts that is. */
+/** The mark of an element, valid for all its content, and the range of the page's texts that it covers. */
 interface Mark {
   readonly kind: number;
-  /** Positions of its first text, and of the first one behind it. */
+  /** Positions of its first text, and of the first text after it. */
   readonly from: number;
   to: number;
   readonly outer: Mark | null;
@@ -63,7 +63,7 @@ const A = tagNumber('a');
  * The place of every anchor of a page, by its entry on the tape, in one pass without recursion. Text of scripts, styles
  * and the like is ignored.
  * @param cuts elements that begin a region
- * @param classOf keeps the meaning of class names; to be shared by many pages
+ * @param classOf caches the meaning of class names; shared by many pages
  */
 export function linkPlaces(
   tape: Tape,
@@ -160,7 +160,7 @@ class PlaceWalk {
     return places;
   }
 
-  /** A surrounding mark holds for all inside. Within a doubtful mark, a mark of content wins. */
+  /** A surrounding mark applies to everything inside. Within a doubtful mark, a mark of content wins. */
   private regionOf(mark: Mark | null): LinkPlace['region'] {
     for (let each = mark; each !== null; each = each.outer) if (each.kind === SURROUNDING) return 'surround';
     for (let each = mark; each !== null; each = each.outer) {
@@ -173,7 +173,7 @@ class PlaceWalk {
   /** Characters before each text, and of all; most pages need none of them. */
   private charsBefore: Float64Array | null = null;
 
-  /** Whether a mark covers so much of the text that it is the page itself. */
+  /** Whether a mark covers so much of the text that it covers the page itself. */
   private isPage({ from, to }: Mark): boolean {
     const { tape, texts } = this;
     if (this.charsBefore === null) {
@@ -202,15 +202,15 @@ function visibleChars(tape: Tape, at: number): number {
   return chars;
 }
 
-/** A page with a larger share of anchors in its text is there for its links. */
+/** A page with a larger share of anchors in its text exists for its links. */
 const MOSTLY_ANCHORS = 0.5;
 
 /**
- * Whether a page is a hub: it has no main content, or none but links, and its text is mostly anchor text. Links are
- * then its content. How many of its *links* stand in lists does not matter: an ordinary page has most of its links in
- * its navigation.
+ * Whether a page is a hub: it has no main content, or only links as main content, and its text is mostly anchor text.
+ * Its links are then its content. How many of its *links* are in lists does not matter: an ordinary page has most of
+ * its links in its navigation.
  * @param mainText `null`: none was found
- * @param isMostlyLinks whether it is
+ * @param isMostlyLinks whether the main content is mostly links
  */
 export function isHub(tape: Tape, mainText: string | null, isMostlyLinks: boolean): boolean {
   return (mainText === null || isMostlyLinks) && anchorShare(tape) > MOSTLY_ANCHORS;

@@ -1,4 +1,4 @@
-/** Versions of a page for other readers than browsers on a large screen, which repeat its text. */
+/** Versions of a page that repeat its text for readers other than browsers on a large screen. */
 export const PAGE_VARIANTS = ['amp', 'print', 'mobile'] as const;
 export type PageVariant = (typeof PAGE_VARIANTS)[number];
 
@@ -16,8 +16,8 @@ const PRINT_ADDRESS =
 const MOBILE_HOST = /^https?:\/\/(?:m|mobile|wap|touch)\./i;
 
 /**
- * The version of another page that a page is. It must declare that page as its canonical one; print and mobile versions
- * are then known by their addresses, on the site of the other. `null`: it is a page of its own.
+ * Which version of another page this page is. It must declare that page as its canonical one. Print and mobile versions
+ * are then recognised by their addresses, which must be on the site of the other page. `null`: it is a page of its own.
  *
  * @param isAmp whether it is written in AMP (`<html amp>`)
  */
@@ -33,12 +33,12 @@ const isOfSameSite = (a: string, b: string): boolean => siteOf(a) === siteOf(b);
 const siteOf = (url: string): string =>
   /^https?:\/\/(?:(?:www|m|mobile|wap|touch|print)\.)?([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
 
-/** A page among the pages of one text or list. */
+/** A page in a series: one text or list over several pages. */
 export interface PageSeries {
   readonly next: string | null;
   /** Its own number, from 1; `null`: its addresses do not show one. */
   readonly number: number | null;
-  /** What shows it: `link rel=next`, `pager`. */
+  /** The evidence: `link rel=next`, `pager`. */
   readonly source: string;
 }
 
@@ -50,10 +50,10 @@ export interface SeriesPage {
   readonly links: Iterable<{ readonly url: string; readonly anchor: string }>;
 }
 
-/** Links of a pager that are looked at, and digits of a number in an address. */
+/** Links of a pager that are examined, and digits of a number in an address. */
 const MAX_CANDIDATES = 100;
 const MAX_DIGITS = 6;
-/** Pages of a series, beyond which a number is an id. */
+/** A number above this many pages is an id. */
 const MOST_PAGES = 999;
 /** Least step of addresses that count entries: `?start=10`. */
 const LEAST_STEP = 5;
@@ -71,9 +71,9 @@ interface Counting {
 }
 
 /**
- * The place of a page in a series of pages: by `rel=next` and `rel=prev`, or by a pager ("1 2 3"), whose links differ
- * only in a number and whose pattern the page's own address has. `rel=next` also leads to the next post or chapter;
- * such targets have another pattern, and are no next page. `null`: it is in no series.
+ * The place of a page in a series of pages, by `rel=next` and `rel=prev`, or by a pager ("1 2 3"). The links of a pager
+ * differ only in a number, and the page's own address has the same pattern. `rel=next` also leads to the next post or
+ * chapter; such targets have another pattern and are not next pages. `null`: it is in no series.
  */
 export function pageSeries({ url, next, previous, links }: SeriesPage): PageSeries | null {
   if (next !== null && isOfSite(next, url)) {
@@ -107,7 +107,7 @@ function pagerOf(url: string, links: SeriesPage['links']): PageSeries | null {
     const number = counting === null ? null : numberOf(url, template, counting);
     if (number === null || number > MOST_PAGES) continue;
     const itself = urls.get(number);
-    // A first page elsewhere: days or years, not pages of this one.
+    // The first page is elsewhere: these are days or years, not pages of this one.
     if (number === 1 && itself !== undefined && itself !== url && isBare(template)) continue;
     // Versions and years do not begin with 1.
     if (number > 2 && isBare(template) && !urls.has(1)) continue;
@@ -117,7 +117,7 @@ function pagerOf(url: string, links: SeriesPage['links']): PageSeries | null {
   return null;
 }
 
-/** How the numbers of a pager count, where they all count alike. */
+/** How the numbers of a pager count, if they all count alike. */
 function countingOf(template: Template, urls: ReadonlyMap<number, string>): Counting | null {
   const values = [...urls].map(([number, url]) => [number, valueIn(url, template) as number] as const);
   const fits = ({ first, step }: Counting): boolean =>
@@ -137,7 +137,7 @@ function numberOf(url: string, template: Template, { first, step }: Counting): n
   return Number.isInteger(number) && number >= 1 ? number : null;
 }
 
-/** The number of a page whose next one is `next`, by their addresses; `null`: they are no such pages. */
+/** The number of the page before `next`, by their addresses; `null`: they are not such pages. */
 function numberBefore(url: string, next: string): number | null {
   for (const template of templatesOf(next)) {
     const value = valueIn(next, template) as number;
@@ -154,7 +154,7 @@ function numberBefore(url: string, next: string): number | null {
   return null;
 }
 
-/** Each number in path and query may be that of the page; the last first. */
+/** Each number in path and query may be that of the page; the last one comes first. */
 function templatesOf(url: string): Template[] {
   const from = startOfPath(url);
   const templates: Template[] = [];
@@ -173,12 +173,12 @@ function valueIn(url: string, { before, after }: Template): number | null {
 }
 
 const WORDS = '(?:[a-z_-]*(?:page?|pagina|pagenum|seite|sid[ae]|strona)[a-z_-]*|pg|pn|p|start|offset|skip|from)';
-/** What an address has before the number of a page, and the address of the first page has not. */
+/** What an address has before the number of a page and the address of the first page lacks. */
 const MARK = new RegExp(`^[/?&;_.,-]?(?:${WORDS})?[=/_.,-]?$`, 'i');
 const PAGE_WORD = new RegExp(`^${WORDS}$`, 'i');
 const MAX_MARK = 24;
 
-/** Whether the number stands behind no word that says "page": `/story/2`, `/story-2.html`. */
+/** Whether the number does not follow a word that says "page": `/story/2`, `/story-2.html`. */
 function isBare({ before }: Template): boolean {
   const mark = /[/?&;_.,-]([a-z_-]*)[=/_-]?$/i.exec(before)?.[1] ?? '';
   return !PAGE_WORD.test(mark);
@@ -198,7 +198,7 @@ function isFirst(url: string, { before, after }: Template): boolean {
   return false;
 }
 
-/** The number behind the address of a month is a day. */
+/** A number after the address of a month is a day. */
 const isDay = (before: string, mark: string): boolean => /^\/?$/.test(mark) && /\/\d+\/?$/.test(before);
 
 const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path);

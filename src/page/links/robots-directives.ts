@@ -3,13 +3,13 @@ export interface RobotsDirectives {
   readonly nofollow: boolean;
 }
 
-/** Directives with a value after a colon, which is no agent's name. */
+/** Directives with a value after a colon; the name before it is not an agent. */
 const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
 const NAMED = /^\s*([\w-]+)\s*:(.*)$/s;
 
 /**
- * Directives of the robots `meta` elements and the `X-Robots-Tag` header, taken together. `none` is both. In the
- * header, the name of an agent before a colon limits the rest of its line to that agent; of named agents, only `agent`
+ * Directives of the robots `meta` elements and the `X-Robots-Tag` header, combined. `none` means both. In the header,
+ * the name of an agent before a colon limits the rest of its line to that agent; of the named agents, only `agent`
  * counts.
  *
  * @param header one field per line

@@ -2,16 +2,16 @@
 
 import { isElement, type PageNode } from '../page-block.ts';
 
-/** Elements that make a table one of layout: it is then written as its parts. */
+/** Elements that make a table a layout table, which is written as its parts. */
 const NOT_IN_CELLS = new Set('table ul ol pre blockquote h1 h2 h3 h4 h5 h6'.split(' '));
-/** Most empty cells that spans add to a table; a page can ask for millions with a few bytes. */
+/** Most empty cells that spans add to a table; a page can call for millions with a few bytes. */
 const MAX_SPANNED = 20_000;
 
 /** Collects a table cell by cell. */
 export class MarkdownTable {
   readonly node: PageNode;
   private readonly rows: string[][] = [];
-  /** Of each column the first row that no longer belongs to a cell from above. */
+  /** For each column, the first row that no longer belongs to a cell from above. */
   private readonly held: number[] = [];
   private spanned = 0;
 
@@ -24,7 +24,7 @@ export class MarkdownTable {
   }
 
   /**
-   * A cell that spans columns or rows is written in its first place; the others stay empty, so that later cells stay
+   * A cell that spans columns or rows is written in its first place. The others stay empty, so that later cells stay
    * below their headings.
    */
   addCell({ attribs }: PageNode, text: string): void {
@@ -64,8 +64,8 @@ const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const spanOf = (written: string | undefined): number => Number.parseInt(written ?? '1', 10) || 1;
 
 /**
- * Whether a table holds data: at least two columns, and no block in its cells that does not fit in a line. Stops at the
- * first such block.
+ * Whether a table holds data: it has at least two columns, and no cell contains a block that does not fit on a line.
+ * Stops at the first such block.
  */
 export function isOfData(table: PageNode): boolean {
   const open = [...(table.children ?? [])];

@@ -2,8 +2,8 @@ import type { PageNode } from '../page-block.ts';
 import { isOfData, MarkdownTable } from './markdown-table.ts';
 
 /**
- * Text that grows by pieces. A string that is looked at after each addition is copied as a whole each time, which makes
- * a long paragraph cost its length squared.
+ * Text that grows piece by piece. A string that is read after each addition is copied whole each time, so the cost of a
+ * long paragraph would be its length squared.
  */
 class InlineText {
   #pieces: string[] = [];
@@ -29,7 +29,7 @@ class InlineText {
     this.#last = text;
   }
 
-  /** Removes what was added since an end, and returns it. */
+  /** Removes and returns what was added since an end. */
   takeFrom(end: number): string {
     const taken = this.#pieces.splice(end).join('');
     this.#last = this.#pieces.at(-1) ?? '';
@@ -81,7 +81,7 @@ export class MarkdownText {
   private readonly parts: string[] = [];
   private readonly containers: Container[] = [];
   private readonly spans: Span[] = [];
-  /** Those of the spans that are written: one of each mark, and the last link. Unclosed links may be thousands. */
+  /** The spans that are written: one of each mark, and the last link. There may be thousands of unclosed links. */
   private written: Span[] = [];
   private readonly numbers = new Map<PageNode, number>();
   private readonly current = new InlineText();
@@ -192,7 +192,7 @@ export class MarkdownText {
       this.clear();
       this.put(table.lines());
     } else if (name === 'caption') {
-      // It stands before the table that is still being read.
+      // It belongs before the table that is still being read.
       this.closeAll();
       const current = this.current.toString();
       this.clear();
@@ -288,7 +288,7 @@ export class MarkdownText {
   }
 }
 
-/** Control characters and marks that turn the reading direction have no place in a document that others open. */
+/** Control characters and marks that change the reading direction have no place in a document that others open. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 const escapedText = (text: string): string =>

@@ -7,13 +7,13 @@ import { isElement, type PageNode } from '../page-block.ts';
 import { flatten, Tape } from '../tape/tape.ts';
 import { type LinkResolver, MarkdownText } from './markdown-text.ts';
 
-/** Main content shorter than this, characters, is distrusted: all text of the page is written. */
+/** If the main content is shorter than this, characters, it is distrusted and all text of the page is written. */
 const LEAST_CONTENT = 80;
 
 /**
  * The main content of a page as Markdown (CommonMark 0.31 with the tables of GitHub): headings, paragraphs, lists,
  * quotations, code, tables, links and emphasis. Text of the page is escaped, so that it cannot become markup. Empty for
- * a page without text. `stated`: the text that its structured data have, which is written where it shows none.
+ * a page without text. `stated` is the text in its structured data, which is written if the page shows none.
  */
 export function createMarkdown(): (
   root: PageNode,
@@ -42,7 +42,7 @@ export function createMarkdown(): (
   };
 }
 
-/** A page of paragraphs, a line each, and its texts. */
+/** A page of paragraphs, one per line, and its texts. */
 function paragraphNodes(text: string): [root: PageNode, texts: ReadonlySet<PageNode>] {
   const texts = text.split('\n').map((data): PageNode => ({ type: 'text', data }));
   const children = texts.map((each): PageNode => ({ type: 'tag', name: 'p', children: [each] }));

@@ -28,7 +28,7 @@ interface Found {
   left: number;
 }
 
-/** Adds what a block of JSON-LD says of the page (schema.org). A block that is no JSON is counted, and says nothing. */
+/** Adds what a JSON-LD block says about the page (schema.org). A block that is not JSON is only counted. */
 export function readJsonLd(text: string, statements: Statements): void {
   statements.jsonLd++;
   if (text.length > MAX_CHARS) return;
@@ -105,7 +105,7 @@ function collect(value: unknown, depth: number, found: Found): void {
 
 type Kind = 'article' | 'thing' | 'page' | 'site' | 'other';
 
-/** The names of types are few. */
+/** There are few type names. */
 const kindNamed = memoized((written): Kind => {
   const type = written.replace(/^.*[/#:]/, '');
   if (ARTICLE.test(type)) return 'article';
@@ -114,7 +114,7 @@ const kindNamed = memoized((written): Kind => {
   return SITE.test(type) ? 'site' : 'other';
 }, 1_000);
 
-/** Of several types the first that is known. */
+/** The first known one of several types. */
 function kindOf(type: unknown): Kind {
   if (typeof type === 'string') return kindNamed(type);
   if (!Array.isArray(type)) return 'other';
@@ -125,7 +125,7 @@ function kindOf(type: unknown): Kind {
   return 'other';
 }
 
-/** The one that the block is about; `null` where it lists several of different names. */
+/** The node that the block is about; `null` if it lists several with different names. */
 function mainOf(nodes: readonly Node[], name: string): Node | null {
   const [first] = nodes;
   if (first === undefined) return null;
@@ -153,7 +153,7 @@ function state(node: Node, isMain: boolean, found: Found, statements: Statements
   add(statements, 'siteName', 'publisher', nameOf(node.publisher, found));
 }
 
-/** The name of a person or an organization, which may stand elsewhere in the block. */
+/** The name of a person or an organization, which may be elsewhere in the block. */
 function nameOf(value: unknown, { byId }: Found): unknown {
   if (Array.isArray(value)) return nameOf(value[0], { byId } as Found);
   if (!isNode(value)) return value;

@@ -11,7 +11,7 @@ const NAME_WORDS = 8;
 /** Words before a name. */
 const BEFORE =
   /^(?:(?:written |posted |published |reviewed |edited |words |story |text )?by|von|par|por|de|di|af|av|door|autor(?:en|es|e|in|a)?|author(?:s)?|автор(?:ы)?|текст|作者|记者|記者|文|撰文|著者|執筆|글)(?:\s*[:\uff1a|/]\s*|\s+)/iu;
-/** Notices behind a name. */
+/** Notices after a name. */
 const BEHIND = /\s*(?:기자|記者|记者|\([^()]{0,60}\)|\s[-\u2013\u2014]\s.*)$/u;
 /** A role beside a name. */
 const ROLE =
@@ -21,14 +21,15 @@ const BETWEEN =
   /\s*(?:[,;\u3001\uff0c\uff1b\u00b7|]|\s&\s|\s\/\s|\s\+\s|\s(?:and|und|et|y|e|i|och|og|en|ja|и|та|και|with|mit)\s)\s*/iu;
 const EMAIL = /\s*[<(]?[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}[>)]?/g;
 const NO_NAME = /^(?:https?:|www\.|\/|@|#)|\.(?:com|org|net)\/|facebook\.com|twitter\.com/i;
-/** A name as most sources write it: nothing is to be taken off. */
+/** A name as most sources write it, with nothing to remove. */
 const PLAIN_NAME = /^[A-Z][a-z]{1,30}(?: [A-Z][a-z]{1,30}){1,2}$/;
 /** What software writes where no author is set. */
 const NOTHING =
   /^(?:admin(?:istrator)?|author|editor|redaktion|staff|user|root|guest|unknown|none|null|undefined|n\/a|anonymous|webmaster|test|wordpress)$/i;
 
 /**
- * The names in statements of authors. A list is split; addresses, roles, e-mail and what names nothing are left out.
+ * The names in statements of authors. A list is split. Addresses, roles, e-mail addresses and placeholders are left
+ * out.
  */
 export function authorNames(stated: readonly string[]): string[] {
   const found = new Map<string, string>();
@@ -64,7 +65,7 @@ const LINE_TAG = /<\/?(?:br|p|div|li|h[1-6]|blockquote|tr)\b[^<>]{0,500}>/gi;
 const TAG = /<\/?[a-z][^<>]{0,500}>/gi;
 const LINE_END = /\s*[\r\n\u2028\u2029]+\s*/;
 
-/** The text of a page as its structured data have it, a line a paragraph; sites write markup into it. */
+/** The text of a page from its structured data, one paragraph per line; sites write markup into it. */
 export function articleBodyText(written: string): string {
   const cut = written.slice(0, MAX_CHARS);
   const text = cut.includes('<') ? cut.replace(LINE_TAG, '\n').replace(TAG, '') : cut;
@@ -75,7 +76,7 @@ export function articleBodyText(written: string): string {
     .join('\n');
 }
 
-/** What a page says about itself and its record in the crawl db keeps; the rest is in the parse output. */
+/** What a page says about itself, limited to what its record in the crawl db keeps; the rest is in the parse output. */
 export interface StatedFacts {
   /** At most {@link MAX_RECORD_AUTHORS}. */
   readonly authors: readonly string[];
@@ -112,22 +113,22 @@ export interface PageMetadata {
   readonly siteName: string | null;
   /** Absolute http(s) URL. */
   readonly image: string | null;
-  /** Where each was found, by field; absent fields were found nowhere. */
+  /** Where each was found, by field; a field that was not found is absent. */
   readonly sources: Readonly<Record<string, string>>;
 }
 
 export interface MetadataPage {
   readonly url: string;
-  /** The present, ms since the epoch: no page was published later. */
+  /** The present, ms since the epoch: no page can have been published later. */
   readonly now: number;
-  /** An absolute http(s) URL of what the page writes; `null`: none. */
+  /** The absolute http(s) URL of a written address; `null`: none. */
   readonly resolve: (written: string) => string | null;
 }
 
 const DAY_MS = 86_400_000;
 /** Host and path of a URL. */
 const ADDRESS = /^[a-z]+:\/\/([^/?#]*)([^?#]*)/i;
-/** Sources of names of a site, the most careful first. */
+/** Sources of site names, the most careful first. */
 const SITE_NAMES = ['og:site_name', 'json-ld name', 'meta application-name', 'json-ld publisher', 'meta dc.publisher'];
 
 const DESCRIPTIONS = ['meta description', 'og:description', 'twitter:description', 'json-ld description'];
@@ -171,12 +172,11 @@ function sourcesOf(decided: Readonly<Record<string, { readonly source: string } 
   return sources;
 }
 
-/** Structured data before `meta`, and that before what is read near the title. */
+/** Structured data comes before `meta`, and `meta` before what is read near the title. */
 const AUTHOR_SOURCES = ['json-ld', 'article:', 'og:', 'meta author', 'meta', 'itemprop', 'rel', 'byline'];
 
 /**
- * The authors of the first source that names others than the site itself, or else the site, where it is named as
- * author.
+ * The authors of the first source that names others than the site itself; otherwise the site, if it is named as author.
  */
 function decideAuthors(stated: readonly Statement[], names: SiteNames): Decision<readonly string[]> | null {
   if (stated.length === 0) return null;
@@ -214,7 +214,7 @@ function agreeing(source: string, value: readonly string[], stated: readonly Sta
   return sources.join(', ');
 }
 
-/** The order in which sources of times are believed. */
+/** Sources of times, the most trusted first. */
 const TIME_SOURCES = ['json-ld', 'article:', 'og:', 'meta', 'itemprop', 'time', 'text'];
 
 function rankOf(source: string, starts: readonly string[]): number {
@@ -230,7 +230,7 @@ interface ReadTime {
   readonly rank: number;
 }
 
-/** The first readable time within bounds; of times of one day the one with the finest clock. */
+/** The first readable time within bounds; among times on the same day, the most precise one. */
 function decideTime(stated: readonly Statement[], from: number, to: number): Decision<number> | null {
   const found: ReadTime[] = [];
   let written = '';

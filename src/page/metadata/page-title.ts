@@ -2,19 +2,22 @@ import { TAIL, textHints } from '../text/text-hints.ts';
 import { lettersOf, type SiteNames, wordLikeness, wordShare, wordsOf, wordsOfAddress } from './site-names.ts';
 import type { Decision, Statement } from './statements.ts';
 
-/** Between the title of a page and the name of its site. Tight dashes and underscores divide beside wide letters. */
+/**
+ * Between the title of a page and the name of its site. Dashes and underscores without spaces divide beside wide
+ * letters.
+ */
 const DIVIDER =
   /(\s(?:[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>_]+|\/\/?)\s|\s?[|\uff5c\u3163]\s?|(?<=[\u2e80-\uffef])[-\u2013\u2014_]|_(?=[\u2e80-\uffef]))/;
 const MAY_DIVIDE = /[|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab\u203a:~<>/\uff5c\u3163_]/;
 const DIVIDER_AT = new RegExp(DIVIDER, 'y');
-/** Most parts of a title; a title with more is left as it is. */
+/** Most parts of a title that are distinguished; a title with more is left as it is. */
 const MAX_PARTS = 8;
-/** Most words of a name behind a divider that only names follow. */
+/** Most words of a name after a divider that only precedes names. */
 const NAME_WORDS = 4;
 const NAME_CHARS = 12;
 const BAR = /[|\uff5c\u3163]|::/;
 const TIGHT = /^[-\u2013\u2014_]$/;
-/** Most words of a section between a title and the name of the site, and least of what is left. */
+/** Most words of a section between a title and the name of the site, and least words of what is left. */
 const SECTION_WORDS = 3;
 const TITLE_WORDS = 3;
 /** How much more like the address a part must be than the one that a heading repeats. */
@@ -28,7 +31,7 @@ interface TitlePage {
   readonly isArticle: boolean;
 }
 
-/** Whether a title is this text, or this text and parts behind it. */
+/** Whether a title is this text, or this text followed by further parts. */
 function isHeadOf(text: string, title: string): boolean {
   if (!title.startsWith(text)) return false;
   if (title.length === text.length) return true;
@@ -36,7 +39,7 @@ function isHeadOf(text: string, title: string): boolean {
   return DIVIDER_AT.test(title);
 }
 
-/** The parts of a title and what divides them, in turn; `null`: it has one part, or too many. */
+/** The parts of a title alternating with their dividers; `null`: it has one part, or too many. */
 function partsOf(title: string): string[] | null {
   if (!MAY_DIVIDE.test(title)) return null;
   const parts = title.split(DIVIDER);
@@ -45,7 +48,7 @@ function partsOf(title: string): string[] | null {
 
 const joined = (parts: readonly string[], from: number, to: number): string => parts.slice(from, to).join('').trim();
 
-/** A heading without names of the site behind it. */
+/** A heading without the names of the site at its end. */
 function withoutNamesBehind(heading: string, names: SiteNames): string {
   const parts = partsOf(heading);
   if (parts === null) return heading;
@@ -55,9 +58,9 @@ function withoutNamesBehind(heading: string, names: SiteNames): string {
 }
 
 /**
- * A title without the names of the site beside it and the sections between, or that run of its parts which a heading
- * repeats. A heading at its end may be the name of a book or a section: the part before is taken where the address has
- * more of its words.
+ * A title without the names of the site beside it and the sections between, or the run of its parts that a heading
+ * repeats. A heading at its end may be the name of a book or a section: then the part before it is taken if the address
+ * has more of its words.
  * @param headings letters of the headings
  */
 function withoutNames(title: string, headings: ReadonlySet<string>, page: TitlePage): string {
@@ -93,8 +96,8 @@ function withoutEnds(parts: readonly string[], { names, isHome }: TitlePage): st
 }
 
 /**
- * Whether the part before `to` stands behind a divider that sites write before their name. Chinese titles have several
- * such parts, channels too, and no spaces.
+ * Whether the part before `to` follows a divider that sites write before their name. Chinese titles have several such
+ * parts, including channels, and no spaces.
  */
 function isNameBehind(parts: readonly string[], to: number): boolean {
   const divider = parts[to - 2]!;
@@ -104,7 +107,7 @@ function isNameBehind(parts: readonly string[], to: number): boolean {
   return to === parts.length && BAR.test(divider) && wordsOf(last).length <= NAME_WORDS && wordsOf(rest).length >= 2;
 }
 
-/** Whether the part before `to` is divided from the title as the name of the site behind it is from this part. */
+/** Whether the divider before this part equals the divider between it and the name of the site after it. */
 const isSectionBehind = (parts: readonly string[], from: number, to: number): boolean =>
   parts[to - 2]!.trim() === parts[to]!.trim() &&
   wordsOf(parts[to - 1]!).length <= SECTION_WORDS &&
@@ -123,13 +126,13 @@ const LEAST_ADDRESS_LIKENESS = 0.5;
 
 /** Signs of a link to a heading, at its end; `C#` is a name. */
 const HEADING_LINK = /(?:\s*[\u00b6\u00a7\u{1f517}]|\s+#|(?<![\s#][A-Z]|^[A-Z])#)+$/u;
-/** What a heading calls the page, before its title: `Thread: `. */
+/** The kind of page that a heading names before its title: `Thread: `. */
 const KIND = /^[\p{L} ]{2,20}:\s*(?=\S)/u;
 
 /**
- * The title of a page by agreement. A heading that another statement repeats is the title as it is shown. Else a social
- * title with which the `title` element begins, which was written for this page; else the heading that says most of the
- * same words; else the social title or the `title` element. Names of the site are left out where a title has parts.
+ * The title of a page by agreement. A heading that another statement repeats is the title as shown. Otherwise, in this
+ * order: a social title that the `title` element begins with, as it was written for this page; the heading that shares
+ * most words; the social title or the `title` element. Names of the site are left out if a title has parts.
  */
 export function pageTitle(stated: readonly Statement[], page: TitlePage): Decision<string> | null {
   const headings = headingsOf(stated, page.names);
@@ -140,7 +143,9 @@ export function pageTitle(stated: readonly Statement[], page: TitlePage): Decisi
   return { value: title.value, source: sourcesOf(title, headings, titles) };
 }
 
-/** A statement as it is compared. Its letters are made when they are needed: most titles are equal as they are. */
+/**
+ * A statement in the form used for comparison. Its letters are computed on demand: most titles are equal as they are.
+ */
 class Title implements Statement {
   readonly source: string;
   readonly written: string;
@@ -176,7 +181,7 @@ function headingsOf(stated: readonly Statement[], names: SiteNames): Title[] {
   return found;
 }
 
-/** Whether a heading is that of links to other pages: "More from Saxony". */
+/** Whether a heading introduces links to other pages: "More from Saxony". */
 const announcesOthers = (heading: string): boolean =>
   (textHints(heading, { width: heading.length, digits: 0 }) & TAIL) !== 0;
 
@@ -186,7 +191,7 @@ function saying(title: Title, titles: readonly Title[]): Title | null {
   return null;
 }
 
-/** All but the headings, the preferred ones first. */
+/** All statements except headings, the preferred ones first. */
 function titlesOf(stated: readonly Statement[], headings: readonly Title[], page: TitlePage): Title[] {
   const found: Title[] = [];
   let letters: ReadonlySet<string> | null = null;
@@ -204,7 +209,7 @@ function titlesOf(stated: readonly Statement[], headings: readonly Title[], page
   return found.length < 2 ? found : found.sort((a, b) => rankOf(a.source) - rankOf(b.source));
 }
 
-/** The value of a title that begins with a heading, or is another title; `null`: of neither. */
+/** The value of a title that begins with a heading or equals another title; `null`: neither is the case. */
 function knownValue(written: string, headings: readonly Title[], titles: readonly Title[]): string | null {
   for (const { value } of headings) if (isHeadOf(value, written)) return value;
   for (const each of titles) if (each.written === written) return each.value;
@@ -222,7 +227,7 @@ function chosenTitle(headings: readonly Title[], titles: readonly Title[], page:
   for (const heading of headings) {
     const same = saying(heading, titles);
     if (same === null) continue;
-    // Capitals are a matter of style, and so is a line of its own in place of a colon.
+    // All capitals are a matter of style, and so is a separate line instead of a colon.
     const isStyled = isAllCapitals(heading.value) || isGlued(heading.value, same.value);
     return isStyled ? { source: heading.source, value: same.value } : heading;
   }
@@ -247,17 +252,17 @@ const isAllCapitals = (text: string): boolean => text === text.toUpperCase() && 
 
 const COLON = /(?::|\s[-|\u2013\u2014]+)\s/;
 
-/** Whether a heading shows without a colon or dash what a title of the same letters writes with one. */
+/** Whether a heading lacks the colon or dash of a title with the same letters. */
 const isGlued = (heading: string, title: string): boolean => COLON.test(title) && !COLON.test(heading);
 
-/** What is written for this page only. */
+/** Sources that are written for this page alone. */
 const WRITTEN = new Set(['og:title', 'json-ld headline', 'meta headline', 'twitter:title', 'title']);
-/** Most words of a kicker, and least of the title behind it. */
+/** Most words of a kicker, and least words of the title after it. */
 const KICKER_WORDS = 6;
 const BEHIND_KICKER = 3;
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** The title behind a kicker: what another statement has without it. */
+/** The title after a kicker: what another statement has without it. */
 function withoutKicker(chosen: Statement, titles: readonly Title[]): Statement {
   for (const { source, value } of titles) {
     const from = chosen.value.length - value.length;
@@ -282,7 +287,7 @@ function titleBehindKind(headings: readonly Title[], titles: readonly Title[]): 
   return undefined;
 }
 
-/** Whether the `title` element is this text with something behind it. */
+/** Whether the `title` element is this text followed by something. */
 const isBeginning = (text: string, titles: readonly Title[]): boolean =>
   titles.some(({ source, written }) => source === 'title' && written.length > text.length && written.startsWith(text));
 

@@ -10,7 +10,7 @@ export function wordsOfAddress(url: string): string[] {
   try {
     text = decodeURIComponent(longest);
   } catch {
-    // Encoded otherwise than in UTF-8.
+    // Not encoded in UTF-8.
   }
   return wordsOf(text.replace(/\d{4,}|\.html?$/g, ' '));
 }
@@ -19,11 +19,11 @@ export function wordsOfAddress(url: string): string[] {
 const LEAST_LETTERS = 4;
 /** Longer names are no initials. */
 const MOST_INITIALS = 6;
-/** Least share that a name and a part of a title have of one another. */
+/** Least share that a name and a part of a title must have of each other. */
 const NAME_IN_PART = 0.5;
 const PART_IN_NAME = 0.6;
 
-/** The names of a site, as it states them and as its host has them. */
+/** The names of a site, as it states them and as its host name gives them. */
 export class SiteNames {
   private readonly stated: readonly Statement[];
   private readonly host: string;
@@ -43,7 +43,7 @@ export class SiteNames {
 
   /** Whether a part of a title names the site; so does one without letters. */
   has(part: string): boolean {
-    // Most titles are longer than the names of their site. The letters of those that are not are worth their price.
+    // Most titles are longer than the names of their site. Computing letters pays only for shorter ones.
     if (part.length > this.mostChars) return false;
     const letters = lettersOf(part);
     const known = this.letters;
@@ -55,7 +55,7 @@ export class SiteNames {
         if (letters.length >= PART_IN_NAME * name.length && name.includes(letters)) return true;
       }
     }
-    // Some host or name is as short as initials are.
+    // Some host or name is as short as initials.
     if (!this.hasShort) return false;
     const initials = wordsOf(part)
       .map((word) => word[0])
@@ -82,7 +82,7 @@ const NOT_IN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
 const isLetter = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 
-/** `news.example.co.uk`: the whole, without its last labels, and its longer labels. */
+/** `news.example.co.uk`: the whole, the whole without its last labels, and its longer labels. */
 const hostNames = memoized((host): readonly string[] => {
   const labels = host
     .replace(/:\d+$/, '')
@@ -96,12 +96,12 @@ const hostNames = memoized((host): readonly string[] => {
 
 const WORDS = /\p{sc=Han}|[\p{L}\p{M}\p{N}]+/gu;
 
-/** Only letters and digits, in one case: the same for texts that differ in marks and spaces. */
+/** Only letters and digits, in one case: equal for texts that differ only in marks and spaces. */
 export function lettersOf(text: string): string {
   let length = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // ASCII is read without regular expressions, which take most of the time of a title.
+    // ASCII is read without regular expressions, which would take most of the time of a title.
     if (code > 0x7f || length === scratch.length) {
       return text.normalize('NFKC').toLowerCase().replace(NOT_IN_WORDS, '');
     }

@@ -1,13 +1,13 @@
 import { cutText } from '../text/cut-text.ts';
 
 /**
- * Controls, soft hyphens, marks of the reading direction and other characters without a width; those for private use,
- * which are icons in the font of the page and nothing elsewhere.
+ * Control characters, soft hyphens, marks of the reading direction and other characters without a width; also
+ * private-use characters, which are icons in the font of the page and mean nothing elsewhere.
  */
 const UNSEEN =
   /[\0-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ue000-\uf8ff\ufeff\ufff9-\ufffb]/g;
 const SPACES = /\s+/g;
-/** What differs between ways to write the same words, tested before the slower replacements. */
+/** A text without the differences between ways to write the same words, tested before the slower replacements. */
 const PLAIN = /^[\x21-\x25\x27-\x7e]+(?: [\x21-\x25\x27-\x7e]+)*$/;
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|[lr]squo|[lr]dquo));/gi;
 
@@ -81,11 +81,11 @@ const NONE: readonly Statement[] = [];
 const cleaned = (field: StatedField, written: string): string =>
   cleanText(written, field === 'description' || field === 'image' ? MAX_LONG_CHARS : MAX_CHARS);
 
-/** The statements of a field as they were written, and those requested so far, cleaned. */
+/** The statements of a field as they were written, with the cleaned ones so far. */
 interface Field {
   readonly written: Statement[];
   readonly clean: Statement[];
-  /** Number of the written ones that were cleaned. */
+  /** Number of statements that were cleaned. */
   read: number;
 }
 
@@ -95,11 +95,11 @@ interface Field {
  */
 export class Statements {
   private readonly fields = new Map<StatedField, Field>();
-  /** Whether the page calls itself an article. */
+  /** Whether the page declares itself an article. */
   isArticle = false;
   /** The longest text that structured data give for the page, as written. */
   articleBody: string | null = null;
-  /** Blocks of JSON-LD that were read, and those that are no JSON. */
+  /** Number of JSON-LD blocks that were read, and of those that are not JSON. */
   jsonLd = 0;
   malformed = 0;
 
@@ -126,7 +126,7 @@ export class Statements {
     return clean;
   }
 
-  /** The first of a field whose source is one of these, by the order of the sources. */
+  /** The first statement of a field from one of these sources, in the order of the sources. */
   first(field: StatedField, sources: readonly string[]): Statement | null {
     const written = this.fields.get(field)?.written ?? NONE;
     for (const source of sources) {
@@ -139,7 +139,7 @@ export class Statements {
     return null;
   }
 
-  /** The first of a field that gives an answer, with its source. */
+  /** The first statement of a field that yields an answer, with its source. */
   firstOf<Answer>(field: StatedField, read: (value: string) => Answer | null): Decision<Answer> | null {
     for (const { source, value: written } of this.fields.get(field)?.written ?? NONE) {
       const value = read(cleaned(field, written));

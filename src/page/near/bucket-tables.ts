@@ -7,8 +7,8 @@ const KEYS = 65_536;
 
 /**
  * Four tables of fingerprint rows, each keyed by 16 of the 64 bits. All rows that may be inserted are known beforehand,
- * so buckets have fixed places. Plain arrays, so that threads can share them: 32 bytes a row beside its fingerprint,
- * and two words a bucket.
+ * so buckets have fixed places. Plain arrays, so that threads can share them: 32 bytes per row in addition to its
+ * fingerprint, and two words per bucket.
  */
 export interface BucketTables {
   /** Start of each bucket, and end of its inserted rows; table after table. */
@@ -67,7 +67,7 @@ export function enter({ ends, others, rows }: BucketTables, { high, low }: Finge
 }
 
 /**
- * Appends the rows that may be within three bits of a fingerprint. Misses none (of four parts one is then equal), adds
+ * Appends the rows that may be within three bits of a fingerprint. Misses none (one of four parts is then equal), adds
  * few others, and may add a row up to four times.
  */
 export function collectNear(tables: BucketTables, high: number, low: number, found: number[]): void {
@@ -83,8 +83,8 @@ export function collectNear(tables: BucketTables, high: number, low: number, fou
 }
 
 /**
- * {@link collectNear} for all rows of one set of tables against another, bucket by bucket: several times faster, by
- * reading memory in order.
+ * {@link collectNear} for all rows of one set of tables against another, bucket by bucket. Reads memory in order, which
+ * makes it several times faster.
  */
 export function visitNear(a: BucketTables, b: BucketTables, onNear: (rowOfA: number, rowOfB: number) => void): void {
   for (let bucket = 0; bucket < TABLES * KEYS; bucket++) {
@@ -124,7 +124,7 @@ interface ScopeMask {
 }
 
 /**
- * Without masks, a page that a million hosts serve alike would be a million times in one bucket, although copies of
+ * Without masks, a page that a million hosts serve alike would be in one bucket a million times, although copies on
  * different hosts are not compared. Two scopes are confused only if their ids and their masks collide, 96 bits
  * together.
  */
@@ -132,7 +132,7 @@ function scopeMask(scope: string): ScopeMask {
   return { id: murmur3(scope, 1) | 0, high: murmur3(scope, 2) | 0, low: murmur3(scope, 3) | 0 };
 }
 
-/** {@link scopeMask} for pages that come scope by scope: the mask of the last scope mostly serves. */
+/** {@link scopeMask} for pages that come scope by scope: the mask of the last scope usually applies. */
 export function lastScopeMask(): (scope: string) => ScopeMask {
   let [last, mask] = ['', scopeMask('')];
   return (scope) => {

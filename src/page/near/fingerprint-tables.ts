@@ -20,7 +20,7 @@ export function fingerprintDistance(a: Fingerprint, b: Fingerprint): number {
 /** Tables, one for each 16 bits of a fingerprint. */
 export const TABLES = 4;
 
-/** The largest distance without misses: of four parts one is then equal (pigeonhole). */
+/** The largest distance without misses: one of four parts is then equal (pigeonhole). */
 export const MAX_EXACT_DISTANCE = TABLES - 1;
 
 /** Key of a fingerprint in a table, 0 to 65535. */
@@ -57,7 +57,7 @@ interface Bucket {
 
 const FIELDS = 3;
 
-/** Whether the key of a table is of the high half. The other half stands first in an entry, as it filters best. */
+/** Whether the key of a table comes from the high half. The other half comes first in an entry, as it filters best. */
 const isKeyedByHigh = (table: number): boolean => table < 2;
 
 /**
@@ -94,7 +94,7 @@ export class FingerprintTables {
   }
 
   /**
-   * All within a distance of at most {@link MAX_EXACT_DISTANCE}, each once, in no order.
+   * All fingerprints within a distance of at most {@link MAX_EXACT_DISTANCE}, each once, in no particular order.
    * @param wanted accepts ids; default: all
    */
   near(fingerprint: Fingerprint, distance: number, wanted?: (id: number) => boolean): Neighbour[] {
@@ -105,7 +105,7 @@ export class FingerprintTables {
     return found;
   }
 
-  /** The nearest; at equal distance the one added first. */
+  /** The nearest fingerprint; among equally near ones, the one added first. */
   nearest(fingerprint: Fingerprint, distance: number, wanted?: (id: number) => boolean): Neighbour | null {
     let best: Neighbour | null = null;
     this.#visit(fingerprint, distance, (id, own) => {

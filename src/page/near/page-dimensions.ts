@@ -15,24 +15,24 @@ import type { TextDimension } from './simhash.ts';
 
 /** Bits of a sketch. */
 const BITS = 256;
-/** Shingles of a longer text that are kept, those with the smallest hashes. */
+/** Most shingles kept for a longer text, those with the smallest hashes. */
 const MOST_SHINGLES = 512;
-/** 32-bit words of a sketch: how many shingles the text has and what the text is, then the bits. */
+/** 32-bit words of a sketch: one for the number of shingles and the kind of text, then the bits. */
 export const SKETCH_WORDS = 1 + BITS / 32;
 /** Hex digits: three bytes, then the bits. */
 export const SKETCH_DIGITS = 6 + BITS / 4;
 const MOST_COUNTED = 0x7f_ffff;
-/** The text is all of the page. */
+/** The sketched text is all of the page. */
 const IS_WHOLE = 0x80_0000;
 
 /**
  * Content with fewer words that is the smaller part of its page may be anything that many pages have, such as a notice
- * under an index.
+ * below an index.
  */
 const LEAST_WORDS = 150;
 const LEAST_SHARE = 0.5;
 
-/** A page whose content is for the greater part inside links is a list of other pages. */
+/** A page whose content is mostly inside links is a list of other pages. */
 const LEAST_OWN = 0.5;
 
 interface SketchedPage {
@@ -43,10 +43,10 @@ interface SketchedPage {
 }
 
 /**
- * Makes sketches, 70 hex digits: of the main content, or of all text where the content is too small a part of the page.
+ * Creates sketches, 70 hex digits: of the main content, or of all text if the content is too small a part of the page.
  * `ownChars` are the characters of the content outside links. `null` for a page without words, and for a list of links,
- * which is no copy of another page however much they agree. It keeps buffers between calls and is not to be
- * shared between threads.
+ * which is not a copy of another page however much they agree. Keeps buffers between calls and must not be shared
+ * between threads.
  */
 export function createTextSketcher(): (page: SketchedPage, ownChars?: number) => string | null {
   const shingles = new ShingleHashes();
@@ -65,7 +65,7 @@ export function createTextSketcher(): (page: SketchedPage, ownChars?: number) =>
 function sketchOf(shingles: ShingleHashes, isWhole: boolean): string {
   const words = new Uint32Array(BITS / 32);
   for (const hash of shingles.smallest(MOST_SHINGLES)) {
-    // Of the smallest hashes the upper bits are alike.
+    // The upper bits of the smallest hashes are alike.
     const bit = Math.imul(hash, 0x9e3779b1) >>> 24;
     words[bit >>> 5]! ^= 1 << (bit & 31);
   }
@@ -90,9 +90,9 @@ export const isSketch = (text: string): boolean => text.length === SKETCH_DIGITS
 
 /** How much two texts have in common, 0..1 each, estimated. */
 export interface TextOverlap {
-  /** Jaccard similarity: shingles of both by those of either. */
+  /** Jaccard similarity: shingles in both, divided by shingles in either. */
   readonly likeness: number;
-  /** Shingles of both by those of the shorter text. */
+  /** Shingles in both, divided by those of the shorter text. */
   readonly containment: number;
 }
 
@@ -110,7 +110,7 @@ export function wordsOverlap(a: Int32Array, i: number, b: Int32Array, j: number)
   const [count, others] = [head & MOST_COUNTED, other & MOST_COUNTED];
   const [kept, othersKept] = [Math.min(count, MOST_SHINGLES), Math.min(others, MOST_SHINGLES)];
   const keptOfBoth = Math.max(0, (kept + othersKept - different) / 2);
-  // What both texts kept is what they have in common up to the smaller of their largest hashes.
+  // The shingles that both texts kept are what they share up to the smaller of their largest hashes.
   const least = Math.min(count, others);
   const both = Math.min(least, keptOfBoth / Math.min(kept / count, othersKept / others));
   return { likeness: both / (count + others - both), containment: both / least };

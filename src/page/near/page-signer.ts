@@ -10,15 +10,18 @@ import { Votes } from './simhash.ts';
 export const PAGE_SIGNER_VERSION = 3;
 
 /**
- * In the signature of likeness a shingle counts by the words of its line, up to this number. What a site puts around
- * the text of others is short: teasers, credits, notes.
+ * In the signature of likeness a shingle counts by the number of words in its line, up to this many. What a site puts
+ * around syndicated text is short: teasers, credits, notes.
  */
 const MOST_LINE_WORDS = 60;
 
 export interface PageSignerOptions {
   /** Weights of the shingles of each kind of text; 0 leaves a kind out. */
   readonly weights: DimensionWeights;
-  /** Each shingle weighs the frequencies of its words more, each counted up to it. Default 0: all weigh the same. */
+  /**
+   * Each shingle's weight grows by the frequencies of its words, each counted up to this cap. Default 0: all weigh the
+   * same.
+   */
   readonly tfCap?: number;
   /** Cuts texts of unspaced scripts into words. Default: the runtime's `Intl.Segmenter`. */
   readonly cut?: TextCutter;
@@ -44,12 +47,13 @@ interface PageSignatures {
 }
 
 /**
- * Signs a page for likeness and for change: two Simhashes of 64 bits (M. Charikar 2002) from one scan of the words.
- * That of change has the title, the keywords and the signed lines ({@link SignedLines}), a vote a shingle, so that
- * every edit counts the same. That of likeness has the sentences of these lines, which other sites print alike, and
- * no title, which they change. Shingles do not go over the end of a line: what stands between two lines moves none.
+ * Signs a page for likeness and for change: two 64-bit Simhashes (M. Charikar 2002) from one scan of the words. The
+ * change signature covers the title, the keywords and the signed lines ({@link SignedLines}), one vote per shingle, so
+ * that every edit counts the same. The likeness signature covers the sentences of these lines, which other sites print
+ * unchanged, and not the title, which they change. Shingles do not cross the end of a line, so an insertion between two
+ * lines changes no other shingle.
  *
- * The signer keeps buffers between calls and is not to be shared between threads.
+ * The signer keeps buffers between calls and must not be shared between threads.
  */
 export function createPageSigner({ weights, tfCap = 0, cut, shingles }: PageSignerOptions) {
   const findWords = createWordFinder(cut);
@@ -108,7 +112,7 @@ export function createPageSigner({ weights, tfCap = 0, cut, shingles }: PageSign
     voteText(page.keywords.join(' '), weights.keywords, lang);
     const digest = change.digest();
     const changed = change.counted();
-    // Without a weight for the text, pages are compared by their titles.
+    // If the text has no weight, pages are compared by their title.
     return { likeness: weights.text > 0 ? likeness.counted() : changed, change: changed, digest };
   };
 }

@@ -1,15 +1,15 @@
 /** Words in a shingle. */
 const SIZE = 3;
-/** UTF-16 units of a text that are cut at a time. */
+/** UTF-16 units of a text that are processed at a time. */
 const PART = 1 << 12;
 const BASIS = 0x811c9dc5 | 0;
 const FIRST_SLOTS = 1 << 9;
 /** Longer tables are not kept for the next text. */
 const MOST_KEPT = 1 << 17;
-/** Groups of hashes by size; one of them contains the largest that is kept. */
+/** Groups of hashes by size, one of which contains the last of the smallest hashes. */
 const GROUPS = 256;
 
-/** Of the characters below 128: the lower-case letter or digit; 0: it ends a word. */
+/** For characters below 128: the lower-case letter or digit; 0: it ends a word. */
 const ASCII = Uint8Array.from({ length: 128 }, (_, unit) => {
   const char = String.fromCharCode(unit);
   return /[a-z0-9]/i.test(char) ? char.toLowerCase().charCodeAt(0) : 0;
@@ -70,11 +70,11 @@ export class ShingleHashes {
     if (this.count === 0 && this.words > 0) this.add(this.first, this.second, 0);
   }
 
-  /** The smallest hashes, at most this number, in no order; valid until the next text. */
+  /** The smallest hashes, at most `most`, in no particular order; valid until the next text. */
   smallest(most: number): Int32Array {
     const { hashes, groups, count } = this;
     if (count <= most) return hashes.subarray(0, count);
-    // Only the group in which the last of them is has to be sorted.
+    // Only the group that contains the last of them has to be sorted.
     const shift = groupShift(count, most);
     groups.fill(0);
     for (let at = 0; at < count; at++) groups[Math.min(GROUPS - 1, hashes[at]! >>> shift)]!++;
@@ -96,8 +96,9 @@ export class ShingleHashes {
   }
 
   /**
-   * Cuts a part of the text into hashes of words by FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), without a branch where
-   * words of ASCII end: no processor foresees these. Returns how many have ended; behind them is that which has not.
+   * Splits a part of the text into word hashes by FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), without a branch at the
+   * ends of ASCII words, which no processor predicts. Returns how many words have ended; the unfinished one follows
+   * them.
    */
   private cut(units: number): number {
     const { bytes, cutWords } = this;
@@ -142,7 +143,7 @@ export class ShingleHashes {
     cutWords[0] = cutWords[count]!;
   }
 
-  /** Makes room for the shingles that a text of this length has as a rule. */
+  /** Makes room for the shingles that a text of this length usually has. */
   private clear(chars: number): void {
     [this.words, this.count, this.first, this.second] = [0, 0, 0, 0];
     let size = FIRST_SLOTS;
@@ -186,7 +187,9 @@ export class ShingleHashes {
   }
 }
 
-/** The bits to the right of those that number the groups, of which the smallest hashes are to fill half. */
+/**
+ * The number of bits to the right of those that number the groups; the smallest hashes should fill half of the groups.
+ */
 function groupShift(count: number, most: number): number {
   return 24 - Math.max(0, Math.floor(Math.log2(count / most)) - 1);
 }

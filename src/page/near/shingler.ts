@@ -4,8 +4,9 @@ import { type FingerprintedWords, WordFingerprints, WordRuns } from './word-fing
 /** Word shingles (A. Z. Broder, "On the resemblance and containment of documents", 1997). */
 
 /**
- * The set of the runs of `size` consecutive words, each joined by one space. Fewer words than `size` give one shingle
- * of all of them, no words none. The plain form, for tools and tests; signatures use {@link createShingler}.
+ * The set of the runs of `size` consecutive words, each joined by single spaces. Fewer words than `size` give one
+ * shingle of all of them; no words give none. The plain form, for tools and tests; signatures use {@link
+ * createShingler}.
  */
 export function shingles(words: readonly string[], size: number): Set<string> {
   if (!Number.isInteger(size) || size < 1) {
@@ -28,13 +29,13 @@ export function resemblance(a: ReadonlySet<string>, b: ReadonlySet<string>): num
   return common / (a.size + b.size - common);
 }
 
-/** Words in a shingle, unless said otherwise. Part of the name of every signature made from them. */
+/** Default number of words in a shingle. Part of the name of every signature made from them. */
 export const SHINGLE_SIZE = 3;
 
 export interface ShinglerOptions {
   /** Words in a shingle, 1 or more; default {@link SHINGLE_SIZE}, which costs least. */
   readonly words?: number;
-  /** Words of a language, in lower case, that are as if they were not there. Default: none. */
+  /** Words of a language, in lower case, that are ignored. Default: none. */
   readonly stopWords?: (lang: string | null) => ReadonlySet<string>;
 }
 
@@ -54,7 +55,7 @@ export interface Shingler {
    * @param lang language of the text, whose stop words are left out if the shingler has such
    */
   begin(lang?: string | null): WordSink;
-  /** Ends a line: no shingle has words on both sides. Without a call, the whole list is one line without a mark. */
+  /** Ends a line: no shingle has words on both sides. If never called, the whole list is one line without a mark. */
   endLine(isMarked: boolean): void;
   /**
    * The set of shingles of the words since {@link begin}, each weighing `featureWeight` plus the term frequencies of
@@ -133,7 +134,7 @@ const tablesFor = (words: number): Tables => ({
   slots: new Int32Array(2 * words),
 });
 
-/** Numbers the distinct words, whose fingerprints are gathered in front, and counts them. */
+/** Numbers and counts the distinct words; their fingerprints are moved to the front. */
 function countTerms({ count, wordHigh, wordLow }: FingerprintedWords, { term, frequency, slots }: Tables): void {
   const mask = emptySlots(slots, count);
   let terms = 0;

@@ -7,8 +7,8 @@ const MIX_HIGH = 0x9e3779b1 | 0;
 const MIX_LOW = 0x85ebca6b | 0;
 
 /**
- * The votes of shingles on the bits of a Simhash: each has its weight on every bit, by the bits of its fingerprint.
- * They are kept by the value of each byte of the fingerprint: 8 additions a shingle instead of 64.
+ * The votes of shingles on the bits of a Simhash: each adds its weight to every bit, signed by the bits of its
+ * fingerprint. They are kept by the value of each byte of the fingerprint: 8 additions per shingle instead of 64.
  */
 export class Votes {
   private readonly sums = new Float64Array(8 * 256);
@@ -32,7 +32,7 @@ export class Votes {
   add(high: number, low: number, weight: number): void {
     const { sums } = this;
     this.total += weight;
-    // Both lanes are mixed: a plain sum would collide with that of two other shingles more often.
+    // Both lanes are mixed: their plain sum would more often equal that of two other shingles.
     this.sum = (this.sum + (Math.imul(high, MIX_HIGH) ^ Math.imul(low, MIX_LOW))) | 0;
     sums[low & 255]! += weight;
     sums[256 + ((low >>> 8) & 255)]! += weight;
@@ -45,8 +45,8 @@ export class Votes {
   }
 
   /**
-   * 8 hex digits that are the same for the same set of shingles, in whatever order and with whatever weights; different
-   * sets agree with a chance of 1 in 2^32. `null` without votes.
+   * 8 hex digits that are equal for the same set of shingles, whatever their order and weights. Different sets collide
+   * with a probability of 2^-32. `null` without votes.
    */
   digest(): string | null {
     return this.isEmpty ? null : (this.sum >>> 0).toString(16).padStart(8, '0');
@@ -63,8 +63,8 @@ export class Votes {
     let lane = 0;
     for (let byte = 0; byte < 4; byte++) {
       const start = offset + 256 * byte;
-      // The upper half of a histogram are the values with the top bit set; folded onto the lower, the next bit is on
-      // top.
+      // The upper half of a histogram holds the values with the top bit set. Folding it onto the lower half puts the
+      // next bit on top.
       for (let bit = 7; bit >= 0; bit--) {
         const half = 1 << bit;
         let ones = 0;
@@ -88,7 +88,7 @@ export interface TextDimension {
 }
 
 export interface SimhashOptions {
-  /** Term frequencies above it count as this. Default: as they are, so that repeated words dominate. */
+  /** Higher term frequencies count as this value. Default: no cap, so that repeated words dominate. */
   readonly tfCap?: number;
   /** Cuts texts of unspaced scripts into words. Default: the runtime's `Intl.Segmenter`. */
   readonly cut?: TextCutter;

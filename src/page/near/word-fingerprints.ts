@@ -8,8 +8,8 @@ const KEPT_BYTES = 1 << 18;
 const NO_WORDS: ReadonlySet<number> = new Set();
 
 /**
- * As {@link WordFingerprints}, for runs of any number of words, and without stop words. It keeps the words of a line,
- * one space apart, and reads each run from there: its time grows with the length of runs.
+ * Like {@link WordFingerprints}, for runs of any number of words, and without stop words. It keeps the words of a line,
+ * separated by single spaces, and reads each run from there: its time grows with the length of runs.
  */
 export class WordRuns implements FingerprintedWords {
   count = 0;
@@ -34,7 +34,7 @@ export class WordRuns implements FingerprintedWords {
     this.size = size;
   }
 
-  /** @param stopWords words of the next text that are as if they were not there, in lower case */
+  /** @param stopWords words of the next text that are ignored, in lower case */
   clear(stopWords?: ReadonlySet<string>): void {
     if (this.high.length > KEPT_WORDS) {
       for (const name of LANES) this[name] = new Int32Array(FIRST_WORDS);
@@ -144,7 +144,7 @@ const keyOf = (high: number, low: number): number => (high >>> 0) * 2 ** 21 + (l
 
 const SPACE = 0x20;
 const ASCII_WORDS = lowerCaseOfAsciiWords();
-/** Every byte as it is, of letters in lower case. */
+/** Each byte unchanged, except that letters are in lower case. */
 const LETTERS = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 const FIRST_WORDS = 1 << 12;
 /** Longer arrays are not kept for the next text. */
@@ -152,24 +152,24 @@ const KEPT_WORDS = 1 << 15;
 
 const lane = (words: number): Int32Array<ArrayBuffer> => new Int32Array(words);
 
-/** Takes the words of a text; has their Rabin fingerprints, and those of the runs of words that end with each. */
+/** Takes the words of a text; provides their Rabin fingerprints, and those of the runs of words that end with each. */
 export interface FingerprintedWords extends WordSink {
   readonly count: number;
-  /** Of runs, in two lanes. A run at the begin of a line has fewer words. */
+  /** Fingerprints of the runs, in two lanes. A run at the beginning of a line has fewer words. */
   readonly high: Int32Array;
   readonly low: Int32Array;
   readonly wordHigh: Int32Array;
   readonly wordLow: Int32Array;
   /** Begins a text. */
   clear(stopWords?: ReadonlySet<string>): void;
-  /** The runs of the words to come have no word of those before. */
+  /** The runs of the following words contain no earlier word. */
   beginLine(): void;
 }
 
 /**
- * Rabin fingerprints, in two lanes, of the words of a text, and of the shingles of up to three words that end with
- * each. They are computed byte by byte, without building words or shingles: three states run side by side, begun at the
- * last, the last but one and the last but two words of a line.
+ * Rabin fingerprints, in two lanes, of the words of a text and of the shingles of up to three words that end with each.
+ * They are computed byte by byte, without building words or shingles. Three states run side by side, started at the
+ * last, the second last and the third last word of a line.
  */
 export class WordFingerprints implements FingerprintedWords {
   count = 0;
@@ -227,7 +227,9 @@ export class WordFingerprints implements FingerprintedWords {
     this.low[word] = this.low3;
   }
 
-  /** Goes on with the bytes for which a table has letters; those without end a word, and beyond ASCII the walk. */
+  /**
+   * Processes the bytes for which a table has letters. Other ASCII bytes end a word; a byte beyond ASCII ends the walk.
+   */
   private take(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): number {
     const tableHigh = RABIN_HIGH;
     const tableLow = RABIN_LOW;
@@ -250,7 +252,7 @@ export class WordFingerprints implements FingerprintedWords {
         continue;
       }
       if (!isInside && count > lineStart) {
-        // Each state goes on to the next word with the space between; a new one begins.
+        // Each state continues over the space to the next word, and a new state starts.
         let index = (low2 ^ SPACE) & 255;
         low3 = ((low2 >>> 8) | (high2 << 24)) ^ tableLow[index]!;
         high3 = (high2 >>> 8) ^ tableHigh[index]!;

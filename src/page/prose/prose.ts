@@ -7,7 +7,7 @@ import type { PageShape } from '../content/page-shape.ts';
 import { TagTable } from '../tape/name-table.ts';
 import { characterBefore, codePointAt, lengthFromLead, trimmed, type Utf8Text, unitsIn } from '../text/utf8.ts';
 
-/** Narrower blocks may stand in any title. */
+/** Narrower blocks may occur in any title. */
 const LEAST_TITLE_WIDTH = 12;
 
 /** 1 for each block that is a part of the page's title: most often the headline. */
@@ -25,7 +25,7 @@ export function titledBlocks({ blockCount, blocks, bytes, title }: Outline): Uin
   return titled;
 }
 
-/** A table of what the title has saves most searches. */
+/** A table of what the title contains saves most searches. */
 const STARTS = 4_096;
 const startAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! ^ (bytes[at + 1]! << 3) ^ (bytes[at + 2]! << 6)) & (STARTS - 1);
@@ -35,7 +35,7 @@ const LONG_LINE = 200;
 /** Shorter lines are no prose. */
 const LEAST_LINE = 15;
 const LEAST_WIDE_LINE = 8;
-/** A short line with digits holds a date, a price or a count as a rule. */
+/** A short line with digits usually holds a date, a price or a count. */
 const SHORT_LINE = 40;
 
 const FEED = 0x0a;
@@ -48,10 +48,10 @@ const codesOf = (characters: string): ReadonlySet<number> =>
 const ENDS = codesOf('.!?…:;。！？．：；।۔؟։።။។།');
 const CLOSERS = codesOf('"\'”’»)]」』）】');
 
-/** Shorter lines that are no sentences are dates, counters, bylines and captions as a rule, UTF-16 units. */
+/** Shorter lines that are not sentences are usually dates, counters, bylines and captions, UTF-16 units. */
 const LEAST_STEADY_LINE = 60;
 
-/** Which lines are taken: of a range without white space at its ends, and of its UTF-16 units. */
+/** Decides whether to take a line, given as a range without white space at its ends and its UTF-16 units. */
 type LineRule = (bytes: Uint8Array, from: number, to: number, units: number) => boolean;
 
 /** {@link addProse} of a block. */
@@ -68,8 +68,8 @@ export function addProseOf(
 }
 
 /**
- * Adds the lines of a range that are sentences, or that another rule takes, each ended by a line feed. `isWide`: it has
- * more than ASCII.
+ * Adds the lines of a range that are sentences, or that another rule takes, each ended by a line feed. `isWide`: the
+ * range has characters beyond ASCII.
  */
 export function addProse(
   prose: Utf8Text,
@@ -93,11 +93,11 @@ function addLine(prose: Utf8Text, bytes: Uint8Array, from: number, to: number, u
   prose.addByte(FEED);
 }
 
-/** Whether a line is signed for change: sentences, and what is longer than a date, a counter or a byline. */
+/** Whether a line is signed for change: a sentence, or longer than a date, a counter or a byline. */
 export const isSteadyLine: LineRule = (bytes, from, to, units) =>
   units >= LEAST_STEADY_LINE || isProse(bytes, from, to, units);
 
-/** Whether a line is sentences. */
+/** Whether a line consists of sentences. */
 export function isProse(bytes: Uint8Array, from: number, to: number, units: number): boolean {
   if (units >= LONG_LINE) return true;
   if (units < LEAST_WIDE_LINE) return false;
@@ -109,7 +109,7 @@ export function isProse(bytes: Uint8Array, from: number, to: number, units: numb
   return units >= SHORT_LINE || isBroad || !hasDigit(bytes, from, to);
 }
 
-/** Whether the character so many units behind a place is broad, or one of a pair. */
+/** Whether the character `units` after a place is broad, or half of a surrogate pair. */
 function isBroadInTheMiddle(bytes: Uint8Array, from: number, units: number): boolean {
   let at = from;
   let left = units;
@@ -128,18 +128,18 @@ function hasDigit(bytes: Uint8Array, from: number, to: number): boolean {
 
 /** Where the prose of a page stands: the blocks of text outside links, and the element that holds most of them. */
 export interface Prose {
-  /** Width of the widest block of it. */
+  /** Width of its widest block. */
   readonly widest: number;
   /** Score of each element: its prose, that of its children, and half of that of their children. */
   readonly scores: Float64Array;
-  /** The highest of them. */
+  /** The highest score. */
   readonly most: number;
   /** Levels from each element up to the nearest one that holds the core, too, and from there down to the core. */
   readonly up: Int32Array;
   readonly down: Int32Array;
   /** Share of the prose of the page in elements that look like each element. */
   readonly alike: Float64Array;
-  /** First and last block of prose below the core; those of the page without one. */
+  /** First and last block of prose below the core; without a core, those of the page. */
   readonly first: number;
   readonly last: number;
 }

@@ -11,7 +11,7 @@ import type { WordCutter } from '../text/word-scan.ts';
  */
 type TagClass = 'title' | 'block' | 'level' | 'ignore' | 'other';
 
-/** The table itself; whatever is in no list is `other`. */
+/** The table itself; a name in no list is `other`. */
 export const TAG_CLASSES: Readonly<Record<Exclude<TagClass, 'other'>, readonly string[]>> = Object.freeze({
   title: 'title h1 h2 h3 h4 h5 h6'.split(' '),
   block:
@@ -35,8 +35,8 @@ const MAX_TOPICS = 50;
 const MAX_TOPIC_CHARS = 200;
 
 /**
- * Anchors on the theme of a page (CN101645082A): texts of links in content blocks that are more than 0.7 link text,
- * each once.
+ * Anchors on the theme of a page (CN101645082A): the link texts, without repeats, in content blocks whose text is more
+ * than 0.7 link text.
  */
 export function topicAnchors(blocks: BlockTable): string[] {
   const found = new Set<string>();
@@ -55,7 +55,7 @@ export function topicAnchors(blocks: BlockTable): string[] {
 
 /** Thresholds; a block is pooled when it passes one of the two. */
 interface BlockThresholds {
-  /** Code points of its trimmed text nodes, without pooled blocks and titles below. */
+  /** Code points of its trimmed text nodes, without those of pooled blocks and titles below. */
   readonly maxLooseChars: number;
   readonly maxLooseLevels: number;
 }
@@ -102,7 +102,7 @@ const TIME_NAMES = new Set(
   ),
 );
 
-/** Text not yet in a block, on its way up. */
+/** Text not yet assigned to a block, on its way up. */
 interface Loose {
   text: string;
   anchors: string;
@@ -251,9 +251,9 @@ interface LabelledBlock {
 const MAIN_OVERLAP = 0.3;
 
 /**
- * The published rule for the main content of a page (CN101645082A, module 230): the block with the longest text is
- * main, and so is each that shares more than 0.3 of the words of the smaller of the two with it. Of these, blocks with
- * more than 0.7 of their text in links are topic blocks. The rest is noise. Of equally long blocks the first counts.
+ * The published rule for the main content of a page (CN101645082A, module 230). The block with the longest text is
+ * main; of equally long blocks, the first. A block that shares with it more than 0.3 of the words of the smaller of the
+ * two is main as well. Of these, blocks with more than 0.7 of their text in links are topic blocks. The rest is noise.
  */
 export function publishedTypes(blocks: readonly LabelledBlock[]): BlockType[] {
   const largest = blocks.reduce(

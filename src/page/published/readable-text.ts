@@ -1,6 +1,6 @@
 import { isElement, type PageNode } from '../page-block.ts';
 
-/** An element of the page with what is known of its text, its descendants' included. */
+/** An element of the page with the facts about its text, descendants included. */
 interface Box {
   readonly node: PageNode;
   readonly parent: number;
@@ -43,7 +43,7 @@ const OF_NAME = 25;
 const LEAST_PARAGRAPH = 25;
 const LONG_PARAGRAPH = 80;
 const MANY_COMMAS = 10;
-/** A shorter result is tried again with the elements that were left out by name. */
+/** If the result is shorter, extraction is repeated with the elements that were left out by name. */
 const LEAST_TEXT = 500;
 /** Elements around a paragraph that get points for it. */
 const LEVELS = 5;
@@ -51,9 +51,10 @@ const COMMAS = /[,،،，、]/g;
 const SPACE = /\s+/g;
 
 /**
- * What a reading mode shows of a page: the widely used method of counting paragraphs and commas (Arc90 Readability,
- * 2009). Paragraphs give points to the elements around them; the element with most points, less its share of links, is
- * the content, with the elements beside it that are alike. A point of comparison, not what a crawl uses.
+ * The text that a reading mode shows of a page, by the widely used method of counting paragraphs and commas (Arc90
+ * Readability, 2009). Paragraphs give points to the elements around them. The element with most points, reduced by its
+ * share of links, is the content, together with similar elements beside it. A baseline for comparison; a crawl does not
+ * use it.
  */
 export function readableText(root: PageNode): string {
   const strict = readText(root, true);
@@ -62,7 +63,7 @@ export function readableText(root: PageNode): string {
   return loose.length > strict.length ? loose : strict;
 }
 
-/** @param isStrict elements with names of surroundings are left out */
+/** @param isStrict whether elements with names of surroundings are left out */
 function readText(root: PageNode, isStrict: boolean): string {
   const boxes = boxesOf(root, isStrict);
   const best = bestOf(boxes);

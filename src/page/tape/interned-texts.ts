@@ -7,12 +7,12 @@ export function resized(before: Int32Array, length: number, least: number): Int3
   return numbers;
 }
 
-/** Texts kept for the pages to come, those of many pages of a few sites, and the most bytes of them. */
+/** Texts kept for later pages, enough for many pages of a few sites, and the most bytes of them. */
 const KEPT_TEXTS = 20_000;
 const KEPT_BYTES = 1 << 21;
 const FIRST_TEXTS = 4_096;
 const FIRST_BYTES = 1 << 14;
-/** Longest search in the table: a hostile page may have texts that all have one hash. */
+/** Longest search in the table: a page may be crafted so that all its texts have the same hash. */
 const MOST_PROBES = 64;
 
 const PRIME = 0x01000193;
@@ -31,14 +31,14 @@ export function hashOfRange(bytes: Uint8Array, from: number, to: number): number
 }
 
 /**
- * Texts by number: equal bytes have one number, without a string for each. Kept from page to page, since the pages of a
- * site share most of their class names.
+ * Texts by number: equal bytes get the same number, without a string for each. Kept from page to page, since the pages
+ * of a site share most of their class names.
  */
 export class InternedTexts {
   /** Rises when the numbers change. */
   generation = 0;
   private count = 1;
-  /** Strings that were made so far. */
+  /** Strings made so far. */
   private strings: string[] = [''];
   private bytes = Buffer.alloc(FIRST_BYTES);
   /** Of each text its place in `bytes`, and its hash. */
@@ -183,8 +183,8 @@ export class TextMeanings {
 }
 
 /**
- * Strings of ranges of bytes, by the methods behind `Buffer.toString`: for short ranges that takes twice as long. They
- * are not documented, but other packages rely on them too (msgpackr, undici).
+ * Strings of byte ranges, by the methods behind `Buffer.toString`, which takes twice as long for short ranges. They are
+ * not documented, but other packages rely on them too (msgpackr, undici).
  */
 interface Slices {
   utf8Slice(from: number, to: number): string;

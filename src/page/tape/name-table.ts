@@ -1,4 +1,4 @@
-/** Attributes that stages ask for, by number; 0 stands for all others. */
+/** Attributes that stages read, by number; 0 stands for all others. */
 export const ATTRIBUTE_NAMES = [
   '',
   'class',
@@ -38,10 +38,12 @@ export const ATTRIBUTE: Readonly<Record<AttributeName, number>> = Object.freeze(
 
 const ATTRIBUTE_NUMBERS: ReadonlyMap<string, number> = new Map(ATTRIBUTE_NAMES.map((name, number) => [name, number]));
 
-/** The number of a name in lower case; 0: a name that no stage uses. */
+/** The number of a name in lower case; 0: a name that no stage reads. */
 export const attributeNumber = (name: string): number => ATTRIBUTE_NUMBERS.get(name) ?? 0;
 
-/** Attributes with a number up to this have numbered values, so that the meaning of each value is looked up once. */
+/**
+ * Attributes with a number up to this have numbered values, so that the meaning of each value is looked up only once.
+ */
 export const LAST_INTERNED = ATTRIBUTE['aria-hidden'];
 
 /** Names of elements that some stage knows, by number. Other names get a number of their own in each page. */

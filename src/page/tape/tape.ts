@@ -23,7 +23,7 @@ export const INSTRUCTION = -4;
 export const WIDE = 1;
 /** A text may have bytes that are no ASCII white space. */
 export const VISIBLE = 2;
-/** A CDATA section, which is a node of its own. */
+/** A CDATA section, which is a separate node. */
 export const SECTION = 4;
 
 /** Larger arrays are not kept for the next page. */
@@ -38,12 +38,12 @@ const NO_LINKS: Tape['links'] = new Map();
 
 /**
  * A page as arrays of numbers over its UTF-8 bytes, in document order (after the tape of simdjson: G. Langdale, D.
- * Lemire, Parsing gigabytes of JSON per second, 2019). Each node is one entry, and each element has a second one at its
+ * Lemire, Parsing gigabytes of JSON per second, 2019). Each node is one entry. Each element has a second one at its
  * end, so that a walk needs no stack and a subtree is skipped in one step. Texts and attribute values are ranges of
  * `bytes`; strings are made on demand. The arrays are reused from page to page.
  */
 export class Tape {
-  /** The page, and behind it what was decoded from character references. */
+  /** The page, followed by the text decoded from character references. */
   bytes = Buffer.alloc(0);
   /** Values of `class` and the like, by number. */
   readonly interned = new InternedTexts();
@@ -110,7 +110,7 @@ export class Tape {
     return (this.thirds[at]! & SECTION) !== 0;
   }
 
-  /** Place in the page: of an element its first byte; of an end, the byte behind the element. */
+  /** Place in the page: for an element, its first byte; for an end, the byte after the element. */
   placeOf(at: number): number {
     return this.places[at]!;
   }
@@ -160,7 +160,7 @@ export class Tape {
     return this.string(this.froms[position]!, this.tos[position]!);
   }
 
-  /** Position of an attribute of an element, the first of that number; -1: it has none. */
+  /** Position of the first attribute of an element with that number; -1: it has none. */
   find(at: number, attribute: number): number {
     const { names } = this;
     for (let position = this.seconds[at]!, end = this.thirds[at]!; position < end; position++) {
@@ -176,7 +176,7 @@ export class Tape {
   }
 
   // Writing.
-  /** Empties the tape for a page of so many bytes, which are copied with a byte behind them that ends every search. */
+  /** Empties the tape for a page, which is copied with an extra byte behind it that ends every search. */
   begin(page: Uint8Array, sentinel: number): void {
     this.length = 0;
     this.isTruncated = false;
@@ -186,7 +186,7 @@ export class Tape {
     this.interned.trim();
     if (this.kinds.length > KEPT_ENTRIES) this.resizeEntries(0);
     if (this.names.length > KEPT_ATTRIBUTES) this.resizeAttributes(0);
-    // Twice, as decoding character references makes a text longer in rare cases only.
+    // Twice the length: decoding character references makes a text longer only in rare cases.
     const needed = 2 * page.length + 256;
     if (this.bytes.length < needed || this.bytes.length > Math.max(KEPT_BYTES, needed)) {
       this.bytes = Buffer.allocUnsafeSlow(needed + (needed >> 2));
@@ -196,7 +196,7 @@ export class Tape {
     this.bytesEnd = page.length + 1;
   }
 
-  /** A number for a name that is not in TAG_NAMES; the caller keeps it. */
+  /** Assigns a number to a name that is not in TAG_NAMES; the caller keeps it. */
   addTag(name: string): number {
     return this.tagNames.push(name) - 1;
   }
@@ -205,14 +205,14 @@ export class Tape {
     this.put(TEXT, from, to, known, 0);
   }
 
-  /** Adds a range to the text that is the last entry. */
+  /** Appends a range to the text in the last entry. */
   extendText(from: number, to: number, known: number): void {
     const at = this.length - 1;
     const start = this.firsts[at]!;
     const end = this.seconds[at]!;
     this.thirds[at]! |= known;
     if (end !== from) {
-      // Behind all other bytes, where the next range is added without copying this one again.
+      // At the end of all bytes, where the next range is appended without copying this one again.
       const isLast = end === this.bytesEnd;
       const target = this.reserve(end - start + to - from);
       if (!isLast) this.firsts[at] = target;
@@ -232,7 +232,7 @@ export class Tape {
   }
 
   close(element: number, place: number): void {
-    // First of all: it may put longer arrays in place of these.
+    // Must come first: it may replace these arrays with longer ones.
     const end = this.put(CLOSE, element, this.kinds[element]!, 0, place);
     this.firsts[element] = end;
   }
@@ -255,7 +255,7 @@ export class Tape {
     return this.bytesEnd;
   }
 
-  /** Place behind all bytes so far, with space for so many more. */
+  /** Place after all bytes so far, with space for the given number of further bytes. */
   reserve(more: number): number {
     if (this.bytesEnd + more > this.bytes.length) {
       const longer = Buffer.allocUnsafeSlow(2 * this.bytes.length + more);
@@ -305,9 +305,9 @@ export class Tape {
 }
 
 /**
- * Writes a DOM on a tape, for pages that a plugin has changed or parsed by itself: elements with the attributes that
- * stages ask for, and texts. Without recursion: a DOM may nest to any depth.
- * @returns the node of each entry that is no end
+ * Writes a DOM on a tape, for pages that a plugin has changed or parsed itself: texts, and elements with the attributes
+ * that stages read. Without recursion: a DOM may nest to any depth.
+ * @returns the node of each entry that is not an end
  */
 export function flatten(root: PageNode, tape: Tape): PageNode[] {
   tape.begin(new Uint8Array(0), 0);

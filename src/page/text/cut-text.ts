@@ -9,8 +9,8 @@ export function cutText(text: string, length: number): string {
 
 /**
  * A copy of a text in memory of its own. Engines keep a substring as a view of the whole string, so a long-lived
- * substring of a page or record keeps all of that alive (a URL of 40 characters some 8 KB of its record). Concatenating
- * and slicing allocates the text and one character.
+ * substring of a page or record keeps the whole alive (a URL of 40 characters keeps some 8 KB of its record).
+ * Concatenating and slicing allocates only the text and one character.
  */
 export function ownText(text: string): string {
   return ` ${text}`.slice(1);

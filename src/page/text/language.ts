@@ -55,7 +55,7 @@ const LEAST_SHARE = 0.1;
 const MARGIN = 1.15;
 
 /**
- * The language of a text as a two-letter code (ISO 639-1), where its script or its function words leave little doubt;
+ * The language of a text as a two-letter code (ISO 639-1), if its script or its function words leave little doubt;
  * otherwise `null`.
  */
 export function guessLanguage(text: string): string | null {
@@ -89,8 +89,8 @@ function byWords(sample: string, languages: Readonly<Record<string, string>>): s
 }
 
 /**
- * The first language that is declared as a tag (`en-US`; of a list `en, de` its first), with hyphens. Templates are
- * often in another language than the page: where two other declarations agree on another one, that is taken.
+ * The first language that is declared as a tag (`en-US`; the first of a list `en, de`), with hyphens. Templates are
+ * often in another language than the page: if two other declarations agree on another language, that one is taken.
  * @param declared in the order of trust
  */
 export function declaredLanguage(declared: readonly Statement[]): Decision<string> | null {

@@ -1,5 +1,5 @@
 /**
- * Hints of short texts that belong to the page and not to its content: labels in the languages of many pages. Most
+ * Hints from short texts that belong to the page and not to its content: labels in the languages of many pages. Most
  * texts, and all in other languages, give no hint.
  */
 export const TAIL = 1;
@@ -41,7 +41,7 @@ const BEGINNINGS: readonly (readonly [number, string])[] = [
     'by |posted|published|updated|last updated|last modified|written|reviewed|edited|author|date |photo|image |image:|credit|source |来源|來源|作者|记者|記者|编辑|編輯|责任|责编|发布|發布|时间|時間|日期|文/|文：|图/|图：|von |par |publié|veröffentlicht|stand:|por |publicado|di |pubblicato|автор|фото|опубликовано|autor|data |του |της |기자|입력',
   ],
 ];
-/** A day, as dates begin in many languages, or how long it takes to read. */
+/** A date as it begins in many languages, or a reading time. */
 const DATES =
   /^(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}\b|\d{1,2}\.? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d{1,4}[-/.年]\s?\d{1,2}[-/.月]\s?\d{1,4}|\d+ min)/i;
 const PRICES = /[$€£¥￥₹₽₩]\s?\d|\d\s?(?:€|zł|kr\b|руб|₽|元|円|원|usd|eur)/i;

@@ -29,7 +29,7 @@ export class WordCover {
     }
   }
 
-  /** Takes the words that another text has as well for known. */
+  /** Marks the words that another text also has as known. */
   add(text: string): void {
     for (const run of runsOf(wordsOf(text))) {
       for (const at of this.#places.get(run) ?? []) this.#covered.fill(1, at, at + RUN);
@@ -53,8 +53,8 @@ const UNFOLDED = /\s{2,}|[^\S ]/g;
 export const foldCase = (text: string): string => text.replace(UNFOLDED, ' ').toLowerCase();
 
 /**
- * A filter for substring queries, by the hashes of all runs of four characters: most texts that are no substring are
- * refused by it. Ignores case and the kind of white space. The text itself is normalised only when all hashes of a
+ * A filter for substring queries, by the hashes of all runs of four characters: it rejects most texts that do not
+ * contain the query. Ignores case and the kind of white space. The text itself is normalised only when all hashes of a
  * query match.
  */
 export class TextSketch {
@@ -120,8 +120,8 @@ export class TextSketch {
 }
 
 /**
- * Latin-1 in lower case, all white space as a space; 0 where a character by itself does not decide that. Of ASCII and
- * Latin-1, the lower case is one character wherever one stands.
+ * Latin-1 in lower case, all white space as a space; 0 if that cannot be determined from the character alone. The lower
+ * case of an ASCII or Latin-1 character is one character in any context.
  */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, unit) => foldCase(String.fromCharCode(unit)).charCodeAt(0));
 /** Dashes, quotation marks, bullets, ellipses: neither white space nor letters. */

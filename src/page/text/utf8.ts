@@ -42,7 +42,7 @@ export function unitsIn(bytes: Uint8Array, from: number, to: number): number {
   let units = 0;
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;
-    // Bytes within a character count nothing, the lead of four bytes a pair.
+    // Bytes within a character do not count; a four-byte lead counts as a pair.
     if ((byte & 0xc0) !== 0x80) units += byte < 0xf0 ? 1 : 2;
   }
   return units;
@@ -55,7 +55,7 @@ export function characterBefore(bytes: Uint8Array, at: number): number {
   return start;
 }
 
-/** Bytes of the white space, that of `\s`, which begins at a place; 0: none does. */
+/** Length in bytes of the white space (as in `\s`) that begins at a place; 0: none. */
 function whiteSpaceAt(bytes: Uint8Array, at: number): number {
   const lead = bytes[at]!;
   if (lead < 0x80) return lead === 0x20 || (lead >= 0x09 && lead <= 0x0d) ? 1 : 0;
@@ -101,7 +101,7 @@ export class Utf8Text {
     this.units++;
   }
 
-  /** Adds a range of bytes that has this number of units. */
+  /** Adds a range of bytes that has the given number of units. */
   add(source: Uint8Array, from: number, to: number, units: number): void {
     this.reserve(to - from);
     this.bytes.set(source.subarray(from, to), this.end);
@@ -122,7 +122,7 @@ export class Utf8Text {
     this.add(source, from, to, units);
   }
 
-  /** As {@link addWords}, whatever white space stands between the words and around them. */
+  /** Like {@link addWords}, for any white space between the words and around them. */
   addFolded(source: Uint8Array, from: number, to: number): void {
     this.reserve(to - from + 1);
     const { bytes } = this;

@@ -4,7 +4,7 @@ import { codePointAt, lengthFromLead, putCodePoint, Utf8Text } from './utf8.ts';
 const SEPARATOR = 0;
 /** Letter, mark or digit of a script that puts spaces between words. */
 const SPACED = 1;
-/** The same of a script that does not; a dictionary must cut it into words. */
+/** The same for a script without such spaces; a dictionary must split it into words. */
 const UNSPACED = 2;
 
 interface CharacterBlock {
@@ -18,9 +18,7 @@ interface CharacterBlock {
 const WORD_CHARACTER = /(?!\p{VS})[\p{L}\p{Mn}\p{Mc}\p{N}]/u;
 const UNSPACED_SCRIPT = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
 
-/**
- * Classes and lower case, as Unicode has them, of the 256 code points from `block * 256`; made on first use and kept.
- */
+/** Classes and lower case from Unicode for the 256 code points from `block * 256`; made on first use and kept. */
 function createCharacterBlocks(): (block: number) => CharacterBlock {
   const blocks: (CharacterBlock | undefined)[] = [];
   return (block) => {
@@ -35,7 +33,7 @@ function characterBlock(block: number): CharacterBlock {
   for (let index = 0; index < 256; index++) {
     const character = String.fromCodePoint(block * 256 + index);
     if (WORD_CHARACTER.test(character)) classes[index] = UNSPACED_SCRIPT.test(character) ? UNSPACED : SPACED;
-    // Some become two (a dotted capital I); the first is the letter, the rest marks.
+    // Some become two code points (a dotted capital I); the first is the letter, the rest marks.
     lower[index] = character.toLowerCase().codePointAt(0)!;
   }
   return { classes, lower };
@@ -44,8 +42,8 @@ function characterBlock(block: number): CharacterBlock {
 /** Takes the words of a text as they are found, in lower case. */
 export interface WordSink {
   /**
-   * Takes the words of ASCII from a place on, by {@link lowerCaseOfAsciiWords}. Returns where they end: before the
-   * first other byte, the word there unfinished, or at `to`.
+   * Takes ASCII words from a place on, by {@link lowerCaseOfAsciiWords}. Returns where it stopped: before the first
+   * non-ASCII byte, with the word there unfinished, or at `to`.
    */
   takeAscii(bytes: Uint8Array, from: number, to: number): number;
   /** Adds letters, UTF-8 in lower case, to the current word. */
@@ -110,7 +108,7 @@ export function createWordFinder(cut?: TextCutter): WordFinder {
   const segment = (source: Uint8Array, from: number, end: number, sink: WordSink): number => {
     const limit = Math.min(end, from + SEGMENT_BYTES);
     let to = from;
-    // Where a longer stretch may be cut without cutting a word.
+    // Where a longer stretch may be split without splitting a word.
     let pause = from;
     while (to < limit) {
       const found = classOf(codePointAt(source, to));
@@ -129,7 +127,7 @@ export function createWordFinder(cut?: TextCutter): WordFinder {
     return to;
   };
 
-  /** Takes what is no ASCII; returns where ASCII goes on. */
+  /** Takes text beyond ASCII; returns where ASCII continues. */
   const takeOthers = (source: Uint8Array, from: number, end: number, sink: WordSink): number => {
     let at = from;
     while (at < end && source[at]! >= 0x80) {

@@ -1,4 +1,4 @@
-/** First letters of months, as many as tell them apart, in languages of many pages. */
+/** First letters of months, as many as distinguish them, in languages of many pages. */
 const MONTHS: readonly string[] = [
   'jan|ene|gen|янв|sty|led|sau|tam|ιαν|ocak|janv|styc|ledn|oca|siječ',
   'feb|fev|fév|фев|lut|úno|φεβ|şub|helm|velj',
@@ -23,7 +23,7 @@ function monthNamed(name: string): number {
   return MONTH_OF.find(([start]) => lower.startsWith(start))?.[1] ?? 0;
 }
 
-/** Minutes east of Greenwich. Abbreviations of several zones are left out. */
+/** Minutes east of Greenwich. Abbreviations used for several zones are left out. */
 const ZONES: Readonly<Record<string, number>> = {
   z: 0,
   utc: 0,
@@ -65,7 +65,7 @@ const NAMED_MONTH_FIRST = new RegExp(
   `^(?:\\p{L}+\\.?,\\s+|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\\s+)?(\\p{L}{3,12})\\.?\\s(\\d{1,2})(?:st|nd|rd|th)?,?\\s(\\d{4})(?!\\d)(?:${CLOCK})?`,
   'iu',
 );
-/** As most pages write it; engines read it fastest. */
+/** The format that most pages write; engines parse it fastest. */
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 const EPOCH = /^(?:\d{10}|\d{13})$/;
 const LONGEST = 100;
@@ -73,9 +73,9 @@ const LAST = 253_402_300_800_000;
 
 /**
  * A date or time as pages write it: ISO 8601, HTTP and e-mail dates, days with the names of months, `31.12.2024`,
- * `2024年12月31日`, seconds or milliseconds since 1970. It may be followed by other words. Milliseconds since the epoch;
- * without a zone it counts as UTC. `null` for another text, for a day that does not exist, and for `3/4/2024`, whose
- * order is not known.
+ * `2024年12月31日`, seconds or milliseconds since 1970. Other words may follow it. Milliseconds since the epoch; without a
+ * zone it counts as UTC. `null` for any other text, for a day that does not exist, and for `3/4/2024`, whose order is
+ * unknown.
  */
 export function writtenTime(written: string): number | null {
   const text = written.slice(0, LONGEST).trim();
@@ -128,8 +128,8 @@ function timeOf(day: readonly number[], clock: readonly (string | undefined)[]):
 const within = (at: number): number | null => (at >= 0 && at < LAST ? at : null);
 
 /**
- * A date or time on a page as ISO 8601 in UTC; `null` for an unreadable one, one without a year, or one outside of 1970
- * to 9999. Without a zone it counts as UTC.
+ * A date or time on a page as ISO 8601 in UTC; `null` if it is unreadable, has no year, or lies outside 1970 to 9999.
+ * Without a zone it counts as UTC.
  */
 export function statedTime(written: string | null): string | null {
   const at = written === null ? null : writtenTime(written);

@@ -4,8 +4,8 @@ import { CONTENT_BASE, CONTENT_TREES } from './content-trees.ts';
 
 /** Splits of a tree, and its leaves: all trees are full, of depth 4. */
 export const TREE_DEPTH = 4;
-// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, so positions in {@link logitsOf} became such too
-// and its speed halved.
+// Not `2 ** TREE_DEPTH`: V8 keeps powers as floating-point numbers, which turned the positions in {@link logitsOf} into
+// floating-point numbers too and halved its speed.
 export const TREE_SPLITS = 15;
 export const TREE_LEAVES = 16;
 
@@ -22,8 +22,8 @@ export interface BoostedTrees {
 }
 
 /**
- * @param lines one a tree: `feature:threshold` of its splits, breadth first, a bar, its leaves from left to right. A
- *   value below the threshold goes left.
+ * @param lines one per tree: `feature:threshold` of its splits, breadth first, a bar, its leaves from left to right. A
+ * value below the threshold goes left.
  */
 export function readTrees(base: number, lines: readonly string[]): BoostedTrees {
   const count = lines.length;
@@ -47,7 +47,7 @@ const ABREAST = 4;
 
 /**
  * Logits of rows of `columns` values. Runs tree by tree, so that a tree stays in the processor's cache. The steps are
- * arithmetic without branches, since directions can hardly be predicted, and are unrolled, as calls or a loop would
+ * arithmetic without branches, since directions can hardly be predicted. They are unrolled: calls or a loop would
  * double their cost.
  */
 export function logitsOf(trees: BoostedTrees, rows: Float32Array, columns: number): Float64Array {

@@ -6,7 +6,7 @@ import { isReported, pageBlocks } from '../page-blocks.ts';
 import { pageShape } from '../page-shape.ts';
 import { type BoostedTrees, contentTrees, TREE_DEPTH, TREE_LEAVES, TREE_SPLITS } from './content-model.ts';
 
-/** What a feature does to the logit of a block: above 0 towards content. */
+/** The effect of a feature on the logit of a block: above 0 towards content. */
 export interface Effect {
   readonly feature: number;
   readonly value: number;
@@ -14,10 +14,10 @@ export interface Effect {
 }
 
 /**
- * Shares the logit of a row out among its features: on the way to a leaf, the feature of each split gets the difference
- * that its branch makes to the mean of the leaves below (A. Saabas, Interpreting random forests, 2014). For
- * explanations only; a crawl does not compute it.
- * @returns of all features that were asked, the greatest effects first; with the mean of all leaves they add up to the
+ * Divides the logit of a row among its features: on the way to a leaf, the feature of each split gets the difference
+ * that its branch makes to the mean of the leaves below (A. Saabas, Interpreting random forests, 2014). Meant for
+ * explanations to people; a crawl does not compute it.
+ * @returns all features that were tested, the greatest effects first; with the mean of all leaves they add up to the
  * logit
  */
 export function effectsOf(trees: BoostedTrees, row: Float32Array): Effect[] {
@@ -77,7 +77,7 @@ export function contentReasons(tape: Tape): Map<string, readonly Reason[]> {
   return reasons;
 }
 
-/** Mean of the leaves below a node; the nodes of a level, `2 ** level`, lie side by side, breadth first. */
+/** Mean of the leaves below a node; a level has `2 ** level` nodes side by side, breadth first. */
 function meanBelow({ leaves }: BoostedTrees, tree: number, node: number, level: number): number {
   const width = TREE_LEAVES >> level;
   const first = tree * TREE_LEAVES + (node + 1 - (1 << level)) * width;
