@@ -35,14 +35,15 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
     }
   };
 
-  const program = new Command('incrawl')
+  const program: Command = new Command('incrawl')
     .description('Incremental web crawler: learns how often each page changes, fetches only what did, and says why.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(shortLines(safeLines(text)).replace(/^error: /, 'incrawl: ')),
+      outputError: (text, write) =>
+        write(namingMembers(program, shortLines(safeLines(text)).replace(/^error: /, 'incrawl: '))),
     })
     .configureHelp({
       showGlobalOptions: true,
@@ -65,6 +66,15 @@ export function newProgram(surroundings: Surroundings, commands: readonly AddCom
     .addHelpText('after', AFTER_HELP);
   for (const add of commands) add(program, run);
   return { command: program, exitCode: () => exitCode };
+}
+
+/** An error about an unknown command names those of nouns that have this name: `verify` is `state verify`. */
+function namingMembers(program: Command, error: string): string {
+  const [, name = ''] = /unknown command '([^']+)'/.exec(error) ?? [];
+  const nouns = program.commands.filter(({ commands }) => commands.some((member) => member.name() === name));
+  if (nouns.length === 0) return error;
+  const meant = nouns.map((noun) => `${noun.name()} ${name}`).join(' or ');
+  return error.replace(/\n(\(Did you mean .*\)\n)?/, `\n(Did you mean ${meant}?)\n`);
 }
 
 const AFTER_HELP = `

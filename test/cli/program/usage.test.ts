@@ -19,6 +19,8 @@ describe('usage and configuration', () => {
   it.each([
     [['crawl', '--roundz', '3'], "unknown option '--roundz'", 'Did you mean --rounds?'],
     [['crwl'], "unknown command 'crwl'", 'Did you mean crawl?'],
+    [['verify'], "unknown command 'verify'", 'Did you mean state verify?'],
+    [['touch', 'http://example.org/'], "unknown command 'touch'", 'Did you mean due touch or ctl touch?'],
     [['crawl', '-D', 'fetch.dely=0'], '-D fetch.dely: unknown key, did you mean fetch.delay?', ''],
     [['crawl', '--delay', 'soon'], '--delay fetch.delay: expected a duration', 'got "soon"'],
     [['config', '--config', 'absent.yaml'], 'absent.yaml: no such file', ''],
