@@ -22,29 +22,29 @@ type HostEntry = Config['hosts'][number];
 interface HostRequestOptions {
   /** State directory, for cookies; absent: none are kept. */
   readonly dir?: string;
-  /** Folder that paths are relative to. */
+  /** Folder that relative paths are resolved against. */
   readonly baseDir: string;
   readonly log: Pick<Log, 'info'>;
-  /** For secrets; default: none is set. */
+  /** Source of secrets; default: none are set. */
   readonly env?: Environment | undefined;
-  /** Options of the transports of all hosts, on which those of some are based. */
+  /** Options of the transports for all hosts, on which host-specific ones are based. */
   readonly http: HttpProtocolOptions;
 }
 
-/** What an entry of `hosts:` sends, with its secrets read. */
+/** What requests under an entry of `hosts:` send, with their secrets read. */
 interface HostRequests {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
   readonly sendsOverHttp: boolean;
-  /** Opens the jar of its cookies; `null`: none are kept. */
+  /** Opens its cookie jar; `null`: no cookies are kept. */
   openCookies(): Promise<HostCookies | null>;
-  /** The proxy of these requests; `undefined`: as for all hosts. */
+  /** The proxy for these requests; `undefined`: as for all hosts. */
   readonly proxy: ProxyServer | null | undefined;
-  /** Makes a transport of its own, through a proxy or none; `null`: that of all hosts serves. */
+  /** Creates its own transport, with or without a proxy; `null`: the one for all hosts serves. */
   openProtocol(proxy: ProxyServer | null): Promise<FetchProtocol | null>;
 }
 
-/** Of a URL that no entry is for. */
+/** For a URL that matches no entry. */
 function plainRequests(options: HostRequestOptions): HostRequests {
   return {
     ...{ headers: {}, secrets: {}, sendsOverHttp: false, proxy: undefined },
@@ -54,7 +54,7 @@ function plainRequests(options: HostRequestOptions): HostRequests {
 }
 
 /**
- * Reads the secrets of an entry. Throws `config-invalid` with the entry's name where one cannot be read.
+ * Reads the secrets of an entry. Throws `config-invalid` with the entry's name if one cannot be read.
  * @param name as messages name it: `hosts[0]`
  */
 function hostRequests(entry: HostEntry, name: string, options: HostRequestOptions): HostRequests {
@@ -72,7 +72,7 @@ function hostRequests(entry: HostEntry, name: string, options: HostRequestOption
   }
   if (credentials.basic !== undefined) {
     const { user, password } = credentials.basic;
-    // In UTF-8, as RFC 7617 lets servers ask for, and most expect.
+    // In UTF-8, which RFC 7617 lets servers request and most expect.
     const pair = Buffer.from(`${user}:${read(password, 'credentials.basic.password')}`, 'utf8');
     secrets.authorization = `Basic ${pair.toString('base64')}`;
   }
@@ -121,7 +121,7 @@ function tlsFiles(
   const file = (path: string, key: string): string =>
     readConfiguredFile(path, `${name}.${key}`, baseDir).toString('utf8');
   return {
-    // Beside the authorities that are known anyway: one entry may be for public and own hosts.
+    // In addition to the known authorities: one entry may cover public and own hosts.
     ...(ca !== undefined && { ca: [...rootCertificates, file(ca, 'ca')] }),
     ...(certificate !== undefined && {
       cert: file(certificate.cert, 'certificate.cert'),
@@ -142,13 +142,13 @@ interface HostAccessOptions extends HostRequestOptions {
 export interface ProtocolsByHost {
   /** By scheme, without the colon. */
   readonly protocols: ReadonlyMap<string, FetchProtocol>;
-  /** Reads all secrets. To be called before the first request; throws `config-invalid` where one cannot be read. */
+  /** Reads all secrets. Must be called before the first request; throws `config-invalid` if one cannot be read. */
   prepare(): void;
 }
 
 /**
- * The protocols, with what `hosts:` and `http.proxy` set for requests to some URLs; the very same ones where they set
- * nothing. Throws `config-invalid` for a proxy of the environment that is none.
+ * The protocols, with the settings of `hosts:` and `http.proxy` for requests to some URLs; unchanged objects if these
+ * set nothing. Throws `config-invalid` for an invalid proxy in the environment.
  */
 export function protocolsByHost(
   protocols: ReadonlyMap<string, FetchProtocol>,
@@ -169,10 +169,10 @@ export function protocolsByHost(
   };
 }
 
-/** Place in the list for URLs that no entry is for. */
+/** Index for URLs that match no entry. */
 const NO_ENTRY = -1;
 
-/** Made at the first request that needs them; kept by entry and proxy. */
+/** Created at the first request that needs them; kept by entry and proxy. */
 class OpenAccesses implements HostAccesses {
   readonly #options: HostAccessOptions;
   readonly #proxyFor: ProxyFor | null;
@@ -236,7 +236,7 @@ class OpenAccesses implements HostAccesses {
     return { headers, secrets, sendsOverHttp, protocol, cookies: await cookies, isProxied: proxy !== null };
   }
 
-  /** Says once what the guard can no longer see. */
+  /** Warns once about what the guard can no longer see. */
   #announce(proxy: ProxyServer): void {
     const name = proxyName(proxy);
     if (this.#announced.has(name) || !resolvesNames(proxy)) return;
@@ -248,7 +248,7 @@ class OpenAccesses implements HostAccesses {
   }
 }
 
-/** Delay and connections that `hosts:` sets; `undefined` where it sets neither, which costs a host nothing. */
+/** Delay and connections set by `hosts:`; `undefined` if neither is set, so that a host costs nothing. */
 export function laneSettings({ hosts }: Config): HostLanesOptions['ownSettings'] {
   if (hosts.every(({ delayMs, connections }) => delayMs === undefined && connections === undefined)) return undefined;
   const entries = hostEntriesBy(hosts);

@@ -10,7 +10,7 @@ import { intervalsOf } from './parsing-options.ts';
 
 export interface PluginOptions {
   readonly config: Config;
-  /** Folder against which paths of plugins are resolved. */
+  /** Folder that plugin paths are resolved against. */
   readonly baseDir: string;
   readonly log: Log;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface PluginOptions {
   readonly idleSockets?: number | undefined;
 }
 
-/** The plugins of a list that run in the main thread: all but parsers, parse filters and signatures. */
+/** The plugins of a list that run in the main thread: all except parsers, parse filters and signatures. */
 export async function loadMainPlugins(
   list: PluginList,
   { config, baseDir, log, clock, idleSockets }: PluginOptions,

@@ -3,8 +3,8 @@ type Answers<Operations> = { readonly [Name in keyof Operations]: 'promise' | 'i
 type Method = (...args: readonly unknown[]) => unknown;
 
 /**
- * Methods of a part that is loaded with the first call of one of them: a crawl that only crawls loads nothing of its
- * exports, care or batch jobs.
+ * Methods of a part that is loaded at the first call of one of them: a process that only crawls does not load exports,
+ * care or batch jobs.
  * @param answers how each method answers: a promise, or an async iterable, which loads when it is first read
  */
 export function loadedLater<Operations extends object>(

@@ -23,8 +23,8 @@ import { wire } from './wiring.ts';
  * `crawl-missing` when there is none to read, `usage-invalid` when another user may have prepared the directory,
  * `config-invalid` or `plugin-broken` when it cannot be started as configured.
  *
- * A spread crawl is opened beside the workers that hold its partitions. Questions and exports work on all of them, and
- * commands are sent to them. What works on one of them rejects with `usage-invalid`, and says how that is done.
+ * A spread crawl is opened beside the workers that hold its partitions. Questions and exports cover all partitions, and
+ * commands are sent to them. Operations on a single partition reject with `usage-invalid` and say what to do instead.
  */
 export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { config, log, clock = systemClock, random = Math.random, baseDir = process.cwd() } = options;
@@ -44,7 +44,7 @@ export async function openCrawler(options: CrawlerOptions): Promise<Crawler> {
       const { openSpreadDb } = await import('../cluster/partitions/open-spread-db.ts');
       const { sentCommands } = await import('../cluster/partitions/sent-commands.ts');
       const db = await openSpreadDb({ config, dir, partitions, log, withIndexes: true });
-      // What works on one partition says how that is done.
+      // Operations on a single partition say what to do instead.
       const store = (): never => refuseSpread(dir) as never;
       const crawler = crawlerOf({ ...wiring, store, asked: () => db }, () => close().finally(() => db.close()));
       const { spreadOperations } = await import('./spread-operations.ts');

@@ -13,11 +13,11 @@ import { type CrawlReader, crawlReader } from '../query/questions.ts';
 export interface ReaderOptions {
   readonly dir: string;
   readonly log: Log;
-  /** Called only for questions that need it: the crawl db answers most. */
+  /** Called only for questions that need it: most need only the crawl db. */
   readonly configured: () => Promise<{ readonly config: Config; readonly baseDir: string }>;
   /** Opens the indexes for `seen` and `near`, and holds the crawl db for longer. Default: false. */
   readonly withIndexes?: boolean;
-  /** Observes how far a pass over the records has come. */
+  /** Observes the progress of a pass over the records. */
   readonly onWork?: OnWork | undefined;
   /** Default: the system's clock. */
   readonly clock?: Clock;
@@ -30,8 +30,8 @@ export interface Reader extends CrawlReader {
 }
 
 /**
- * Opens a state directory to read: each part when the first question needs it. A question rejects with `crawl-missing`
- * where there is no crawl db, and with `db-locked` while a crawl holds it.
+ * Opens a state directory to read: each part at the first question that needs it. A question rejects with
+ * `crawl-missing` if there is no crawl db, and with `db-locked` while a crawl holds it.
  */
 export function openReader(options: ReaderOptions): Reader {
   const { log, configured, withIndexes = false, onWork } = options;
@@ -91,7 +91,8 @@ async function loadQuestionPlugins(
   const { policyOf, scheduleOf } = await import('./policy.ts');
   const { config, baseDir } = await configured();
   const list = await readPluginList(config, baseDir);
-  // The kind of an operator's own plugin is known once it is loaded; that of a bundled one by its name.
+  // The kind of a bundled plugin follows from its name; that of an operator's own plugin is known only once it is
+  // loaded.
   const isNeeded = (use: string): boolean =>
     !BUNDLED_PLUGINS.includes(use) || [...KINDS].some((kind) => use.startsWith(`${kind}-`));
   const loaded = await loadPlugins({

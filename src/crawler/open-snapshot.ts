@@ -13,11 +13,11 @@ import { openCrawler } from './open-crawler.ts';
 import type { Crawler, CrawlerOptions } from './types.ts';
 
 /**
- * Opens a copy of a state directory at this moment; closing it deletes the copy. Nothing of the original is opened to
- * write, and another process may hold it.
+ * Opens a copy of a state directory as of now; closing it deletes the copy. Nothing of the original is opened for
+ * writing, and another process may hold it.
  *
- * Without `dryRun` the copy is read-only: it holds the crawl db, and segments are those of the original. For a dry run
- * it is writable: the code of the real command runs, and its changes are deleted with the copy.
+ * Without `dryRun` the copy is read-only: it holds the crawl db and uses the segments of the original. For a dry run it
+ * is writable: the code of the real command runs, and its changes are deleted with the copy.
  * @param dryRun `written`: segments that will be written to although they have been applied
  */
 export function openSnapshot(
@@ -29,7 +29,7 @@ export function openSnapshot(
 
 async function openToRead(options: CrawlerOptions): Promise<Crawler> {
   requireCrawlDb(options.dir);
-  // The store keeps a snapshot of the rows for whoever reads them.
+  // The store itself gives readers a snapshot of the rows.
   if (readClusterMark(resolve(options.dir)) !== null) return openCrawler({ ...options, access: 'look' });
   return openIn(options, snapshotState(options.dir), (copy) => ({ snapshotDir: copy }));
 }

@@ -28,7 +28,7 @@ import { wire } from './wiring.ts';
 
 /** Ms after which a turn of a partition begins no further round: others may wait for this worker. */
 const TURN_MS = 60_000;
-/** Wait for another process that begins the same crawl, ms, before it is looked at anew. */
+/** Wait before checking again on another process that is creating the same crawl, ms. */
 const BEGIN_MS = 1_000;
 /** Ms after which the clock is compared with that of the server again. */
 const COMPARED_MS = 60_000;
@@ -46,7 +46,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   await makeStateFolder(dir);
   const clock = serverClock(own, { store, name, log });
   const wired = wire({ config, dir, baseDir, log, clock, random, env });
-  // The program would not end while it is connected.
+  // An open connection would keep the program from ending.
   wired.catch(() => store.close());
   const { close, segments: _, ...wiring } = await wired;
   const place: SpreadPlace = { store, dir, name, partitions, partitionBy, segments: segmentsPlace(config) };
@@ -99,7 +99,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   };
 }
 
-/** Whatever fails as the tables are gone, at any moment: the cause is that the server has lost the crawl. */
+/** Any error at any moment may follow from missing tables: the cause is then that the server has lost the crawl. */
 async function causeOf(error: unknown, place: SpreadPlace): Promise<unknown> {
   if (isOwnFault(error) || isAway(error)) return error;
   return requireSpread(place).then(
@@ -108,7 +108,7 @@ async function causeOf(error: unknown, place: SpreadPlace): Promise<unknown> {
   );
 }
 
-/** Begins a crawl of one partition, unless another process does. */
+/** Creates a crawl of one partition, unless another process does. */
 async function beginAlone(options: SharedDbOptions): Promise<void> {
   while (readClusterMark(options.dir) === null) {
     try {

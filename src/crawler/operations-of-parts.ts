@@ -18,7 +18,7 @@ type OperationsOfParts = ReparseOperations &
   LinkOperations &
   SegmentOperations;
 
-/** What an open crawl does by parts beside the loop. Each part is loaded on first use. */
+/** The operations of an open crawl outside the loop, by part. Each part is loaded at its first use. */
 export function operationsOfParts(deps: CrawlDeps & { asked(): QueryDb }): OperationsOfParts {
   return {
     ...loadedLater<ReparseOperations>({ reparse: 'promise' }, async () =>

@@ -8,7 +8,7 @@ import { widestBounds } from '../core/domain/crawl/revisit/next-visit.ts';
 import { DEFAULT_PLUGIN_LIST, type PluginList } from '../core/plugin-host/loading/plugin-list.ts';
 import type { ParsingOptions } from '../core/plugin-host/parsing/load-parsing.ts';
 
-/** Links that the parser keeps of a page unless `outlinks.maxPerPage` is larger: a page of links must not fill it. */
+/** Links that the parser keeps per page unless `outlinks.maxPerPage` is larger: a page of links must not fill it. */
 const MOST_OUTLINKS = 5_000;
 
 /** The operator's plugin list, or the shipped one where there is no file. */
@@ -43,7 +43,7 @@ export function parsingOptions(config: Config, list: PluginList, baseDir: string
 }
 
 /**
- * Intervals with the widest bounds of all hosts and types; the bounds of its own host and type are applied to a page
+ * Intervals with the widest bounds over all hosts and types. The bounds for a page's own host and type are applied
  * after the schedule.
  */
 export function intervalsOf({ schedule, hosts }: Config): ParsingOptions['intervals'] {
@@ -52,8 +52,8 @@ export function intervalsOf({ schedule, hosts }: Config): ParsingOptions['interv
 }
 
 /**
- * Default number of parser threads. One thread parses faster than one connection a host can fetch; a second one, where
- * cores are free, smooths bursts.
+ * Default number of parser threads. One thread parses faster than one connection per host can fetch; where cores are
+ * free, a second one smooths bursts.
  */
 export const threadsOf = (config: Config): number =>
   config.parse.threads > 0 ? config.parse.threads : Math.min(2, Math.max(1, availableParallelism() >> 1));

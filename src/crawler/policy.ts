@@ -6,14 +6,14 @@ import type { FetchSchedule } from '../core/domain/crawl/revisit/schedule.ts';
 import type { LoadedPlugins } from '../core/plugin-host/loading/load-plugins.ts';
 import { unknownName } from '../core/plugin-host/parsing/load-parsing.ts';
 
-/** The schedule that the configuration names. Throws `config-invalid` when no plugin is called so. */
+/** The configured schedule. Throws `config-invalid` when no plugin has that name. */
 export function scheduleOf(config: Config, plugins: Pick<LoadedPlugins, 'schedules'>): FetchSchedule {
   const schedule = plugins.schedules.get(config.schedule.name);
   if (schedule === undefined) throw unknownName('schedule.name', config.schedule.name, plugins.schedules.keys());
   return schedule;
 }
 
-/** The intervals of `hosts:`; an entry without any leaves its pages to `schedule.bounds`. */
+/** The intervals of `hosts:`; an entry without intervals leaves its pages to `schedule.bounds`. */
 function boundsOfHosts({ hosts }: Config): Pick<SettlePolicy, 'boundsOfUrl'> {
   if (hosts.every((entry) => boundsOfEntry(entry) === undefined)) return {};
   const entries = hostEntriesBy(hosts);

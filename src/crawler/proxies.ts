@@ -10,10 +10,10 @@ const VARIABLES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'AL
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Warns, once, when hosts are about to be requested for which the environment names a proxy: requests go to the servers
- * themselves, whose addresses the guard checks. A proxy would resolve names itself, behind the guard, so it is used
- * only where `http.proxy` says so.
- * @param isOwnHost hosts with private or allowed addresses, which are beside the network's proxy
+ * Warns, once, before requests to hosts for which the environment names a proxy: requests go directly to the servers,
+ * whose addresses the guard checks. A proxy would resolve names itself, beyond the guard, so it is used only if
+ * `http.proxy` says so.
+ * @param isOwnHost hosts with private or allowed addresses, which the network's proxy does not apply to
  */
 export function unusedProxies(
   env: Environment,
@@ -42,7 +42,7 @@ function noProxyOf(env: Environment): string[] {
   return (env.NO_PROXY || env.no_proxy || '').split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
-/** An entry of NO_PROXY: `*`, or a host or domain, with or without a dot before it and a port behind it. */
+/** An entry of NO_PROXY: `*`, or a host or domain, optionally with a leading dot and a port. */
 function isExempt(host: string, entry: string): boolean {
   if (entry === '*') return true;
   const suffix = entry.toLowerCase().replace(/^\*?\./, '');
@@ -50,12 +50,13 @@ function isExempt(host: string, entry: string): boolean {
   return name === suffix || name.endsWith(`.${suffix}`);
 }
 
-/** The proxy for a URL; `null`: it is requested from its server itself. */
+/** The proxy for a URL; `null`: the request goes directly to its server. */
 export type ProxyFor = (url: string) => ProxyServer | null;
 
 /**
- * What `http.proxy` says: nothing, one proxy for all, or those of the environment, with NO_PROXY. Private and allowed
- * hosts are requested directly: behind a proxy their names would mean machines near the proxy. Throws `config-invalid`.
+ * The setting of `http.proxy`: none, one proxy for all hosts, or those of the environment, with NO_PROXY. Private and
+ * allowed hosts are requested directly: through a proxy their names would mean machines near the proxy. Throws
+ * `config-invalid`.
  */
 export function generalProxy(
   { http }: Pick<Config, 'http'>,
@@ -68,7 +69,7 @@ export function generalProxy(
     return (url) => (isOwnHost(hostOf(url)) ? null : proxy);
   }
   const all = ['ALL_PROXY', 'all_proxy'];
-  // Most libraries read upper case first; only curl reads http_proxy in lower case only.
+  // Most libraries prefer upper case; only curl reads http_proxy in lower case only.
   const plain = firstProxy(env, ['HTTP_PROXY', 'http_proxy', ...all]);
   const secure = firstProxy(env, ['HTTPS_PROXY', 'https_proxy', ...all]);
   if (plain === null && secure === null) return null;

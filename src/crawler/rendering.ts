@@ -23,17 +23,17 @@ export interface RenderingOptions {
   readonly isOwnHost: (host: string) => boolean;
 }
 
-/** Pages after which the browser is replaced by a fresh one, so that what pages leave behind in it does not add up. */
+/** Pages after which a fresh browser replaces the old one, so that leftovers of pages do not add up. */
 const RESTART_AFTER = 500;
 
-/** Rendering as configured, and what it needs before the first page. */
+/** Rendering as configured, with its preparation before the first page. */
 export interface WiredRendering {
   readonly rendering: Rendering;
-  /** Throws `package-missing` or `config-invalid` where no page can be rendered. */
+  /** Throws `package-missing` or `config-invalid` if no page can be rendered. */
   prepare(): void;
 }
 
-/** Opens a browser when the first page is rendered, or when it is prepared. */
+/** Opens a browser when the first page is rendered, or on `prepare`. */
 export function renderingOf(options: RenderingOptions): WiredRendering {
   const { config } = options;
   const { mode, maxRequests, maxBytes, block } = config.render;
@@ -80,8 +80,8 @@ function openRenderer({ config, dir, log, env = {} }: RenderingOptions): PageRen
 }
 
 /**
- * Why a page may not ask for a URL: a page of the open web gets no answer from hosts of the operator, and none that
- * was given to the operator's credentials.
+ * Why a page may not request a URL: a page of the open web gets no answer from the operator's hosts, and none that was
+ * sent in return for the operator's credentials.
  */
 function refusalOf(
   entries: ReturnType<typeof hostEntriesBy<Config['hosts'][number]>>,

@@ -15,7 +15,7 @@ import { loadedLater } from './loaded-later.ts';
 interface SpreadDeps {
   readonly wiring: InTurnDeps['wiring'];
   readonly whole: OpenSpreadDb;
-  /** Nothing is changed. */
+  /** Whether nothing is changed. */
   readonly isDry: boolean;
 }
 
@@ -24,8 +24,8 @@ const NEVER = new AbortController().signal;
 const EXAMPLES = 10;
 
 /**
- * What works on all pages of a crawl in partitions: `dedup` compares those of all, and sends its marks to the holders;
- * the others take one partition after the other. Each may be run again where it was cut short.
+ * Operations on all pages of a partitioned crawl. `dedup` compares the pages of all partitions and sends its marks to
+ * the holders; the others process one partition after the other. Each may be run again after an interruption.
  */
 export function spreadOperations(deps: SpreadDeps): Operations {
   return {

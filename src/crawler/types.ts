@@ -23,7 +23,7 @@ import type { Environment } from './proxies.ts';
 export interface CrawlerOptions {
   /** Validated and frozen, as `loadConfig` gives it. */
   readonly config: Config;
-  /** State directory; made when it does not exist, unless `mustExist`. */
+  /** State directory; created if it does not exist, unless `mustExist`. */
   readonly dir: string;
   readonly log: Log;
   /** Default: the system's clock. */
@@ -32,18 +32,18 @@ export interface CrawlerOptions {
   readonly random?: () => number;
   /** The environment of the process, for a warning about its proxies; default: none is given. */
   readonly env?: Environment;
-  /** Observes how far long work has come, such as an import or a pass over the records. */
+  /** Observes the progress of long work, such as an import or a pass over the records. */
   readonly onWork?: OnWork;
-  /** Folder against which paths in the configuration are resolved; default: the current folder. */
+  /** Folder that paths in the configuration are resolved against; default: the current folder. */
   readonly baseDir?: string;
   /**
    * `segments` opens no crawl db: fetch, parse and readseg need none. `look` does not write: a shared crawl db is
    * then read beside the process that writes it. Default: `write`.
    */
   readonly access?: 'write' | 'look' | 'segments';
-  /** Rejects with `crawl-missing` where `dir` holds no crawl db, instead of beginning a crawl. Default: false. */
+  /** Rejects with `crawl-missing` if `dir` holds no crawl db, instead of beginning a crawl. Default: false. */
   readonly mustExist?: boolean;
-  /** Folder with `db`, a copy of the crawl db of one moment, to be read while another process holds the crawl db. */
+  /** Folder with `db`, a copy of the crawl db at one moment, to be read while another process holds the crawl db. */
   readonly snapshotDir?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Types of answers and options, for those that show and ask: not part of the programming interface. */
+/** Types of answers and options for code that displays or asks; not part of the programming interface. */
 
 export type { ReparseSummary } from '../care/reparse/reparse-summary.ts';
 export type { PruneSummary, SegmentVerdict } from '../care/state/care-operations.ts';

@@ -32,7 +32,7 @@ import { type Environment, unusedProxies } from './proxies.ts';
 import type { WiredRendering } from './rendering.ts';
 
 /**
- * Warns, once, of entries of `hosts:` that are not for their own login page: what they send is not sent to it, and
+ * Warns, once, about entries of `hosts:` that do not cover their own login page: what they send is not sent to it, and
  * cookies that it sets are not kept for their pages.
  */
 function loginsApart({ hosts }: Pick<Config, 'hosts'>, log: Pick<Log, 'warn'>): () => void {
@@ -51,20 +51,20 @@ function loginsApart({ hosts }: Pick<Config, 'hosts'>, log: Pick<Log, 'warn'>): 
   };
 }
 
-/** Whether pages of a host are rendered: a crawl without rendering loads no code for it, and does not call this. */
+/** Whether any host's pages are rendered: a crawl without rendering loads none of its code. */
 function isRendering({ render, hosts }: Pick<Config, 'render' | 'hosts'>): boolean {
   return [render.mode, ...hosts.map((entry) => entry.render ?? 'never')].some((mode) => mode !== 'never');
 }
 
 interface SharedDescriptors extends DescriptorShares {
   /**
-   * To be called before requests: warns, once, when fewer run at a time than configured. Throws `system-limit` when
+   * Must be called before requests: warns, once, when fewer run in parallel than configured. Throws `system-limit` when
    * there are too few descriptors for any.
    */
   requireEnough(): void;
 }
 
-/** The descriptors of this process, shared out as configured where they suffice. */
+/** The descriptors of this process, distributed as configured as far as they suffice. */
 function descriptorShares(
   { config, log }: { readonly config: Pick<Config, 'fetch'>; readonly log: Pick<Log, 'warn'> },
   limit: number | null = descriptorLimit(),
@@ -84,7 +84,7 @@ function descriptorShares(
   };
 }
 
-/** All dependencies of operations but the crawl db. */
+/** All dependencies of operations except the crawl db. */
 interface Wiring extends Omit<CrawlDeps, 'store'> {
   /** Ends worker threads and connections. */
   close(): Promise<void>;
@@ -98,7 +98,7 @@ interface WiringOptions extends PluginOptions {
   readonly env?: Environment | undefined;
 }
 
-/** Makes them from the configuration. Rejects with `config-invalid` or `plugin-broken` when it cannot be used. */
+/** Creates them from the configuration. Rejects with `config-invalid` or `plugin-broken` if it cannot be used. */
 export async function wire(options: WiringOptions): Promise<Wiring> {
   const { config, dir, log, clock, random, onWork = UNOBSERVED } = options;
   const list = await readPluginList(config, options.baseDir);

@@ -1,4 +1,4 @@
-// query/: what other processes may ask of a crawl, whoever holds its crawl db.
+// query/: questions that other processes may ask about a crawl, whoever holds its crawl db.
 
 import type { Config } from '../core/config/schema.ts';
 import { CrawlError } from '../core/domain/errors.ts';
@@ -49,7 +49,7 @@ export interface QuestionDeps {
   readonly random: () => number;
   readonly onWork?: OnWork | undefined;
   db(): Promise<QueryDb>;
-  /** Indexes beside the records. Rejects with `db-locked` where the crawl db was opened without them. */
+  /** Indexes beside the records. Rejects with `db-locked` if the crawl db was opened without them. */
   indexes(): Promise<{ readonly tables: FingerprintTables | null; readonly filter: SeenFilter | null }>;
   config(): Promise<Config>;
   /** URL plugins and schedules, as configured. */
@@ -108,7 +108,7 @@ export const QUESTIONS = {
     const found = await (await deps.db()).getMany(urls);
     return found.map((datum) => datum !== undefined);
   }),
-  /** Records under any conditions; returns the index that was read and the numbers of rows. */
+  /** Records under any conditions; returns the index that was read and the number of rows. */
   records: stream(recordsOf),
   /** As `records`, reduced to the named fields; see `QUERY_FIELDS`. */
   select: stream(async function* (
@@ -155,7 +155,9 @@ export const QUESTIONS = {
     const { parts } = await linkSources(deps);
     yield* inlinksOf(parts, canonicalOf(url), limit);
   }),
-  /** Links to URLs that are gone or fail, with the pages that have them, by the broken URL; a pass as for `inlinks`. */
+  /**
+   * Links to URLs that are gone or fail, with the pages that contain them, by the broken URL; a pass as for `inlinks`.
+   */
   brokenLinks: stream(async function* (
     deps,
     { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
@@ -259,10 +261,10 @@ async function findDeps(deps: QuestionDeps) {
   return { ...env, db: await deps.db(), random, onWork, matchesOf };
 }
 
-/** Segments are only read here, so there is nothing to warn of. */
+/** Segments are only read here, so there is nothing to warn about. */
 const NO_LOG: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** The segments of each partition lie in a folder of its own. */
+/** The segments of each partition have a folder of their own. */
 async function storedParts(deps: QuestionDeps) {
   const { openSegments } = await import('../operations/state/open-segments.ts');
   const config = await deps.config();
@@ -290,7 +292,7 @@ function canonicalOf(url: string): string {
   return canonical.url;
 }
 
-/** Maps the items of a generator; its return value stays. */
+/** Maps the items of a generator; the return value is kept. */
 async function* shaped<Item, Shape, End>(
   items: AsyncGenerator<Item, End, undefined>,
   shape: (item: Item) => Shape,

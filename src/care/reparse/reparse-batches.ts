@@ -1,4 +1,4 @@
-// care/reparse/: stored pages parsed anew, and what differs brought to the records that are there.
+// care/reparse/: stored pages parsed again, and differences applied to existing records.
 
 import { CrawlError } from '../../core/domain/errors.ts';
 import { UrlSet } from '../../core/domain/url/hash/url-digest.ts';
@@ -36,7 +36,7 @@ interface PageAgain {
 
 interface NewOutput {
   readonly fresh: ParsedRecord;
-  /** Metadata that the parse filters were given. */
+  /** Metadata that was passed to the parse filters. */
   readonly given: FetchItem['metadata'];
   /** As a segment stores it. */
   readonly encoded: Uint8Array;
@@ -47,7 +47,7 @@ export interface UnreadablePage {
   readonly fault: CrawlError;
 }
 
-/** Pages that wait for the parser or are in it, at most. */
+/** Maximum number of pages waiting for the parser or in it. */
 const WINDOW = 32;
 
 interface Metadata {
@@ -57,10 +57,10 @@ interface Metadata {
 
 type Begun = Promise<PageAgain | { readonly error: unknown }>;
 
-/** Parses pages in their order, several at a time. Pages without a stored response are passed over. */
+/** Parses pages in order, several at a time. Skips pages without a stored response. */
 export async function* parseAhead(deps: ParseDeps, pages: AsyncIterable<StoredPage>): AsyncGenerator<PageAgain> {
   const queue: Begun[] = [];
-  // As at the first parse: what a filter is given decides what it finds.
+  // Same input as at the first parse: it determines what a filter finds.
   let metadata: Metadata = { segment: '', byIndex: new Map() };
   for await (const page of pages) {
     const { segment, fetched } = page;
@@ -80,7 +80,7 @@ async function taken(queue: Begun[]): Promise<PageAgain> {
   return result;
 }
 
-/** A stored page as the parser takes it, or why it cannot be read. */
+/** A stored page as input for the parser, or why it cannot be read. */
 export async function readStored(
   deps: Pick<ParseDeps, 'undoContentCoding'>,
   segment: Segment,
@@ -95,7 +95,7 @@ export async function readStored(
   }
 }
 
-/** Never rejects: the reader of the queue may have left it. */
+/** Never rejects: the reader of the queue may be gone. */
 async function parsing({ parser }: ParseDeps, page: StoredPage, request: PageToParse | UnreadablePage): Begun {
   if ('fault' in request) return { page, reading: request };
   try {
@@ -106,7 +106,7 @@ async function parsing({ parser }: ParseDeps, page: StoredPage, request: PageToP
   }
 }
 
-/** New parse output of one segment, which is opened to write when the first record comes. */
+/** New parse output of one segment, which is opened for writing when the first record arrives. */
 class SegmentOutput {
   readonly id: string;
   readonly #segments: SegmentStore;
@@ -125,7 +125,10 @@ class SegmentOutput {
     await this.#open.replacement.add(index, encoded);
   }
 
-  /** Puts the records in place. The records of the crawl db must be on disk: what they lack is found by this output. */
+  /**
+   * Puts the records in place. The records of the crawl db must be on disk first: a later run finds what they lack by
+   * this output.
+   */
   async commit(): Promise<void> {
     await this.#open?.replacement.commit();
   }
@@ -142,21 +145,21 @@ interface BatchDeps extends ReparseDeps {
 }
 
 interface BatchOptions extends ReparseOptions {
-  /** Pages of a batch, at most. */
+  /** Maximum number of pages in a batch. */
   readonly chunk: number;
   /** Whether new parse output is left out of the segments. */
   readonly dryRun: boolean;
 }
 
-/** Links of a batch, beyond which no more pages join it. */
+/** A batch with more links than this takes no more pages. */
 const MAX_BATCH_LINKS = 7_500;
 
 /**
  * Collects pages into batches for the crawl db, and their parse output into that of their segment. Records are on disk
- * before the output is put in place: after a kill the next run finds by either what is missing.
+ * before the output is put in place: after a kill, the next run finds what is missing from either.
  */
 export class ReparseBatches {
-  /** Pages that got another signature. */
+  /** Pages that got a different signature. */
   readonly resigned = new UrlSet();
   readonly #deps: BatchDeps;
   readonly #options: BatchOptions;
@@ -175,7 +178,7 @@ export class ReparseBatches {
     const { outcome } = reading.fresh;
     if (outcome.kind === 'parse-failed') return tally.fail(page.datum.url, outcome);
     tally.parsed++;
-    // First, as it may begin another batch.
+    // Must come first, as it may begin another batch.
     const reparsed = await this.#reparsed(page, reading);
     this.#batch.push(reparsed);
     this.#links += reading.fresh.outlinks.length;

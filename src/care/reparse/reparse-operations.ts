@@ -24,7 +24,7 @@ type ReparsePagesDeps = Omit<CrawlDeps, 'web'>;
 
 const EXAMPLES = 10;
 
-/** Parses stored pages anew, newest segment first, applies what differs, and judges duplicates at the end. */
+/** Parses stored pages again, newest segment first, applies differences, and judges duplicates at the end. */
 export async function reparsePages(
   deps: ReparsePagesDeps,
   query: ReparseQuery,
@@ -35,7 +35,7 @@ export async function reparsePages(
   const { db, saveSeenStats } = deps.store();
   const { dryRun = false, examples = EXAMPLES } = query;
   const wasUnjudged = (await db.meta(UNJUDGED_KEY)) === 'yes';
-  // What updatedb has not applied is the content of no record yet.
+  // A segment that updatedb has not applied holds the content of no record yet.
   const without = new Set(await unappliedSegments(db));
   const selection = await selectPages(deps, query);
   const tally = new ReparseTally(examples);
@@ -91,7 +91,7 @@ async function batchesOf(deps: ReparsePagesDeps, tally: ReparseTally, dryRun: bo
 
 const NONE: ReparseSummary['duplicates'] = { marked: 0, restored: 0 };
 
-/** @param resigned the pages with other signatures; `all`: an earlier run that did not come to it may have left some */
+/** @param resigned the pages with new signatures; `all`: an interrupted earlier run may have left some unjudged */
 async function judgeResigned(
   { config, runtime: { clock, onWork }, store }: Pick<ReparsePagesDeps, 'config' | 'runtime' | 'store'>,
   resigned: UrlSet | 'all',
@@ -107,9 +107,9 @@ async function judgeResigned(
 
 export interface ReparseOperations {
   /**
-   * Parses the stored responses of pages by the present plugins and options, and applies what differs: records, links,
-   * stored parse output, duplicates. No visit is counted, and no schedule learns from it. Applied twice, the second run
-   * finds no difference; after one that was cut short, it goes on with what is missing.
+   * Parses the stored responses of pages with the current plugins and options, and applies the differences: records,
+   * links, stored parse output, duplicates. No visit is counted, and no schedule learns from it. A second run finds no
+   * difference; after an interrupted run, it continues with what is missing.
    */
   reparse(query?: ReparseQuery, options?: { readonly signal?: AbortSignal }): Promise<ReparseSummary>;
 }
@@ -125,8 +125,8 @@ interface MissingPageDeps {
 }
 
 /**
- * Parses the stored answers of hosts to addresses that cannot exist anew: the next visits compare pages with them.
- * Resolves with the number of answers that differ.
+ * Parses the stored answers of hosts to impossible addresses again: the next visits compare pages with them. Resolves
+ * with the number of answers that differ.
  * @param without segments that are left out
  */
 async function reparseMissingPages(
@@ -186,24 +186,26 @@ async function replaceAnswer(db: CrawlDb, host: string, nothing: MissingPage): P
   if (row !== undefined) await db.write({ hostFacts: [{ host, facts: { ...row.facts, nothing } }] }, { durable: true });
 }
 
-/** Conditions on the pages that are parsed anew; a page must meet all of them. */
+/** Conditions on the pages to parse again; a page must meet all of them. */
 export interface ReparseQuery extends Pick<RecordQuery, 'host' | 'where'> {
   /** Only pages that changed since then. */
   readonly since?: Since;
-  /** Only says what would differ: no parse output is stored. The caller gives a copy of the crawl db to write to. */
+  /**
+   * Only reports what would differ: no parse output is stored. The caller provides a copy of the crawl db to write to.
+   */
   readonly dryRun?: boolean;
-  /** Pages described in the summary, at most. Default: 10. */
+  /** Maximum number of pages described in the summary. Default: 10. */
   readonly examples?: number;
 }
 
 interface Selection {
-  /** Known pages whose content the crawl has had. */
+  /** Known pages that have had content in this crawl. */
   readonly urls: UrlSet;
-  /** Those whose content should be there: pages that are gone lose theirs. */
+  /** Those whose content should exist: pages that are gone lose theirs. */
   readonly expected: number;
 }
 
-/** Pages that meet the conditions before anything is changed; some bytes for each are kept. */
+/** The pages that meet the conditions before anything is changed; a few bytes for each are kept. */
 async function selectPages(
   { runtime, store, segments }: Pick<CrawlDeps, 'runtime' | 'store' | 'segments'>,
   { host, where, since }: ReparseQuery,

@@ -3,47 +3,47 @@ import { addFailure, type FailureKind, sumOfFailures } from '../../core/steps/co
 import type { AppliedReparse } from '../../core/steps/update/reparse-chunk.ts';
 import type { PageDifference } from '../../core/steps/update/reparse-differences.ts';
 
-/** What parsing the stored pages anew changed, or in a dry run would change. */
+/** What parsing the stored pages again changed, or in a dry run would change. */
 export interface ReparseSummary {
   readonly dryRun: boolean;
-  /** Pages that meet the conditions and have had a content. */
+  /** Pages that meet the conditions and have had content. */
   readonly selected: number;
-  /** Pages of these that were parsed anew. */
+  /** Of these, the pages that were parsed again. */
   readonly parsed: number;
-  /** Pages whose body is in no segment any more. */
+  /** Pages whose body is no longer in any segment. */
   readonly notStored: number;
-  /** Pages that could not be read or parsed: their records stay as they are. */
+  /** Pages that could not be read or parsed: their records are unchanged. */
   readonly failed: number;
-  /** The same by the reason, most frequent first. */
+  /** The same by reason, most frequent first. */
   readonly failures: readonly FailureKind[];
   /** Pages with any difference. */
   readonly differing: number;
   /** The same by field; metadata have the prefix `metadata.`. A page counts with each of its fields. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Pages with another signature under the same name, and the mean of their distances, bits. */
+  /** Pages with a different signature under the same name, and the mean distance, bits. */
   readonly signatures: { readonly changed: number; readonly meanDistance: number | null };
   readonly links: {
-    /** Pages with other links. */
+    /** Pages with different links. */
     readonly pages: number;
     readonly added: number;
     readonly removed: number;
     /** URLs that entered the crawl db. */
     readonly newUrls: number;
   };
-  /** Pages that repeat another and did not before; pages that did and represent themselves again. */
+  /** Pages that newly repeat another; pages that no longer do. */
   readonly duplicates: { readonly marked: number; readonly restored: number };
-  /** Hosts whose answer to an address that cannot exist is read otherwise; soft 404s are recognised by it. */
+  /** Hosts whose answer to an impossible address is now read differently; soft 404s are recognised by it. */
   readonly missingPages: number;
-  /** Pages to which no page links any more, as the sweep of updatedb found where it was due. */
+  /** Pages that no page links to any more, as found by the sweep of updatedb if it was due. */
   readonly orphans: number;
   readonly examples: readonly PageDifference[];
-  /** Whether a signal came before the last page; the next run goes on. */
+  /** Whether a signal came before the last page; the next run continues. */
   readonly isCutShort: boolean;
 }
 
 /**
  * The summaries of the partitions of a crawl as one.
- * @param examples described, at most
+ * @param examples maximum number described
  */
 export function summedReparses(
   all: readonly ReparseSummary[],
@@ -86,7 +86,7 @@ export function summedReparses(
 const mostFirst = ([a, m]: readonly [string, number], [b, n]: readonly [string, number]): number =>
   n - m || (a < b ? -1 : 1);
 
-/** Names of fields counted by themselves; plugins may give each page another one. */
+/** Names of fields counted separately; plugins may give each page a different one. */
 const MAX_FIELDS = 100;
 const OTHER_FIELDS = 'other';
 

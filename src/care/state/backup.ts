@@ -32,16 +32,14 @@ import type { Rows } from '../../store/rows/rows.ts';
 const MANIFEST = 'backup.json';
 const VERSION = 1;
 /**
- * Folders of a state directory that a backup holds, beside the crawl db. Locks, sockets, health reports and the
+ * Folders of a state directory that a backup includes, besides the crawl db. Locks, sockets, health reports and the
  * quarantine belong to the machine.
  */
 const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
 /** Staging folders of an unfinished backup and of an unfinished restore. */
 const BACKING_UP = '.backing-up';
 const RESTORING = '.restoring';
-/**
- * Locks, and drafts of `replaceFile` and of the store of robots.txt, which may be gone before they are copied.
- */
+/** Locks, and drafts of `replaceFile` and of the robots.txt store, which may disappear before they are copied. */
 const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
 
 const manifestSchema = z.object({
@@ -60,7 +58,7 @@ export interface BackupSummary {
   readonly createdAt: string;
   readonly rows: number;
   readonly files: number;
-  /** Of the files, without the crawl db. */
+  /** Bytes of the files, without the crawl db. */
   readonly bytes: number;
 }
 
@@ -72,7 +70,7 @@ interface BackupDeps {
 
 /**
  * Copies a state directory into a new or empty folder, with a list of its files in `backup.json`. A crawl may run
- * meanwhile: first the crawl db of this moment is copied, then the segments, which then hold all that it refers to. A
+ * meanwhile: the crawl db is copied first, as of now, then the segments, which by then hold everything it refers to. A
  * killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
  */
 export async function backupState(
@@ -124,7 +122,7 @@ function* filesToKeep(dir: string): Generator<string> {
   // Names the object store that holds the segments: they stay there.
   if (existsSync(join(dir, SEGMENTS_MARK))) yield SEGMENTS_MARK;
   for (const folder of FOLDERS) {
-    // Only files of a segment refer to each other, so their order matters; copies of robots.txt may be very many.
+    // Only files of a segment refer to each other, so their order matters. There may be very many copies of robots.txt.
     const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
     for (const path of files) if (!isPassing(path)) yield path;
   }
@@ -147,9 +145,9 @@ async function withRows<Value>(
 
 /**
  * Restores a backup into a state directory. Files and rows are checked against `backup.json`; a new directory appears,
- * whole, at the end. An existing empty directory (it may be a link or a mount point) keeps its owner: all is staged
- * below it and then moved up, the crawl db last. Rejects with `usage-invalid` for a folder that is no whole backup, and
- * for a state directory that is not empty.
+ * whole, at the end. An existing empty directory (it may be a link or a mount point) keeps its owner: everything is
+ * staged below it and then moved up, the crawl db last. Rejects with `usage-invalid` for a folder that is not a whole
+ * backup, and for a state directory that is not empty.
  */
 export async function restoreState(
   backup: string,
@@ -185,7 +183,7 @@ export async function restoreState(
 }
 
 /**
- * Fills a staging folder and moves its contents into place once it is whole. Leftovers of a killed run are removed
+ * Fills a staging folder and moves its contents into place once it is complete. Removes leftovers of a killed run
  * first, and the staging folder of a failed one. Rejects with `db-locked` while another process fills it.
  */
 async function broughtTogether<Value>(
@@ -218,7 +216,7 @@ function leftIn(dir: string, staging: string, moved: readonly string[]): string[
   return isLeft ? names.map((name) => join(dir, name)) : [];
 }
 
-/** Moves `last` at the end: its presence says that all is in place. */
+/** Moves `last` last: its presence means that everything is in place. */
 async function moveUp(from: string, to: string, last: string): Promise<void> {
   const names = (await readdir(from)).sort((a, b) => Number(a === last) - Number(b === last));
   for (const name of names) await rename(join(from, name), join(to, name));

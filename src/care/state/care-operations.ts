@@ -42,11 +42,11 @@ export interface PruneSummary {
     readonly id: string;
     readonly createdAt: string;
     readonly verdict: SegmentVerdict;
-    /** Pages whose current content this segment holds. */
+    /** Pages whose current content is in this segment. */
     readonly pagesNeeded: number;
   }[];
   readonly removed: number;
-  /** The segments that `compact` made: at most one in each partition. */
+  /** The segments that `compact` created: at most one in each partition. */
   readonly compactedInto: readonly string[];
   readonly dryRun: boolean;
 }
@@ -79,7 +79,7 @@ async function pruneSegments({ db, segments, onWork }: PruneDeps, options: Prune
     }
   }
   const compacted = judged.filter(({ verdict }) => verdict === 'compacted').map(({ info }) => info);
-  // A single segment is rewritten only where that frees space.
+  // A single segment is rewritten only if that frees space.
   const isWorthIt =
     compacted.length > 1 || judged.some((each) => each.verdict === 'compacted' && each.pagesNeeded < each.info.urls);
   const compactedInto: string[] = [];
@@ -123,7 +123,7 @@ interface NeededPage {
   readonly datum: CrawlDatum;
 }
 
-/** Pages whose current content lies in this segment: the digest is that of the record. */
+/** Pages whose current content is in this segment: its digest is the one in the record. */
 async function* neededPages(
   db: CrawlDb,
   segments: SegmentStore,
@@ -162,7 +162,7 @@ const isCurrent = ({ outcome }: FetchedRecord, datum: CrawlDatum): boolean =>
 async function compact(db: CrawlDb, segments: SegmentStore, old: readonly SegmentInfo[]): Promise<string> {
   const newest = old.at(-1) as SegmentInfo;
   const id = await freeId(segments, `${newest.id}-c`);
-  // Newest first, so that of two copies of a page the younger one is taken.
+  // Newest first, so that the newer of two copies of a page is taken.
   const order = [...old].reverse().map((info) => info.id);
   const taken = new Set<string>();
   async function* items(): AsyncGenerator<FetchItem> {

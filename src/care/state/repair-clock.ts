@@ -13,12 +13,12 @@ import { careDir } from './state-care.ts';
 import type { StateCareOptions } from './verify-part.ts';
 
 export interface ClockRepairSummary {
-  /** How far the newest time was ahead of the clock, ms; 0: nothing was. */
+  /** How far the newest time was ahead of the clock, ms; 0: none was. */
   readonly aheadMs: number;
-  /** Records whose visits or due times were brought back, and those whose belief about changes was dropped. */
+  /** Records whose visits or due times were moved back, and those whose learnt change model was dropped. */
   readonly records: number;
   readonly beliefs: number;
-  /** Hosts with a pause or a distrust that began in the future. */
+  /** Hosts with a pause or period of distrust that began in the future. */
   readonly hosts: number;
   /** Entries of the change feed, segments, and facts of the whole crawl. */
   readonly changes: number;
@@ -30,9 +30,9 @@ export interface ClockRepairSummary {
 const WINDOW = 1_000;
 
 /**
- * Brings times that a clock has stamped while it was ahead back to now: all by as much as the newest is ahead, so that
- * they keep their order and distances. Rejects with `db-locked` while another process holds the state. Killed half way,
- * it can be repeated.
+ * Moves times that were stamped while a clock was ahead back to now. All are shifted by as much as the newest is ahead,
+ * which keeps their order and distances. Rejects with `db-locked` while another process holds the state. Can be
+ * repeated if it is killed half way.
  */
 export async function repairClock(
   options: StateCareOptions & { readonly dryRun?: boolean },
@@ -102,7 +102,7 @@ async function recordsBack(
   await flush();
 }
 
-/** Ends of pauses and of distrust that lie so far ahead that the clock which set them was. */
+/** Ends of pauses and periods of distrust so far ahead that the clock which set them must have been ahead. */
 async function hostsBack(db: CrawlDb, write: CrawlDb['write'], shift: ClockShift): Promise<number> {
   const changed: { host: string; facts: HostFacts }[] = [];
   const { now, aheadMs } = shift;

@@ -11,8 +11,9 @@ import type { RepairSummary, StateCareOptions } from './verify-part.ts';
 const WINDOW = 1_000;
 
 /**
- * Makes pages due whose stored copy is lost. They are marked, so that the next visit sends no condition and stores the
- * body even where it is the same. A page that has been stored anew since is left alone. Resolves with their number.
+ * Makes pages due whose stored copy is lost. They are marked, so that the next visit sends an unconditional request and
+ * stores the body even if it is the same. A page that was stored again in the meantime is left alone. Resolves with
+ * their number.
  */
 async function fetchLost(
   db: Pick<CrawlDb, 'getMany' | 'write'>,
@@ -34,7 +35,7 @@ async function fetchLost(
   return due;
 }
 
-/** The crawl db of a part, which no other process writes meanwhile. */
+/** The crawl db of a part, held so that no other process writes to it. */
 export interface RepairableDb {
   /** Fencing token of the lease on it; absent: it needs none. */
   readonly token?: number;
@@ -48,20 +49,20 @@ export interface RepairableDb {
 export interface CaredPart {
   /** Folder of its segments. */
   readonly dir: string;
-  /** Three digits; empty where the crawl has no other part. */
+  /** Three digits; empty if the crawl has no other part. */
   readonly name: string;
   /**
-   * Calls `verify` with a folder that holds a copy of its rows of this moment, as `db`; another process may hold them.
-   * @param shown replaces the path of the copy in a text by what it is a copy of
+   * Calls `verify` with a folder that holds a copy of its rows as of now, as `db`; another process may hold them.
+   * @param shown replaces the path of the copy in a text by the path of the original
    */
   inCopy<Value>(verify: (dbIn: string, shown: (text: string) => string) => Promise<Value>): Promise<Value>;
-  /** Keeps other processes away until the end. Rejects with `db-locked` where one has it. */
+  /** Keeps other processes out until the end. Rejects with `db-locked` if one holds it. */
   hold(): Promise<RepairableDb>;
 }
 
 export type RepairedPart = Omit<RepairSummary, 'found' | 'quarantine' | 'left'>;
 
-/** Repairs a crawl db and its segments in `dir`. What is taken out goes to `quarantine`. */
+/** Repairs a crawl db and its segments in `dir`. Removed data goes to `quarantine`. */
 export async function repairPart(
   { config, dir, log, clock = systemClock, deep = false }: StateCareOptions,
   quarantine: string,

@@ -17,7 +17,7 @@ import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import type { CaredPart, RepairableDb } from './repair-part.ts';
 import type { StateCareOptions } from './verify-part.ts';
 
-/** The partitions of a shared crawl, each of which is held from its first repair until `use` ends. */
+/** The partitions of a shared crawl, each held from its first repair until `use` ends. */
 export async function withSharedParts<Value>(
   options: StateCareOptions,
   use: (parts: readonly CaredPart[]) => Promise<Value>,
@@ -61,7 +61,7 @@ export async function withSharedParts<Value>(
   }
 }
 
-/** Repairs the rows where they lie. A partition that has no crawl db yet is left as it is. */
+/** Repairs the rows in place. A partition without a crawl db is left as it is. */
 function repairableRows({ config, dir, log }: StateCareOptions, { rows, token }: PartitionHold): RepairableDb {
   let db: RowsCrawlDb | null = null;
   const open = async (): Promise<RowsCrawlDb> => {

@@ -17,9 +17,9 @@ import {
 } from './verify-part.ts';
 
 /**
- * Checks crawl db and segments against their invariants, one part of the crawl after the other. Nothing is opened to
- * write: each crawl db is read in a copy of its moment, so other processes may hold it. Rejects with `db-version` for
- * a state of a format that is not known.
+ * Checks crawl db and segments against their invariants, one part of the crawl after the other. Nothing is opened for
+ * writing: each crawl db is read in a copy as of now, so other processes may hold it. Rejects with `db-version` for a
+ * state of an unknown format.
  */
 export async function verifyState(options: StateCareOptions): Promise<VerifySummary> {
   requireCrawl(resolve(options.dir));
@@ -29,7 +29,7 @@ export async function verifyState(options: StateCareOptions): Promise<VerifySumm
 /**
  * Repairs the findings of {@link verifyState}: rebuilds indexes, counters, leases and filter from the records, and
  * moves unreadable rows and segments to `quarantine/` in the state directory. Nothing is deleted. Rejects with
- * `db-locked` while another process holds the state, or a part of it, and as {@link verifyState}.
+ * `db-locked` while another process holds the state or a part of it, and in the same cases as {@link verifyState}.
  */
 export async function repairState(options: StateCareOptions): Promise<RepairSummary> {
   const dir = resolve(options.dir);
@@ -64,14 +64,14 @@ async function withParts<Value>(
   return withSharedParts({ ...options, dir }, use);
 }
 
-/** The state directory of a crawl that one process holds. */
+/** The state directory of a crawl held by one process. */
 function ownPart(options: StateCareOptions): CaredPart {
   const { dir, log, clock = systemClock } = options;
   return {
     dir,
     name: '',
     inCopy: (verify) => onSnapshot(dir, (copy) => verify(copy, (text) => text.replaceAll(copy, dir))),
-    // Its repair and each look at it hold LevelDB for as long as they take.
+    // Each repair or check of it holds LevelDB for its own duration.
     hold: async () => ({
       repair: (folder) => repairDb({ dir: join(dir, 'db'), log, clock }, folder, () => {}),
       withDb: (use) => withDb({ ...options, dbIn: dir }, use),
@@ -116,7 +116,7 @@ function summed(parts: readonly RepairedPart[]): RepairedPart {
   };
 }
 
-/** The state directory of a command that works on its files. Rejects where there is none, or its crawl is shared. */
+/** The state directory of a command that works on its files. Rejects if there is none, or its crawl is shared. */
 export function careDir(dir: string): string {
   const path = resolve(dir);
   requireCrawl(path);

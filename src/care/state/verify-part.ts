@@ -20,7 +20,7 @@ import { isMarkless, verifySegments } from '../../store/files/care/segment-care.
 import { verifyDb } from '../../store/leveldb/db-care.ts';
 
 /**
- * A crawl db and its segments: those of a state directory, or of a partition, and the folder that holds the rows as
+ * A crawl db and its segments, those of a state directory or of a partition, and the folder that holds the rows as
  * `db`: the directory itself, or a copy.
  */
 export interface CarePart extends StateCareOptions {
@@ -75,7 +75,7 @@ export async function verifyPart(options: CarePart, report: Report): Promise<Ver
   return { rows, segments: infos.length };
 }
 
-/** Verifies the segments where they lie; returns those that can be read. */
+/** Verifies the segments in place; returns those that can be read. */
 async function segmentsIn(options: CarePart, report: Report): Promise<readonly SegmentInfo[]> {
   const { config, dir, deep = false, onWork } = options;
   if (config.segments.store === '') return verifySegments(join(dir, 'segments'), deep, report, onWork);
@@ -129,7 +129,7 @@ export async function withDb(
   }
 }
 
-/** Findings of one kind that a summary shows. */
+/** Maximum number of findings of one kind in a summary. */
 const SHOWN_PER_KIND = 20;
 
 export class Findings {
@@ -177,9 +177,9 @@ export interface RepairSummary {
   /** Whether LevelDB had to rebuild its own files. */
   readonly rebuilt: boolean;
   readonly segments: readonly { readonly id: string; readonly pagesLost: number | null }[];
-  /** Pages whose stored response was lost, and that are due, to be fetched whole. */
+  /** Pages whose stored response was lost and that are due for a full fetch. */
   readonly pagesDue: number;
-  /** Folder with copies of all that was taken out; exists only when something was. */
+  /** Folder with copies of all removed data; exists only if there was any. */
   readonly quarantine: string;
   /** Result of a verification afterwards. */
   readonly left: VerifySummary;

@@ -1,4 +1,4 @@
-// care/transfer/: crawl dbs as lines of JSON, merged and cut into shares.
+// care/transfer/: crawl dbs as JSON lines, merged and divided into shares.
 
 import type { ChangeRow } from '../../core/domain/crawl/change/change-feed.ts';
 import { dueFacts } from '../../core/domain/crawl/revisit/next-visit.ts';
@@ -29,7 +29,7 @@ import {
   restoring,
 } from './dump-lines.ts';
 
-/** The whole crawl db line by line. Each kind of line is a snapshot of its own, so no other process may write. */
+/** The whole crawl db line by line. Each kind of line is a separate snapshot, so no other process may write. */
 export async function* dumpLines(db: CrawlDb, now: number): AsyncGenerator<DumpLine> {
   const counts = { records: 0, links: 0, hosts: 0, changes: 0 };
   yield { incrawl: 'crawldb', version: DUMP_VERSION, exportedAt: new Date(now).toISOString() };
@@ -78,7 +78,7 @@ const isNothing = (facts: HostFacts): boolean =>
   (Object.keys(NO_HOST_FACTS) as (keyof HostFacts)[]).every((name) => facts[name] === NO_HOST_FACTS[name]);
 
 export interface TransferSummary extends DumpCounts {
-  /** Records whose URL was there already; under `merge` the two are merged. */
+  /** Records whose URL already existed; under `merge` the two are merged. */
   readonly merged: number;
 }
 
@@ -86,10 +86,10 @@ export interface TransferSummary extends DumpCounts {
 const CHUNK = 1_000;
 
 /**
- * Writes lines into a crawl db. `whole`: the db must be empty, and becomes the exported one, leases included. `merge`:
+ * Writes lines into a crawl db. `whole`: the db must be empty and becomes the exported one, leases included. `merge`:
  * existing rows stay, two records of one URL are merged by `mergeDatum`, and segments, leases, link families and change
  * feed of the other crawl are left out. Rejects with `usage-invalid`, naming the line: under `merge` earlier lines may
- * have been written; a `whole` import that is cut short leaves nothing.
+ * have been written; an interrupted `whole` import leaves nothing.
  */
 export async function importLines(
   db: CrawlDb,
@@ -127,7 +127,7 @@ export async function importLines(
   return { records, links, hosts, changes, merged: sink.merged };
 }
 
-/** Gathers lines into batches. What was added before {@link finish} leaves an unfinished crawl db when `whole`. */
+/** Collects lines into batches. Under `whole`, lines added without {@link finish} leave an unfinished crawl db. */
 export class ImportSink {
   records = 0;
   links = 0;
@@ -150,7 +150,7 @@ export class ImportSink {
 
   readonly #firstChange: number | undefined;
 
-  /** @param firstChange oldest number of the feed of which some changes come; default: that of the first that comes */
+  /** @param firstChange oldest number of the feed if only some changes are imported; default: the first imported one */
   constructor(db: CrawlDb, mode: 'whole' | 'merge', firstChange?: number) {
     this.#db = db;
     this.#mode = mode;
@@ -160,7 +160,7 @@ export class ImportSink {
   async add(line: Exclude<DumpLine, { readonly end: DumpCounts }>): Promise<void> {
     if ('record' in line) {
       this.records++;
-      // Two URLs of a foreign crawl may be one here: the second is merged into the first.
+      // Two URLs of a foreign crawl may be the same URL here: the second is merged into the first.
       if (this.#urls.has(line.record.url)) await this.flush();
       this.#urls.add(line.record.url);
       this.#puts.push(line.record);
@@ -213,7 +213,7 @@ export class ImportSink {
     this.#facts = [];
   }
 
-  /** A page with stored outlinks keeps them: they are of the last parse by its own crawl. */
+  /** A page with stored outlinks keeps them: they come from the last parse by its own crawl. */
   async #newLinks(): Promise<StoredLinks[]> {
     if (this.#mode === 'whole') return this.#links;
     const stored = await this.#db.linksOf(this.#links.map(({ url }) => url));
@@ -225,7 +225,7 @@ export class ImportSink {
     const rows = await this.#db.hostRows(this.#facts.map(({ host }) => host));
     return this.#facts.flatMap(({ host, facts }, i) => {
       const known = rows[i]?.facts ?? NO_HOST_FACTS;
-      // Only counts contradict none of the other facts. They are not added up, so merging twice adds nothing.
+      // Counts alone contradict none of the other facts. They are not added up, so that merging twice adds nothing.
       const traffic = known.traffic ?? facts.traffic;
       const fetchesOfDay = known.fetchesOfDay ?? facts.fetchesOfDay;
       return isNothing({ ...known, traffic: null, fetchesOfDay: null })
@@ -259,9 +259,7 @@ export class ImportSink {
 
 const NO_FEED_ENTRY: Pick<ChangeRow, 'seq' | 'notedAt'> = { seq: 0, notedAt: 0 };
 
-/**
- * Parses lines of text. Checks the header, that URLs are canonical, and that changes are in order.
- */
+/** Parses lines of text. Checks the header, that URLs are canonical, and that changes are in order. */
 export async function* readDump(lines: AsyncIterable<string>): AsyncGenerator<DumpLine> {
   let number = 0;
   let before = NO_FEED_ENTRY;
@@ -296,8 +294,8 @@ function isCanonical(url: string): boolean {
 }
 
 /**
- * Merges the records of one URL from two crawls. The later visited one wins; depth and referrer come from the shorter
- * path. The operator's settings (seed, fixed interval, metadata) are merged, the later visited record winning.
+ * Merges the records of one URL from two crawls. The record visited later wins; depth and referrer come from the
+ * shorter path. The operator's settings (seed, fixed interval, metadata) are merged, and the record visited later wins.
  */
 export function mergeDatum(mine: CrawlDatum, theirs: CrawlDatum): CrawlDatum {
   if (mine.url !== theirs.url)

@@ -17,12 +17,12 @@ export interface DividedHalf {
 }
 
 export interface DividedInto {
-  /** Two empty crawl dbs: the partition without what leaves it, and the new one. */
+  /** Two empty crawl dbs: one for the hosts that stay, one for those that leave. */
   readonly dbs: readonly [CrawlDb, CrawlDb];
   readonly by: PartitionBy;
   /** Oldest number of its change feed. */
   readonly firstChange: number;
-  /** Whether a host leaves. */
+  /** Whether a host moves to the new partition. */
   leaves(host: string): boolean;
   /** Named facts of the partition, written with the last batch. */
   readonly facts: Readonly<Record<string, string>>;
@@ -30,9 +30,10 @@ export interface DividedInto {
 }
 
 /**
- * Divides the lines of a partition. What belongs to a URL, a host or a domain goes with it; changes keep their numbers,
- * and both go on with the next, so that a cursor of the partition holds for both. Both have all segments. What is on
- * its way to and from others stays with the partition, whose holder sends on what is not its own.
+ * Divides the lines of a partition. Rows of a URL, a host or a domain go with it. Changes keep their numbers and both
+ * halves continue with the next number, so that a cursor of the partition is valid for both. Both have all segments.
+ * Links in transit from and to other partitions stay with the partition, whose holder forwards those that are no longer
+ * its own.
  */
 export async function importDivided(
   lines: AsyncIterable<DumpLine>,
@@ -46,7 +47,7 @@ export async function importDivided(
   for await (const line of counted(lines, onWork, 'dividing rows')) {
     if ('record' in line) await sinks[placeOf(hostOf(line.record.url))].add(line);
     else if ('links' in line) {
-      // The records come before the links, and must be there to be marked.
+      // The records come before the links, and must exist to be marked.
       if (!areRecordsWritten) for (const sink of sinks) await sink.flush();
       areRecordsWritten = true;
       await sinks[placeOf(hostOf(line.links.url))].add(line);
@@ -74,10 +75,10 @@ export async function importDivided(
   return [await half(0), await half(1)];
 }
 
-/** Facts that hold for the hosts of both: which of them rest, and whether it is known which do. */
+/** Facts about the hosts of both: which of them rest, and whether that is known. */
 const OF_BOTH: ReadonlySet<string> = new Set([TURNS_KEY, HELD_KEY]);
 
-/** The partition keeps what is of its rounds; the new one has had none. */
+/** The partition keeps facts about its rounds; the new one has had none. */
 function factOf(name: string, value: string, place: 0 | 1, placeOf: (host: string) => 0 | 1): string | null {
   const share = shareOfFact(name, value, place, 2, placeOf);
   return share ?? (OF_BOTH.has(name) || (place === 0 && !name.startsWith(READ_KEY)) ? value : null);

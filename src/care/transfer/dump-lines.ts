@@ -24,8 +24,8 @@ import { MAX_SIBLINGS } from '../../page/diff/block-prints.ts';
 import { isSketch } from '../../page/near/page-dimensions.ts';
 
 /**
- * Version of the lines below. A change that earlier versions cannot read raises it, and {@link parseDumpLine} then
- * turns lines of the version before into such lines.
+ * Version of the lines below. It is raised for a change that earlier versions cannot read; {@link parseDumpLine} then
+ * converts lines of the previous version.
  */
 export const DUMP_VERSION = 1;
 
@@ -43,7 +43,7 @@ export type DumpLine =
   | { readonly segment: SegmentRow }
   | { readonly lease: { readonly url: string; readonly segment: string } }
   | { readonly change: ChangeRow }
-  /** After the entries: the newest number that the change feed has given. */
+  /** After the entries: the last number that the change feed has assigned. */
   | { readonly feed: { readonly last: number } }
   | ForwardingLine
   | { readonly end: DumpCounts };
@@ -105,7 +105,7 @@ const blocks = z.strictObject({
 
 const number = z.number();
 
-/** What the visits of a page have shown of its changes, as a dump holds it. */
+/** What the visits of a page have shown about its changes, as stored in a dump. */
 const changeBelief = z.strictObject({
   changes: number,
   watchedMs: number,
@@ -114,7 +114,7 @@ const changeBelief = z.strictObject({
   mostMs: number.nullable(),
 }) satisfies z.ZodType<ChangeBelief>;
 
-/** What a rendered copy was made from, as a dump holds it. */
+/** What a rendered copy was made from, as stored in a dump. */
 const renderedCopy = z.strictObject({
   digest: z.string(),
   inputs: z
@@ -179,7 +179,7 @@ const group = z
   .min(0)
   .max(GROUPS - 1);
 
-/** How the pages of a host were seen to change, as a dump holds it. */
+/** The observed changes of a host's pages, as stored in a dump. */
 const hostClock = z.strictObject({
   level,
   groups: z.array(z.strictObject({ number: group, level, pages: z.number().int().nonnegative(), lookedAt: time })),
@@ -194,7 +194,7 @@ const hostClock = z.strictObject({
     .max(MAX_EPOCHS),
 }) satisfies z.ZodType<HostClock>;
 
-/** What rendering has shown of a host, as a dump holds it. */
+/** What rendering has shown about a host, as stored in a dump. */
 const renderTrials = z.strictObject({
   pattern: z.string(),
   renders: count,
@@ -339,12 +339,10 @@ const line = z.union([
   z.strictObject({ incrawl: z.literal('crawldb'), version: z.number().int().min(1), exportedAt: z.string() }),
 ]) satisfies z.ZodType<DumpLine>;
 
-/**
- * Schemas of lines by their first field: so an error names the wrong field, not all alternatives.
- */
+/** Schemas of lines by their first field, so that an error names the wrong field instead of all alternatives. */
 const BY_FIELD = new Map(line.options.map((option) => [Object.keys(option.shape)[0] as string, option]));
 
-/** Parses one line. Throws `CrawlError('usage-invalid')` that names the line and what it must hold. */
+/** Parses one line. Throws `CrawlError('usage-invalid')` with the line number and what the line must hold. */
 export function parseDumpLine(text: string, number: number): DumpLine {
   const refuse = (what: string): never => {
     throw new CrawlError('usage-invalid', `line ${number}: ${what}`);
@@ -359,7 +357,7 @@ export function parseDumpLine(text: string, number: number): DumpLine {
   const schema = BY_FIELD.get(field);
   if (schema === undefined) return refuse(`one of ${[...BY_FIELD.keys()].join(', ')} was expected, got "${field}"`);
   const read = schema.safeParse(value);
-  // The value itself: what a schema gives back has lost names such as `__proto__`.
+  // The value itself: the schema's output has lost names such as `__proto__`.
   if (read.success) return value as DumpLine;
   const [issue] = read.error.issues;
   return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
@@ -369,14 +367,14 @@ export function parseDumpLine(text: string, number: number): DumpLine {
 export type ForwardingLine =
   | { readonly outbox: OutboxRow }
   | { readonly inbox: InboxRow }
-  /** A link of another partition that waits for the share of its family. */
+  /** A link from another partition that waits for the share of its family. */
   | { readonly waiting: ForwardedLink }
   | { readonly forwarding: ForwardingMarks };
 
 export const isForwarding = (line: object): line is ForwardingLine =>
   'outbox' in line || 'inbox' in line || 'waiting' in line || 'forwarding' in line;
 
-/** The part of a batch that writes the lines as they were. */
+/** The part of a batch that writes the lines unchanged. */
 export function restoring(lines: readonly ForwardingLine[]): ForwardingBatch {
   const marks = lines.flatMap((line) => ('forwarding' in line ? [line.forwarding] : []))[0];
   return {

@@ -34,13 +34,13 @@ export interface ImportSpreadOptions {
   readonly onWork?: OnWork;
 }
 
-/** Skipped URLs that are logged. */
+/** Maximum number of skipped URLs in the log. */
 const NAMED = 20;
 
 /**
- * Imports an export of incrawl, or a dump of Nutch, into a new crawl of `cluster.partitions` partitions, while this
- * process holds all of them. Rejects with `db-locked` where a worker holds one, with `usage-invalid` where the crawl is
- * not empty, and with an error of the store.
+ * Imports an incrawl export or a Nutch dump into a new crawl of `cluster.partitions` partitions, while this process
+ * holds all of them. Rejects with `db-locked` if a worker holds one, with `usage-invalid` if the crawl is not empty,
+ * and with any error of the store.
  */
 export async function importSpread(
   { config, dir: folder, log, clock = systemClock, onWork }: ImportSpreadOptions,
@@ -67,13 +67,14 @@ export async function importSpread(
     }
     const [first] = holds;
     const isCutShort = first !== undefined && (await isHalfImported(first.rows));
-    // The first one last: as long as it is unfinished, all are.
+    // The first one last: while it is unfinished, all are.
     for (let partition = spread.partitions - 1; partition >= 0; partition--) {
       const db = await opened(partition);
       dbs.unshift(db);
       await (holds[partition] as PartitionHold).begun();
       if (!isCutShort || partition === 0) continue;
-      // It may have been whole when the import ended early: what is unfinished is emptied when it is opened.
+      // It may have been whole when an earlier import was cut short. An unfinished crawl db is emptied when it is
+      // opened.
       await db.write({ isImporting: true });
       dbs[0] = await opened(partition);
     }
@@ -91,18 +92,21 @@ export async function importSpread(
   }
 }
 
-/** Links from one partition to another that are remembered: each target is marked once, or a few times. */
+/**
+ * Recent links from one partition to another that are remembered, so that each target is marked only once or a few
+ * times.
+ */
 const RECENT = 1 << 18;
 /** Targets looked up at a time. */
 const CHUNK = 500;
 
 /**
- * Writes the lines of one crawl db into empty ones, one for each partition: each row into that of its site, and changes
- * numbered anew. Segments, leases and facts of a round stay behind, as in an export of a spread crawl: URLs of a round
- * under way are due. A page with links from other partitions is marked, so that it is no orphan for want of links in
- * its own. All crawl dbs become whole at the end, the first one last, or, where this is cut short, are emptied when
- * they are opened again. The first one bears the mark of an unfinished import before any other has a row.
- * Rejects with `usage-invalid` where one is not empty, and for lines that are no whole export.
+ * Writes the lines of one crawl db into empty ones, one per partition: each row goes to the partition of its site, and
+ * changes are renumbered. Segments, leases and facts about rounds are left out, as in an export of a spread crawl; URLs
+ * of a round in progress are due. A page with links from other partitions is marked, so that it does not become an
+ * orphan for lack of links in its own partition. All crawl dbs become whole at the end, the first one last. After an
+ * interruption they are emptied when opened again. The first one gets the mark of an unfinished import before any other
+ * has a row. Rejects with `usage-invalid` if one is not empty, and for lines that are not a whole export.
  */
 export async function importPartitioned(
   dbs: readonly CrawlDb[],
@@ -129,7 +133,7 @@ export async function importPartitioned(
       await sinks[placeOf(hostOf(line.record.url))]?.add(line);
     } else if ('links' in line) {
       total.links++;
-      // The records come before the links, and must be there to be marked.
+      // The records come before the links, and must exist to be marked.
       if (!areRecordsWritten) for (const sink of sinks) await sink.flush();
       areRecordsWritten = true;
       await sinks[placeOf(hostOf(line.links.url))]?.add(line);
@@ -144,7 +148,7 @@ export async function importPartitioned(
       lastChange[place] = seq;
       await sinks[place]?.add({ change: { ...line.change, seq } });
     } else if ('families' in line) {
-      // Hosts of the domain may lie in any.
+      // Hosts of the domain may be in any partition.
       const own = by === 'host' ? sinks : [sinks[placeOf(line.families.domain)]];
       for (const sink of own) await sink?.add(line);
     } else if ('waiting' in line) await sinks[placeOf(hostOf(line.waiting.url))]?.add(line);
@@ -179,7 +183,7 @@ export class LinkedElsewhere {
   readonly #recent = new HotUrls(RECENT);
   readonly #urls: Set<string>[];
 
-  /** @param placeOf index of the crawl db of a host; none of them: it lies elsewhere */
+  /** @param placeOf index of the crawl db of a host; an index outside `dbs`: the host is elsewhere */
   constructor(dbs: readonly CrawlDb[], placeOf: (host: string) => number) {
     this.#dbs = dbs;
     this.#placeOf = placeOf;

@@ -13,7 +13,7 @@ import type { DumpLine } from './dump-lines.ts';
 /** First line of `readdb -dump -format csv`, and of each of its parts. */
 const CSV_HEAD = /^Url,Status code,Status name,/;
 
-/** Whether a first line is of `nutch readdb CRAWLDB -dump OUT -format json` or `csv` (Apache Nutch 1.x). */
+/** Whether a first line comes from `nutch readdb CRAWLDB -dump OUT -format json` or `csv` (Apache Nutch 1.x). */
 const isNutchDump = (line: string): boolean => CSV_HEAD.test(line) || /^\{"url":/.test(line);
 
 /** A line with a URL that cannot be crawled here. */
@@ -124,8 +124,8 @@ function csvRow(text: string, line: number): Row {
 }
 
 /**
- * A record with the fields of one of Nutch. Nutch keeps the next visit and the interval; the last visit is their
- * difference. Its visits are unknown, and so is the depth.
+ * A record made from a Nutch record. Nutch keeps the next visit and the interval; the last visit is their difference.
+ * Its visits and its depth are unknown.
  */
 function recordOf(from: Row, url: string, now: number, line: number): CrawlDatum {
   const state = STATES.get(from.statusCode) ?? refuse(line, `a status of 1 to 8 was expected, got ${from.statusCode}`);
@@ -153,7 +153,7 @@ function timeOf(field: string, text: string, line: number): number {
   );
 }
 
-/** Keys of Nutch that have a field of their own here. */
+/** Nutch metadata keys that have their own field here. */
 const [CONTENT_TYPE, STATUS, FIXED_INTERVAL] = ['Content-Type', 'nutch.protocol.code', 'fixedInterval'];
 /** ProtocolStatus: `moved(12), lastModified=0: http://target/`. */
 const PROTOCOL_STATUS = '_pst_';
@@ -163,7 +163,7 @@ function metadataOf({ metadata, signature }: Row) {
   for (const [name, value] of Object.entries(metadata)) {
     if (name !== CONTENT_TYPE && name !== STATUS && name !== FIXED_INTERVAL) own[name] = value;
   }
-  // Another algorithm: it compares with no signature of incrawl.
+  // A different algorithm: it cannot be compared with any signature of incrawl.
   if (signature !== 'null' && signature !== '') own['nutch.signature'] = signature;
   const [type, status, fixed] = [metadata[CONTENT_TYPE], metadata[STATUS], metadata[FIXED_INTERVAL]];
   const moved = canonicalUrl(/: (\S+)$/.exec(String(metadata[PROTOCOL_STATUS] ?? ''))?.[1] ?? '');
@@ -176,7 +176,7 @@ function metadataOf({ metadata, signature }: Row) {
   };
 }
 
-/** Lines of an export of incrawl, or of a dump of Nutch, as the first line tells. */
+/** Lines of an incrawl export or a Nutch dump, recognised by the first line. */
 export async function* readAnyDump(lines: AsyncIterable<string>, options: NutchDumpOptions): AsyncGenerator<DumpLine> {
   const source = lines[Symbol.asyncIterator]();
   const first = await source.next();

@@ -40,11 +40,11 @@ export interface SplitOptions extends PartitionsOptions {
 
 export interface SplitPartition {
   readonly partition: string;
-  /** The new one. */
+  /** The new partition. */
   readonly into: string;
-  /** `finished`: an earlier split, which was cut short, had divided it. */
+  /** `finished`: an earlier split that was cut short had already divided it. */
   readonly outcome: 'split' | 'finished';
-  /** What stays, and what is in the new one; `null`: an earlier split has counted it. */
+  /** What stays, and what is in the new partition; `null`: an earlier split has counted it. */
   readonly stays: Half | null;
   readonly leaves: Half | null;
 }
@@ -54,7 +54,7 @@ export interface Half {
   readonly hosts: number;
 }
 
-/** Pause before a partition with an unfinished round is looked at again, ms. */
+/** Pause before a partition with an unfinished round is checked again, ms. */
 const LOOK_MS = 500;
 
 /**
@@ -112,7 +112,7 @@ const viewOf = ({ of }: Split, into: number, outcome: SplitPartition['outcome'])
   ...{ partition: senderOf(of), into: senderOf(into), outcome, stays: null, leaves: null },
 });
 
-/** Which hosts leave. */
+/** Which hosts move to the new partition. */
 function leaving({ shape: { by, partitions, splits }, of }: Split): (host: string) => boolean {
   const placeOf = placing(by, partitions + 1, [...splits, of]);
   return (host) => placeOf(host) === partitions;
@@ -126,8 +126,8 @@ function requireMore({ shape, of }: Split): void {
 }
 
 /**
- * Resolves with the new partition where an earlier split of this one has divided it and was cut short; `null`: none. A
- * process that was to divide another one, and stands still, cannot do so after this.
+ * Resolves with the new partition if an earlier, interrupted split has divided this one; otherwise `null`. After this
+ * call, a stalled process that was about to divide another partition can no longer do so.
  */
 async function settleEarlier(split: Split): Promise<number | null> {
   const { store, of, config } = split;
@@ -168,7 +168,7 @@ async function divide(split: Split, lock: WriteLease): Promise<Halves & { readon
     await copySegments({ config, dir, signal, isHeld: () => lock.isHeld() }, of, into);
     const other = partitionDir(dir, into);
     mkdirSync(other, { recursive: true });
-    // The same whenever this is begun anew: rows that have arrived bear it.
+    // The same in every retry: rows that have arrived carry it.
     const [, ...place] = newCrawlDbId(other, segmentsPlace(config)).split('.');
     const seed = `${await server.id(name)}/${into}`;
     const id = [createHash('sha256').update(seed).digest('hex').slice(0, 32), ...place].join('.');
@@ -201,7 +201,7 @@ async function divide(split: Split, lock: WriteLease): Promise<Halves & { readon
   }
 }
 
-/** A process that stood still for longer than its lease finds the map changed by the one after it. */
+/** A process that stalled for longer than its lease finds the map changed by its successor. */
 function begun(map: ServerMap, { splits }: SpreadShape, splitting: ServerSplit): ServerMap {
   if (map.splitting === undefined && (map.splits?.length ?? 0) === splits.length) return { ...map, splitting };
   throw new CrawlError('db-locked', 'another process has begun to split a partition meanwhile: run this again');
@@ -214,7 +214,7 @@ async function* stopping<Line>(lines: AsyncIterable<Line>, signal: AbortSignal):
   }
 }
 
-/** Takes the partition when it has no round under way: a fetch list has hosts of both halves. */
+/** Takes the partition when no round is in progress: a fetch list has hosts of both halves. */
 async function heldBetweenRounds(
   split: Split,
   server: ServerStore,
@@ -268,7 +268,7 @@ async function countHalves(split: Split): Promise<Halves> {
   }
 }
 
-/** The worker that takes it learns of the split, and goes on with both. */
+/** The worker that takes it learns about the split and continues with both. */
 async function wantTurn({ store, shape, of, config }: Split): Promise<void> {
   const { name, leaseMs } = config.cluster;
   const turns = store.turns(partitionNames({ name, partitions: shape.partitions }), leaseMs);

@@ -26,7 +26,7 @@ import { readAnyDump, type SkippedLine } from './nutch-dump.ts';
 export interface TransferOperations {
   /** The crawl db as lines of JSON, without line ends. */
   exportDb(): AsyncIterable<string>;
-  /** Imports such lines, or those of a dump of Nutch, into an empty crawl db, or (`merge`) adds them. */
+  /** Imports such lines, or those of a Nutch dump, into an empty crawl db, or (`merge`) adds them. */
   importDb(lines: AsyncIterable<string>, mode: 'whole' | 'merge'): Promise<ImportSummary>;
   /** Adds the crawl of another state directory to this one. */
   merge(dir: string): Promise<MergeSummary>;
@@ -35,11 +35,11 @@ export interface TransferOperations {
 }
 
 export interface ImportSummary extends TransferSummary {
-  /** URLs of a foreign dump that cannot be crawled; the log names the first of them. */
+  /** URLs of a foreign dump that cannot be crawled; the log names the first ones. */
   readonly skipped: number;
 }
 
-/** Skipped URLs that are logged. */
+/** Maximum number of skipped URLs in the log. */
 const NAMED = 20;
 
 export function transferOperations({
@@ -62,7 +62,7 @@ export function transferOperations({
         if (++skipped <= NAMED) log.warn(`line ${line}: ${url} is skipped: ${reason}`);
       };
       const summary = await importLines(db, readAnyDump(lines, { now: clock.now(), onSkipped }), mode, onWork);
-      // Segments may have come along on disk, or not.
+      // Segments may or may not have been copied along on disk.
       await recover(db, segments, log);
       return { ...summary, skipped };
     },
@@ -73,14 +73,14 @@ export function transferOperations({
 
 export interface MergeSummary extends TransferSummary {
   readonly from: string;
-  /** Segments copied, by their ids here; those that an earlier merge has brought are not copied again. */
+  /** Segments copied, by their ids here; segments from an earlier merge are not copied again. */
   readonly segments: readonly string[];
 }
 
 /**
- * Merges another crawl into this one: its records, outlinks and host facts, and its applied segments, for their
- * content. The other state directory is not changed, and a crawl may run there: its state of this moment is read. A
- * segment id that both crawls have gets a suffix.
+ * Merges another crawl into this one: its records, outlinks and host facts, and its applied segments for their content.
+ * The other state directory is not changed, and a crawl may run there: its state as of now is read. A segment id that
+ * both crawls have gets a suffix.
  */
 async function mergeState(
   db: CrawlDb,
@@ -105,7 +105,7 @@ async function mergeState(
       if (state !== 'updated') continue;
       const { own, isCopied } = placeFor(join(from, 'segments', id), join(dir, 'segments'), id);
       if (isCopied && known.has(own)) continue;
-      // A merge that was cut short may have copied it without its row.
+      // An interrupted merge may have copied it without its row.
       if (!isCopied) copySegment(join(from, 'segments', id), join(dir, 'segments', own), own);
       await db.write({ segments: [{ id: own, state: 'updated', createdAt, urls, applied: urls }] }, { durable: true });
       segments.push(own);
@@ -114,7 +114,7 @@ async function mergeState(
   });
 }
 
-/** The id, with a suffix where another segment has it. `isCopied`: an earlier merge has copied the segment. */
+/** The id, with a suffix if another segment has it. `isCopied`: an earlier merge has copied the segment. */
 function placeFor(folder: string, dir: string, id: string): { readonly own: string; readonly isCopied: boolean } {
   for (let number = 0; ; number++) {
     const own = number === 0 ? id : `${id}-m${number}`;
@@ -202,7 +202,7 @@ async function repartition(
   }
 }
 
-/** Lines of the hosts of one node; named facts and link families go to all nodes, segments and leases to none. */
+/** Lines for the hosts of one node; named facts and link families go to all nodes, segments and leases to none. */
 async function* linesOfNode(
   lines: AsyncIterable<DumpLine>,
   isOwn: (host: string) => boolean,

@@ -1,4 +1,4 @@
-// query/check/: one part of the chain, applied to one input.
+// query/check/: one part of the chain, run on one input.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -28,7 +28,7 @@ import { hammingDistance } from '../../page/near/fingerprint-tables.ts';
 import type { PageBlock, PageNode } from '../../page/page-block.ts';
 import { readableText } from '../../page/published/readable-text.ts';
 
-/** What one signature plugin makes of a page, and of another version of it. */
+/** The result of one signature plugin for a page and for another version of it. */
 interface SignatureView {
   /** As `parse.signature` names it. */
   readonly name: string;
@@ -36,7 +36,7 @@ interface SignatureView {
   readonly id: string | null;
   /** 16 hex digits; `null` for a page without words. */
   readonly signature: string | null;
-  /** That of the other version, and bits between the two; absent without one. */
+  /** Signature of the other version, and the distance in bits; absent without one. */
   readonly against?: string | null;
   readonly distance?: number | null;
   /** CPU time of parsing and signing the page for the second time, ms. */
@@ -46,7 +46,9 @@ interface SignatureView {
 /** A page as it was loaded. */
 type LoadedPage = Pick<PageToParse, 'url' | 'body' | 'contentType' | 'headers'>;
 
-/** One plugin after the other, so that the CPU times are theirs. @param against another version of the page */
+/**
+ * One plugin after the other, so that each CPU time belongs to one plugin. @param against another version of the page
+ */
 async function signatureViews(
   names: readonly string[],
   parserBy: (signature: string) => Promise<InlineParser>,
@@ -84,7 +86,7 @@ async function signatureView(
   return { ...view, against: signature, distance, cpuMs };
 }
 
-/** A page with what decided on its blocks. */
+/** A page with the reasons for the verdict on each block. */
 export interface ExplainedParse {
   readonly check: ParseCheck;
   /** By the path of the block; empty where the page was not read as HTML. */
@@ -103,14 +105,14 @@ export interface ParseInput {
 }
 
 /**
- * Runs one part of the plugin chain on one input; needs no crawl db. Pages are requested as in a crawl: where
+ * Runs one part of the plugin chain on one input; needs no crawl db. Pages are requested as in a crawl: only if
  * robots.txt allows it, and with the pause between two requests to a host.
  */
 export interface Checker {
   url(input: string | UrlInput): Promise<UrlCheck>;
   parse(input: ParseInput): Promise<ParseCheck>;
   /**
-   * Signatures of a page by several plugins (default: all of the list), and their distances to those of another
+   * Signatures of a page by several plugins (default: all in the list), and their distances to those of another
    * version. Rejects with `config-invalid` for an unknown name.
    */
   signatures(
@@ -120,7 +122,8 @@ export interface Checker {
   /** As `parse`, and why each block is content or not. */
   explainParse(input: ParseInput): Promise<ExplainedParse>;
   /**
-   * Without the text of a robots.txt, that of the URL's origin is fetched; `status` and `code` are those of the fetch.
+   * Without the text of a robots.txt, the one at the URL's origin is fetched; `status` and `code` are those of that
+   * fetch.
    */
   robots(input: {
     readonly robots?: string;
@@ -137,10 +140,10 @@ interface CheckerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly plugins: LoadedPlugins;
-  /** As of host lanes. */
+  /** As for host lanes. */
   readonly ownSettings?: HostLanesOptions['ownSettings'];
   readonly parser: InlineParser;
-  /** Short names of the signature plugins, and a parser that signs by one of them. */
+  /** Short names of the signature plugins, and a parser that signs with one of them. */
   readonly signatureNames: readonly string[];
   readonly parserBy: (signature: string) => Promise<InlineParser>;
 }
@@ -154,7 +157,7 @@ export function createChecker(deps: CheckerDeps): Checker {
   const { concurrency, connectionsPerHost, delayMs, maxCrawlDelayMs, crawlDelayPolicy } = config.fetch;
   const lanes = createHostLanes({ clock, concurrency, connectionsPerHost, defaultDelayMs: delayMs, ownSettings });
   const gates = admissionGates(plugins, log);
-  /** URLs of the questions before, which count as known: a crawl judges each URL once. */
+  /** URLs of earlier questions, which count as known: a crawl judges each URL once. */
   const known = new Set<string>();
   /** By product token and scheme. */
   const robotsOf = new Map<string, Robots>();
@@ -286,7 +289,7 @@ export function createChecker(deps: CheckerDeps): Checker {
         const verdict = admit(result);
         if (verdict.admit) continue;
         const refused = { name, before: result, after: null, note: verdict.reason };
-        // In place of what the filter said about the URL itself.
+        // Replaces the filter's verdict on the URL alone.
         const others = steps.filter((step) => step.name !== name);
         return { input: url, url: null, reason: verdict.reason ?? name, steps: [...others, refused] };
       }
@@ -319,7 +322,7 @@ export function createChecker(deps: CheckerDeps): Checker {
   };
 }
 
-/** The Content-Type of a local file by its name; `null`: it is sniffed. */
+/** The Content-Type of a local file by its name; `null`: detected from the content. */
 function typeByName(file: string): string | null {
   if (/\.x?html?$/i.test(file)) return 'text/html';
   if (/\.(?:xml|rss|atom)$/i.test(file)) return 'application/xml';
@@ -336,7 +339,7 @@ interface UrlCheck {
 interface UrlInput {
   readonly url: string;
   readonly base?: string;
-  /** Where the URL is met; default: `default`. */
+  /** Where the URL is encountered; default: `default`. */
   readonly scope?: UrlScope;
 }
 
@@ -363,10 +366,10 @@ export interface ParseCheck {
   readonly lang: string | null;
   readonly charset: string | null;
   readonly signature: string | null;
-  /** By which visits are compared. */
+  /** Visits are compared by this signature. */
   readonly changeSignature: string | null;
   readonly canonical: string | null;
-  /** The version of the canonical page that it is: `amp`, `print` or `mobile`. */
+  /** The version of the canonical page that this page is: `amp`, `print` or `mobile`. */
   readonly variant: string | null;
   readonly nextPage: string | null;
   /** Its number in a series of pages, from 1. */

@@ -1,4 +1,4 @@
-// query/input/: the values that people give with a question, checked.
+// query/input/: the values that people give with a question, validated.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Override } from '../../core/config/override.ts';
@@ -12,7 +12,7 @@ import { typedDomain, typedHost, typedUrlPrefix } from '../../core/domain/url/ca
 
 // Parsers of the values of options. Each throws an `InvalidArgumentError` that says what was expected.
 
-/** A whole number of a range. */
+/** A whole number in a range. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -49,13 +49,13 @@ export function moment(text: string): number {
   );
 }
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isCalendarDay(day: string): boolean {
   const at = Date.parse(day);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-/** One of a closed set of names. A near miss gets a suggestion, anything else the `hint`. */
+/** One of a closed set of names. A near miss gets a suggestion, any other value the `hint`. */
 export function nameOf<Name extends string>(
   text: string,
   names: readonly Name[],
@@ -83,10 +83,10 @@ export function skipReasons(text: string): SkipReason[] {
   return text.split(',').map((word) => nameOf(word, SKIP_REASON_NAMES, expected, hint));
 }
 
-/** After a number of the change feed, or from a time on, ms since the epoch. */
+/** After an entry number of the change feed, or from a time on, ms since the epoch. */
 export type FeedStart = { readonly after: FeedCursor } | { readonly notedFrom: number };
 
-/** Where to begin in the change feed. */
+/** Start position in the change feed. */
 export function feedStart(text: string): FeedStart {
   const cursor = parseCursor(text);
   if (cursor !== null) return { after: cursor };
@@ -101,12 +101,12 @@ export function feedStart(text: string): FeedStart {
   }
 }
 
-/** Messages for wrong values, of the options and of the forms of the live view. */
+/** Messages for invalid values, in options and in forms of the live view. */
 export const HOST_EXPECTED = 'Expected a host such as www.example.org or www.example.org:8080.';
 export const URL_PREFIX_EXPECTED =
   'Expected the beginning of a URL, with scheme and host, such as https://example.org/news/.';
 
-/** A host, with its port where that is not the default: `www.example.org:8080`. */
+/** A host, with its port if it is not the default: `www.example.org:8080`. */
 export function hostName(text: string): string {
   const host = typedHost(text);
   if (host !== null) return host;

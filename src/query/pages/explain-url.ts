@@ -35,18 +35,18 @@ export interface ExplainDeps {
   readonly now: number;
 }
 
-/** Explains one URL from all that is stored about it, by point reads; no request is sent. */
+/** Explains one URL from everything stored about it, by point reads; sends no request. */
 export async function explainUrl(deps: ExplainDeps, input: string): Promise<Explanation> {
   const { db, dir, now } = deps;
   const { loaded, policy } = deps.plugins;
   const seedHosts = new Set(JSON.parse((await db.meta(SEED_HOSTS_KEY)) ?? '[]') as string[]);
   const chain = explainUrlChain(loaded, input, { from: null, depth: 0, seedHosts });
   const canonical = canonicalUrl(input);
-  // A URL that a filter refuses now may have a record from before, under its normalized form.
+  // A URL that a filter refuses now may have an older record, under its normalized form.
   const refused = 'url' in canonical ? (chain.steps.at(-1)?.before ?? canonical.url) : null;
   const named = chain.url ?? refused;
   const found = named === null ? undefined : await db.get(named);
-  // Or under its canonical form, from before the normalizers were changed: that one is refused as well.
+  // Or under its canonical form, from before the normalizers changed; that form is refused as well.
   const former =
     found === undefined && 'url' in canonical && named !== canonical.url ? await db.get(canonical.url) : undefined;
   const record = found ?? former;
@@ -88,11 +88,11 @@ export async function explainUrl(deps: ExplainDeps, input: string): Promise<Expl
   });
 }
 
-/** Whether the page is due later: new settings move its next visit. */
+/** Whether the page was to be due later, so that new settings move its next visit. */
 const isLater = (datum: CrawlDatum | undefined, now: number): datum is CrawlDatum =>
   datum !== undefined && datum.nextFetchAt !== null && datum.nextFetchAt > now;
 
-/** The next turn of a host where it is later than a round waits. */
+/** The next turn of a host if it is later than a round waits; otherwise `null`. */
 async function lateTurnOf({ db, config, now }: ExplainDeps, host: string): Promise<number | null> {
   const at = (await openHostTurns(db, now)).get(host);
   return at === undefined || at <= now + config.fetch.hostWaitMs ? null : at;
@@ -108,7 +108,7 @@ async function usedDayOf({ db, config, now }: ExplainDeps, host: string): Promis
 
 /** Entries of the skip report that an explanation shows. */
 const SKIPS = 5;
-/** Referrers on the way from a seed that are looked up. */
+/** Maximum number of referrers looked up on the way from a seed. */
 const MAX_TRAIL = 50;
 
 async function trailOf(db: CrawlDb, datum: CrawlDatum): Promise<TrailStep[]> {
@@ -143,7 +143,7 @@ async function variantsOf({ db, config }: ExplainDeps, url: string): Promise<Out
   return { known, max, beyond };
 }
 
-/** By the same judgement as the crawl, from the same records. */
+/** Judged like the crawl does, from the same records. */
 function shareOf({ db, plugins, now }: ExplainDeps, url: string): Promise<OutlookInput['share']> {
   const gate = sharingGate(plugins.loaded, { warn: () => {} }, () => now);
   return new UrlAdmission(db, [], gate).explain(url);

@@ -18,11 +18,11 @@ export interface StoredLinkDeps {
   readonly onWork?: OnWork | undefined;
 }
 
-/** A link of a page, as its newest parse output has it. */
+/** A link of a page, from its newest parse output. */
 export interface StoredLink {
   readonly target: string;
   readonly page: CrawlDatum;
-  /** `null`: the segment with the parse output is no longer there. */
+  /** `null`: the segment with the parse output no longer exists. */
   readonly link: Outlink | null;
 }
 
@@ -32,9 +32,9 @@ const WINDOW = 500;
 const isLive = ({ state }: CrawlDatum): boolean => state !== 'gone' && state !== 'orphan';
 
 /**
- * The links of live pages to some URLs, page by page, each page's in its order. No index from targets to pages is kept:
- * a pass over the stored outlinks finds the pages, and one over the segments their anchors; what has no parse output
- * any more comes from a second pass over the outlinks. Memory: some bytes for each page found.
+ * The links of live pages to some URLs, page by page, each page's in its order. No index from targets to pages is kept.
+ * A pass over the stored outlinks finds the pages, and a pass over the segments finds their anchors; links of pages
+ * without parse output come from a second pass over the outlinks. Memory: a few bytes for each page found.
  */
 export async function* linksTo(deps: StoredLinkDeps, targets: UrlSet): AsyncGenerator<StoredLink> {
   const { db, segments, onWork } = deps;
@@ -84,7 +84,7 @@ export async function* windowsOf<Item>(items: AsyncIterable<Item>): AsyncGenerat
 export interface InlinkView {
   /** The page with the link. */
   readonly from: string;
-  /** Text of the link; `null`: the segment with the parse output of the page is no longer there. */
+  /** Text of the link; `null`: the segment with the parse output of the page no longer exists. */
   readonly anchor: string | null;
   /** `link`, `canonical`, `frame` and the like; `redirect` for a page that redirects there. */
   readonly rel: string | null;
@@ -137,7 +137,7 @@ async function* inlinksIn(deps: StoredLinkDeps, url: string, limit: number): Asy
   const targets = new UrlSet(1);
   targets.add(url);
   for await (const { target, page, link } of linksTo(deps, targets)) {
-    // The set knows 64 bits of a URL.
+    // The set compares only 64 bits of a URL.
     if (target !== url) continue;
     const { anchor = null, rel = null, nofollow = null, noise = null } = link ?? {};
     yield { from: page.url, anchor, rel, nofollow, noise, ...viewOf(page) };
@@ -158,16 +158,16 @@ const viewOf = ({ state, depth, lastFetchAt }: CrawlDatum) => ({
   lastFetchAt: isoTimeOrNull(lastFetchAt),
 });
 
-/** The records of a crawl, and where the links of its pages are: in a spread one, in each partition. */
+/** The records of a crawl, and the stores of its pages' links: one in each partition of a spread crawl. */
 export interface LinkedCrawl {
   readonly db: CrawlDb;
   readonly parts: readonly StoredLinkDeps[];
 }
 
 /**
- * Links of live pages to URLs that are gone, or whose last visit failed, by the broken URL, then by the page. They are
- * sorted in files under the state directory, so memory grows only by some bytes for each broken URL and each page that
- * has one.
+ * Links of live pages to URLs that are gone or whose last visit failed, ordered by the broken URL, then by the page.
+ * They are sorted in files under the state directory, so memory does not grow with their number, except for a few bytes
+ * per broken URL and per page that has one.
  * @param dir state directory
  */
 export async function* brokenLinks(deps: LinkedCrawl, dir: string, limit: number): AsyncGenerator<BrokenLinkView> {
@@ -183,7 +183,7 @@ export async function* brokenLinks(deps: LinkedCrawl, dir: string, limit: number
     for (const [i, [url, from, anchor, rel]] of rows.entries()) {
       const target = records[i];
       const line = window[i] as string;
-      // The same link twice on a page says nothing more; the set of broken URLs knows 64 bits of each.
+      // A repeated link on a page adds nothing; the set of broken URLs compares only 64 bits of each.
       if (line === last || target === undefined || !isBroken(target)) continue;
       last = line;
       const { httpStatus, failures, lastError } = target;
@@ -194,7 +194,7 @@ export async function* brokenLinks(deps: LinkedCrawl, dir: string, limit: number
   }
 }
 
-/** Refused visits say nothing of a page, and a throttled one is only put off. */
+/** Refused visits say nothing about a page, and a throttled visit is only postponed. */
 function isBroken({ state, failures, visits, lastError }: CrawlDatum): boolean {
   if (state === 'gone') return true;
   return failures > 0 && visits.at(-1)?.outcome === 'failed' && lastError?.code !== 'http-throttled';

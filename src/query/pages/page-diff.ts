@@ -26,19 +26,19 @@ export interface DiffedVersion extends PageVersion {
   readonly hasScreenshot?: true;
 }
 
-/** Differences by place ({@link placeDiff}) of what can be read of two versions. */
+/** Differences by place ({@link placeDiff}) between the readable texts of two versions. */
 export interface PageDiff extends PlaceDiff {
   readonly url: string;
   readonly from: DiffedVersion;
   readonly to: DiffedVersion;
-  /** Hamming distance of the signatures, bits; `null` where they do not compare. */
+  /** Hamming distance of the signatures, bits; `null` if they cannot be compared. */
   readonly distance: number | null;
 }
 
 /** Chooses the newest version of a segment, or the newest fetched at or before a time (ms since the epoch). */
 export type VersionChoice = { readonly segment: string } | { readonly at: number };
 
-/** Every full content of a page that the segments hold, oldest first. Reads the fetched records of all segments. */
+/** Every full content of a page in the segments, oldest first. Reads the fetched records of all segments. */
 export async function pageVersions(segments: SegmentStore, input: string): Promise<readonly PageVersion[]> {
   const url = canonicalOf(input);
   const versions: PageVersion[] = [];
@@ -57,7 +57,7 @@ export async function pageVersions(segments: SegmentStore, input: string): Promi
 
 /**
  * Compares two stored versions of a page word by word, place by place; by default the newest and the last one before it
- * with another digest. Both are parsed by the plugins of today. Rejects with `segment-missing` when fewer than two are
+ * with another digest. Both are parsed by the current plugins. Rejects with `segment-missing` when fewer than two are
  * stored, and with `parse-failed` when one cannot be parsed.
  */
 export async function diffPage(
@@ -108,7 +108,7 @@ function chosen(
   throw new CrawlError('segment-missing', `${option}: no content of ${url} ${meant}; stored are: ${known}`);
 }
 
-/** The last earlier version with another digest, or else the last earlier one. */
+/** The last earlier version with another digest, otherwise the last earlier one. */
 function before(versions: readonly PageVersion[], to: PageVersion): PageVersion | undefined {
   const earlier = versions.slice(0, versions.indexOf(to));
   return earlier.findLast(({ digest }) => digest !== to.digest) ?? earlier.at(-1);

@@ -7,21 +7,21 @@ import { storedStats } from '../../operations/state/seen-urls.ts';
 export interface SeenView {
   readonly trust: 'exact' | 'bloom';
   readonly cache: { readonly kind: 'lru' | 'weighted'; readonly urls: number };
-  /** Look-ups of all crawls since the crawl db was made. */
+  /** Look-ups of all crawls since the crawl db was created. */
   readonly asked: SeenUrlsStats;
   /** Shares of the look-ups; `null` before the first. */
   readonly cacheHitRate: number | null;
   readonly readRate: number | null;
   /**
-   * Share of unknown URLs that the filter reported as perhaps seen, as the crawl db showed afterwards; purged URLs
-   * count among them.
+   * Share of unknown URLs that the filter reported as possibly seen, as the crawl db later showed; includes purged
+   * URLs.
    */
   readonly measuredFalsePositiveRate: number | null;
   /** Expected share of new pages that is lost: 0 unless `seen.trust` is `bloom`. */
   readonly mayLose: number;
-  /** What is on in processes that write: in memory with its rows in the crawl db, in Redis, or none. */
+  /** Where writing processes keep the filter: in memory with its rows in the crawl db, in Redis, or nowhere. */
   readonly filterIn: 'memory' | 'redis' | 'off';
-  /** `null`: it is off, or the crawl db is shared, and only its writer has it open. */
+  /** `null`: it is off, or the crawl db is shared and only its writer has it open. */
   readonly filter: SeenFilterStats | null;
 }
 

@@ -12,18 +12,18 @@ export interface SegmentRecordView {
   readonly segment: string;
   readonly fetched: FetchedRecord;
   readonly parsed: ParsedRecord | null;
-  /** Only in the answer for one page. `body` is text where the type is textual, otherwise base64. */
+  /** Only in the answer for one page. `body` is text if the type is textual, otherwise base64. */
   readonly response?: {
     readonly status: number;
     readonly headers: readonly (readonly [string, string])[];
     readonly body: string | null;
     readonly bodyEncoding: 'text' | 'base64' | null;
-    /** The document that a browser made of it; absent where it was not rendered. */
+    /** The document that a browser made from it; absent if it was not rendered. */
     readonly rendered?: string;
   } | null;
 }
 
-/** The record of a URL in the newest segment that has one, or in the segment named; `null`: none has. */
+/** The record of a URL in the named segment, or in the newest segment that has one; `null`: none has. */
 async function segmentRecord(
   { segments, pages }: Pick<CrawlDeps, 'segments' | 'pages'>,
   url: string,
@@ -114,7 +114,7 @@ async function parsedOf(
   return own;
 }
 
-/** Reading of stored segments; no crawl db is needed. */
+/** Reads stored segments; needs no crawl db. */
 export interface SegmentOperations {
   segments(): Promise<SegmentView[]>;
   segmentRecord(url: string, segment?: string): Promise<SegmentRecordView | null>;
@@ -123,7 +123,7 @@ export interface SegmentOperations {
   versions(url: string): Promise<readonly PageVersion[]>;
   /** The newest stored content of a page. */
   storedBody(url: string): Promise<StoredBody | null>;
-  /** Of a segment, by default of the newest content. `null`: none is stored. */
+  /** From a segment, by default that of the newest content. `null`: none is stored. */
   screenshot(url: string, segment?: string): Promise<Screenshot | null>;
   /** Compares two stored contents; see `diffPage`. */
   diff(url: string, choice?: { readonly from?: VersionChoice; readonly to?: VersionChoice }): Promise<PageDiff>;
@@ -146,7 +146,7 @@ export function segmentOperations(deps: Pick<CrawlDeps, 'segments' | 'pages'>): 
       for (const { id, state, createdAt } of await segments.list()) {
         const segment = await segments.open(id, 'read');
         try {
-          // The list has not what joined a segment since its mark was written.
+          // The list lacks what joined a segment after its mark was written.
           const { fetchedCount: fetched, parsedCount: parsed } = segment;
           const { urls } = segment.info;
           views.push({ id, state, createdAt: isoTime(createdAt), urls, fetched, parsed });

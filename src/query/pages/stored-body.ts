@@ -17,7 +17,7 @@ export interface Screenshot {
 
 /**
  * The screenshot of a page in a segment, by default that of its newest content; needs no crawl db. `null`: none is
- * stored, as where `render.screenshot` was off.
+ * stored, for example because `render.screenshot` was off.
  */
 export async function storedScreenshot(
   segments: SegmentStore,
@@ -51,7 +51,7 @@ export interface StoredBody {
   readonly at: string;
   readonly body: Uint8Array;
   readonly contentType: string | null;
-  /** By name in lower case; of several with one name the last. */
+  /** By name in lower case; for repeated names, the last value. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

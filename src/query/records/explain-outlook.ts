@@ -59,7 +59,7 @@ export function partSentences({ blocks, visits }: CrawlDatum): string[] {
 
 const VARIANT_NAMES: Readonly<Record<PageVariant, string>> = { amp: 'AMP', print: 'print', mobile: 'mobile' };
 
-/** What the page says of its place among others. */
+/** What the page says about its place among others. */
 export function seriesSentences({ metadata: { variant, variantOf, pageNumber } }: CrawlDatum): string[] {
   const sentences: string[] = [];
   if (variant !== undefined && variantOf !== undefined) {
@@ -71,7 +71,7 @@ export function seriesSentences({ metadata: { variant, variantOf, pageNumber } }
   return sentences;
 }
 
-/** How much of its text a duplicate shares with its page. */
+/** How much of its text a duplicate shares with the page it repeats. */
 export function copySentences(page: CrawlDatum, representative: CrawlDatum | undefined): string[] {
   if (page.state !== 'duplicate' || representative === undefined) return [];
   const overlap = textOverlap(page.sketch, representative.sketch);
@@ -87,7 +87,7 @@ export function copySentences(page: CrawlDatum, representative: CrawlDatum | und
   ];
 }
 
-/** Whether a browser made the stored copy, from what, and what its host has shown of rendering. */
+/** Whether the stored copy was made by a browser and from what, and what rendering has shown on its host. */
 export function renderSentences(datum: CrawlDatum, known: readonly RenderTrials[] | null): string[] {
   return [...renderedCopySentences(datum), ...trialSentences(trialsOf(known, pagePattern(datum.url)))];
 }
@@ -154,17 +154,17 @@ export function visitStories(visits: readonly Visit[]): VisitStory[] {
   });
 }
 
-/** The noise family that a URL is of, by `duplicates families --apply`. */
+/** The noise family of a URL, by `duplicates families --apply`. */
 export interface FamilyView {
   readonly domain: string;
   /** Path and query of the first URL of the family. */
   readonly leader: string;
   readonly size: number;
-  /** Of the URL to the first one; `null`: it has the template of the family. */
+  /** Similarity of the URL to the first one; `null`: it has the template of the family. */
   readonly similarity: number | null;
-  /** Of the family to known noise; of one with a template, the share of its visited pages that brought nothing. */
+  /** Similarity of the family to known noise; for a template, the share of its visited pages that brought nothing. */
   readonly similarityToNoise: number;
-  /** What it is noise by; `null`: by its URLs. */
+  /** The evidence that it is noise; `null`: its URLs. */
   readonly visited: VisitedTemplate | null;
   readonly treatment: FamilyTreatment;
 }
@@ -192,17 +192,17 @@ export interface OutlookInput {
   readonly lease: Lease | undefined;
   readonly robots: RobotsVerdict | undefined;
   readonly host: HostRow | undefined;
-  /** Earliest next request to its host, ms since the epoch, where that is later than a round waits. */
+  /** Earliest next request to its host, ms since the epoch, if that is later than a round waits. */
   readonly hostTurnAt: number | null;
   readonly policy: SettlePolicy;
   readonly now: number;
   /** Queries of its path in the crawl db, and the treatment of those beyond `max`; `null`: no query, or no limit. */
   readonly variants: { readonly known: number; readonly max: number; readonly beyond: string } | null;
-  /** `null`: it is of none. */
+  /** `null`: it is in no family. */
   readonly family: FamilyView | null;
-  /** The judgement of a filter that names families of like URLs; `null`: its host has few URLs, or there is none. */
+  /** The verdict of a filter on families of like URLs; `null`: its host has few URLs, or there is no such filter. */
   readonly share: { readonly by: string; readonly verdict: ShareVerdict } | null;
-  /** The last times that it was skipped, oldest first. */
+  /** The last times it was skipped, oldest first. */
   readonly skipped: readonly { readonly reason: SkipReason; readonly by: string | null }[];
 }
 
@@ -269,9 +269,9 @@ export function ifItWereFound({
   share,
   skipped,
 }: OutlookInput): string[] {
-  // Why a URL is refused says what would happen to a link.
+  // The reason for refusing a URL already says what would happen to a link.
   if (datum !== undefined || url === null) return [];
-  // A counting filter decides by what it has admitted, so only its judgement of the last link is known.
+  // A counting filter decides by what it has admitted, so only its verdict on the last link is known.
   const last = skipped.at(-1);
   const found =
     share !== null && share.verdict.verdict !== 'enters'

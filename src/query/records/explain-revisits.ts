@@ -18,7 +18,7 @@ import {
 import type { CrawlDatum, DueCause } from '../../core/domain/crawl/states/datum.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../core/domain/time.ts';
 
-/** How a page is expected to change, and what looks at pages like it have shown, in sentences. */
+/** How a page is expected to change, and what visits to similar pages have shown, in sentences. */
 export function hazardSentences(datum: CrawlDatum, policy: SettlePolicy, now: number): string[] {
   const { expected, schedule } = policy;
   if (schedule.goesByHazard !== true || expected === undefined || !isDueByHazard(dueFacts(datum))) return [];
@@ -59,7 +59,7 @@ function hubSentences({ schedule }: CrawlDatum): string[] {
   ];
 }
 
-/** Factor between the time of the clock and that of the calendar from which it is told. */
+/** Least ratio between the time of the clock and that of the calendar that is reported. */
 const LEAST_FACTOR = 1.2;
 
 function clockSentences(datum: CrawlDatum, expected: HostExpectation, now: number): string[] {
@@ -77,14 +77,14 @@ function clockSentences(datum: CrawlDatum, expected: HostExpectation, now: numbe
   const since = `${looks} at other ${pages} since its last visit`;
   if (hazardMs < sinceMs) return [`${since} found ${amountOf(changes)}: ${count}.`];
   if (changes === 0) {
-    // Possible changes add up, each less than a half.
+    // Possible changes add up, each counting less than a half.
     return [`${since} found no change for certain, but more that may be one than was expected: ${count}.`];
   }
   const when = changedAt === null ? '' : ` by ${isoTime(changedAt)}`;
   return [`Other ${pages} changed${when} (${amountOf(changes)} at ${looks}): ${count}.`];
 }
 
-/** Looks at groups of a host in the epochs since a time. */
+/** Visits to groups of a host in the epochs since a time. */
 function looksSince({ clock }: HostExpectation, since: number, isMeant: (group: number) => boolean) {
   let [visits, observed] = [0, 0];
   let changedAt: number | null = null;
@@ -120,7 +120,7 @@ const COMMANDS: Readonly<Record<Exclude<DueCause, 'schedule'>, string>> = {
   seed: 'a seed',
 };
 
-/** What has set the time of the next visit, as the end of a clause; empty where it is not known. */
+/** What set the time of the next visit, as the end of a clause; empty if unknown. */
 export function dueCause({ dueBy, failures }: CrawlDatum): string {
   if (dueBy === null) return '';
   if (dueBy === 'schedule')
@@ -128,7 +128,7 @@ export function dueCause({ dueBy, failures }: CrawlDatum): string {
   return `, by ${COMMANDS[dueBy]}`;
 }
 
-/** What has brought the next visit forward; all that may have, where it is not known. */
+/** What brought the next visit forward; if unknown, everything that may have. */
 export const broughtForwardBy = ({ dueBy }: CrawlDatum): string =>
   dueBy === null || dueBy === 'schedule'
     ? `${COMMANDS.touch}, ${COMMANDS.retry}, a sitemap or a seed`

@@ -36,7 +36,7 @@ export interface UrlStep {
 }
 
 export interface Explanation {
-  /** The URL as it was given. */
+  /** The URL as given. */
   readonly input: string;
   /** Canonical; `null` when the URL is refused. */
   readonly url: string | null;
@@ -47,7 +47,7 @@ export interface Explanation {
   readonly robots: {
     readonly allowed: boolean;
     readonly code: string | null;
-    /** Why the newest request for robots.txt failed; `null` when it did not. */
+    /** Why the newest request for robots.txt failed; `null` when it succeeded. */
     readonly fault: string | null;
     readonly rule: { readonly line: number; readonly text: string } | null;
     /** Seconds. */
@@ -62,19 +62,21 @@ export interface Explanation {
   } | null;
   /** The visits of the record in words, oldest first. */
   readonly visits: readonly VisitStory[];
-  /** The path by which it was found: the page that links to it, the page that links to that one, up to a seed. */
+  /**
+   * The path by which it was found: the page that links to it, the page that links to that one, and so on up to a seed.
+   */
   readonly trail: readonly TrailStep[];
   readonly host: HostView | null;
   /** The noise family of its URL, by `duplicates families --apply`; `null`: none. */
   readonly family: FamilyView | null;
   /**
-   * Share of the visits to the host that fetch the page although its headers say "unchanged", by the host's own record:
-   * the most that it is now. `null` without a host.
+   * Share of the visits to the host that fetch a page although its headers say "unchanged", from the host's own record:
+   * the current maximum. `null` without a host.
    */
   readonly auditShare: number | null;
-  /** Rounds that skipped it lately, oldest first. */
+  /** Recent rounds that skipped it, oldest first. */
   readonly skipped: readonly SkippedBefore[];
-  /** Reasons for its state and next visit as sentences, most important first. */
+  /** Reasons for its state and next visit, as sentences, most important first. */
   readonly why: readonly string[];
   /** Ways to bring the next visit forward. */
   readonly sooner: readonly string[];
@@ -102,10 +104,10 @@ export interface ExplainInput extends OutlookInput {
   readonly reason: string | null;
   readonly lastModifiedAt: number | null;
   readonly trail: readonly TrailStep[];
-  /** The page that a duplicate repeats; absent without one in the crawl db. */
+  /** The page that a duplicate repeats; absent if it is not in the crawl db. */
   readonly representative?: CrawlDatum | undefined;
   readonly skipped: readonly SkippedBefore[];
-  /** Next visit before new settings, which the next round applies; `null`: there are none for it. */
+  /** Next visit before new settings, which the next round applies; `null`: no new settings affect it. */
   readonly movedFrom: number | null;
   /** Crawl depth that `hosts:` sets for it, as layers; Infinity: none. */
   readonly layers: number;
@@ -115,7 +117,7 @@ export interface ExplainInput extends OutlookInput {
   readonly mostAudits: number;
 }
 
-/** Explains one URL from what is stored; no request is sent. */
+/** Explains one URL from stored data; sends no request. */
 export function explain(input: ExplainInput): Explanation {
   const { robots, datum, policy } = input;
   const replay = datum === undefined ? null : replayLastVisit(datum, policy, input.lastModifiedAt);
@@ -158,9 +160,7 @@ export function explain(input: ExplainInput): Explanation {
   };
 }
 
-/**
- * The terms of the next visit where the schedule had no part: failures, refusals and "gone" have pauses of their own.
- */
+/** The terms of the next visit if the schedule played no part: failures, refusals and "gone" have their own pauses. */
 function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   const last = datum.visits.at(-1);
   if (last === undefined) return [];
@@ -170,7 +170,7 @@ function pauseTerms(datum: CrawlDatum): ScheduleTerm[] {
   return terms;
 }
 
-/** Whether the stored interval differs from the one that the schedule in force derives from the last visit. */
+/** Whether the stored interval differs from the one that the current schedule derives from the last visit. */
 function isDecidedOtherwise(
   datum: CrawlDatum,
   { memory }: NextVisit,
@@ -180,7 +180,7 @@ function isDecidedOtherwise(
   return !(goesByHazard ? isDrift(memory.intervalMs - intervalMs, intervalMs) : memory.intervalMs === intervalMs);
 }
 
-/** When the page was to be visited by its stored interval. */
+/** The visit time that follows from the stored interval. */
 const chosenAt = (datum: CrawlDatum, { memory, nextFetchAt }: NextVisit): number =>
   nextFetchAt + datum.schedule.intervalMs - memory.intervalMs;
 
@@ -189,7 +189,7 @@ function termsInForce(datum: CrawlDatum, replay: NextVisit, schedule: FetchSched
   return [{ label: 'interval in force', value: datum.schedule.intervalMs, unit: 'ms' }];
 }
 
-/** Why the next visit differs from the one that the terms give. */
+/** Why the next visit differs from what the terms give. */
 function dateSentences(datum: CrawlDatum, replay: NextVisit, schedule: FetchSchedule): string[] {
   if (isDecidedOtherwise(datum, replay, schedule)) {
     return [
@@ -253,7 +253,7 @@ function robotsSentence({ code, fault, rule }: RobotsVerdict): string {
   return `robots.txt disallows it${rule === null ? '' : ` by line ${rule.line}, "${rule.text}"`}.`;
 }
 
-/** Whether a round has skipped it since it became due; the record itself has the reason of a visit that failed. */
+/** Whether a round has skipped it since it became due; for a failed visit, the record itself has the reason. */
 function isPassedOver({ nextFetchAt }: CrawlDatum, { at, reason }: SkippedBefore): boolean {
   return SKIP_REASONS[reason].stage === 'selected' && nextFetchAt !== null && nextFetchAt <= Date.parse(at);
 }

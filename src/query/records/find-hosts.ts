@@ -19,7 +19,7 @@ export interface GroupView {
   readonly byState: StateCounts;
 }
 
-/** URLs by host, registrable domain or top-level domain, most first. Reads one row a host. */
+/** URLs by host, registrable domain or top-level domain, most first. Reads one row per host. */
 export async function groupHosts(
   db: Pick<CrawlDb, 'hosts'>,
   grouping: Grouping,
@@ -49,7 +49,7 @@ export async function groupHosts(
 export interface HostQuery {
   /** An expression over the fields of a host; see `HOST_FIELDS`. */
   readonly where?: string;
-  /** Field to sort by, with `:desc` or `:asc`; default: in the order of the keys. */
+  /** Field to sort by, with `:desc` or `:asc`; default: by key. */
   readonly sort?: string;
   readonly limit?: number;
 }

@@ -3,15 +3,15 @@ import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { DbStats } from '../../core/steps/records/stats.ts';
 import { readWaitingHosts } from '../../core/steps/update/like-urls/family-books.ts';
 
-/** A family of like URLs without room, and what its visits brought. */
+/** A family of like URLs that is full, and the results of its visits. */
 export interface FullFamily extends Pick<FamilyCounts, 'entered' | 'visits' | 'worthwhile'> {
   readonly family: string;
-  /** Pages with links that wait for it, those that are remembered. */
+  /** Pages with links waiting for it, as far as remembered. */
   readonly pages: number;
 }
 
 export interface LikeUrlsWaiting {
-  /** Hosts with links that wait. */
+  /** Hosts with waiting links. */
   readonly hosts: number;
   /** Those that most pages wait for, of up to {@link HOSTS_READ} of these hosts. */
   readonly families: readonly FullFamily[];
@@ -20,13 +20,13 @@ export interface LikeUrlsWaiting {
 const HOSTS_READ = 100;
 const FAMILIES_SHOWN = 5;
 
-/** Counts of a crawl db, and what its URLs wait for. */
+/** Counts of a crawl db, and what its URLs are waiting for. */
 export interface StatsView extends DbStats {
   /** `null`: no link waits for a family of like URLs. */
   readonly likeUrls: LikeUrlsWaiting | null;
 }
 
-/** For which families of like URLs links wait; `null` without any. */
+/** The families of like URLs that links are waiting for; `null` without any. */
 export async function likeUrlsWaiting(db: Pick<CrawlDb, 'meta' | 'hostShares'>): Promise<LikeUrlsWaiting | null> {
   const hosts = [...(await readWaitingHosts(db)).keys()];
   if (hosts.length === 0) return null;

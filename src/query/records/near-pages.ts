@@ -10,7 +10,7 @@ export interface NearPage {
   readonly url: string;
   /** Bits. */
   readonly distance: number;
-  /** Share of their text that both have in common, 0..1, estimated; `null`: unknown. */
+  /** Estimated share of the text that both have in common, 0..1; `null`: unknown. */
   readonly overlap: number | null;
   readonly state: CrawlState;
   readonly title: string | null;
@@ -31,9 +31,9 @@ export interface NearDeps {
 }
 
 /**
- * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope;
- * for larger distances, and for pages that they leave out, every record of the scope is read. `null`: the page is not
- * in the crawl db, or has no signature.
+ * Pages whose signatures are near that of a page, nearest first. The tables answer up to three bits within their scope.
+ * For larger distances, and for pages not in the tables, every record of the scope is read. `null`: the page is not in
+ * the crawl db, or has no signature.
  */
 export async function nearPages(deps: NearDeps, url: string, options: NearOptions): Promise<NearPage[] | null> {
   const { db } = deps;

@@ -21,7 +21,7 @@ import { boundsReader, type NewSettings } from '../../core/steps/generate/settin
 import { dueBySettings, entriesOf } from '../../core/steps/records/stats.ts';
 import { READING_DUE, workMeter } from '../../core/steps/work-meter.ts';
 
-/** A known page to come: its next visit, ms since the epoch, and the time between the further ones, ms. */
+/** A known page with its next visit, ms since the epoch, and the time between its later visits, ms. */
 interface VisitAhead {
   readonly url: string;
   readonly state: DueEntry['state'];
@@ -31,7 +31,7 @@ interface VisitAhead {
 
 type AheadDb = Pick<CrawlDb, 'due' | 'dueOfGroup' | 'meta' | 'hostRows' | 'get'>;
 
-/** Pages of a group read ahead of the forecast, at most. */
+/** Maximum number of pages of a group that are read ahead of the forecast. */
 const MOST_OF_GROUP = 1_000;
 
 interface AheadTerms {
@@ -42,8 +42,8 @@ interface AheadTerms {
 }
 
 /**
- * The visits that `generate` would make of known pages, were nothing found from now on: a page of a quiet group waits,
- * one of a group that has changed comes before its time.
+ * The visits to known pages that `generate` would select if nothing were found from now on. A page of a quiet group
+ * waits; a page of a group that has changed is visited early.
  */
 async function* visitsAhead(
   db: AheadDb,
@@ -66,7 +66,7 @@ async function* visitsAhead(
     const { url, state, dueAt, belief, weight } = entry;
     const lastFetchAt = entry.lastFetchAt as number;
     const bounds = await boundsOf(url);
-    // Generate looks only at pages of groups that have changed ahead of their time.
+    // Before its due time, generate selects a page only if its group has changed.
     const lookAt = isHot(entry) ? now : Math.max(now, dueAt);
     const expected = known.ofPage(url, lastFetchAt, lookAt);
     const page = { belief, weight, lastFetchAt, spread: spreadOf(url) };
@@ -90,7 +90,7 @@ const asStored = (entry: DueEntry): VisitAhead => ({
   ...{ url: entry.url, state: entry.state, at: entry.dueAt, again: expectedInterval(entry) },
 });
 
-/** Groups whose clocks are ahead of the calendar, by host, and by how much at most, ms. */
+/** Groups whose clocks are ahead of the calendar, by host, with the largest lead, ms. */
 async function hotOf(
   db: AheadDb,
   known: KnownExpectations,
@@ -109,7 +109,7 @@ interface PlanDay {
   /** Visits to known pages that fall due on the day. */
   readonly due: number;
   readonly newUrls: number;
-  /** Fetches that the budget allows; all without one. */
+  /** Fetches that the budget allows; without a budget, all. */
   readonly fetches: number;
   /** Visits left over for the next day. */
   readonly waiting: number;
@@ -117,11 +117,11 @@ interface PlanDay {
 
 export interface PlanSummary {
   readonly days: readonly PlanDay[];
-  /** Mean visits a day that the intervals of the pages require, without new URLs. */
+  /** Mean visits per day that the intervals of the pages require, without new URLs. */
   readonly needPerDay: number;
   /** `null`: no budget. */
   readonly budgetPerDay: number | null;
-  /** Hosts with the most visits ahead, and how many. */
+  /** Hosts with the most visits to come, and how many. */
   readonly hosts: readonly { readonly host: string; readonly visits: number }[];
 }
 
@@ -133,10 +133,10 @@ type PlanDb = Pick<
 >;
 
 /**
- * Forecast of the next days: each page when `generate` would select it ({@link visitsAhead}) and then at its interval,
- * new URLs at once. Reads what is due in these days, and all known pages where there are new settings; the rest comes
- * from counters. Visits beyond the budget of a day wait for the next. New links and changes, and what pages of a folder
- * will show of others, are not foreseen.
+ * Forecast of the next days: each page when `generate` would select it ({@link visitsAhead}) and then at its interval;
+ * new URLs at once. Reads what is due in these days, and all known pages if there are new settings; the rest comes from
+ * counters. Visits beyond the budget of a day wait for the next day. New links, changes, and what pages of a folder
+ * will reveal about others are not foreseen.
  */
 export async function planAhead(
   db: PlanDb,
@@ -160,7 +160,7 @@ export async function planAhead(
     settings === null
       ? db.due({ until: end, only: 'known', meter })
       : dueBySettings(db, { now, settings, only: 'known', meter });
-  // Under a budget the candidates compete, whenever they are due by their groups.
+  // Under a budget all candidates compete, whenever their groups make them due.
   const goesByHazard = policy.schedule.goesByHazard === true && budgetPerDay === 0;
   const schedule = { ...policy.schedule, goesByHazard };
   for await (const { url, state, at: first, again } of visitsAhead(
@@ -202,8 +202,8 @@ export async function planAhead(
 }
 
 /**
- * New URLs by host. They are the unfetched URLs of the counts without those with a failed visit, which are among the
- * known pages, and those in a segment. Where these do not explain the difference, the due index of new URLs is read.
+ * New URLs by host: the unfetched URLs of the counts, except those in a segment and those with a failed visit, which
+ * are among the known pages. If these do not explain the difference, the due index of new URLs is read.
  * @param failed unfetched URLs by host that are known pages, due until `end`
  */
 async function newUrlsByHost(

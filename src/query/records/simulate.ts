@@ -11,7 +11,7 @@ export interface ReplayTotals {
   readonly changesFound: number;
   readonly changes: number;
   readonly staleDays: number;
-  /** Share of the page-days during which the copy lacked a change. */
+  /** Share of page-days on which the stored copy lacked a change. */
   readonly staleShare: number;
   readonly bytes: number;
 }

@@ -18,7 +18,7 @@ export interface RecordView {
   readonly score: number;
   readonly lastFetchAt: string | null;
   readonly nextFetchAt: string | null;
-  /** What has set it: `touch`, `retry`, `sitemap`, `seed`, `schedule`; `null`: a link, or not known. */
+  /** What set it: `touch`, `retry`, `sitemap`, `seed`, `schedule`; `null`: a link, or unknown. */
   readonly dueBy: string | null;
   readonly changedAt: string | null;
   /** Seconds. */
@@ -49,7 +49,7 @@ export interface RecordView {
   readonly modifiedAt: string | null;
   readonly lang: string | null;
   /**
-   * Blocks that differed at the last change, and blocks that differ at most visits and do not count, as element paths.
+   * Blocks that differed at the last change, and blocks that differ on most visits and are ignored, as element paths.
    */
   readonly changedBlocks: readonly string[];
   readonly volatileBlocks: readonly string[];
@@ -62,7 +62,7 @@ export interface VisitView {
   readonly at: string;
   readonly outcome: string;
   readonly distance: number | null;
-  /** Seconds since the visit before. */
+  /** Seconds since the previous visit. */
   readonly elapsed: number | null;
   readonly bytes: number;
   /** Interval after the visit, seconds. */
@@ -91,14 +91,14 @@ export interface HostView {
   readonly headHits: number;
   readonly headMisses: number;
   readonly bytesSaved: number;
-  /** Visits that a `lastmod` brought forward, and that found a change or none. */
+  /** Visits brought forward by a `lastmod`: those that found a change, and those that did not. */
   readonly hintHits: number;
   readonly hintMisses: number;
-  /** End of the pause that the host has asked for (Retry-After); `null`: none. */
+  /** End of the pause that the host requested (Retry-After); `null`: none. */
   readonly restUntil: string | null;
-  /** What rendering has shown of its empty pages, by path pattern. */
+  /** What rendering has shown about its empty pages, by path pattern. */
   readonly rendering: readonly TrialsView[];
-  /** Visits that sent a request, or failed to, and how many of them failed so. */
+  /** Visits that sent a request, or failed to, and how many of them failed that way. */
   readonly visits: number;
   readonly dnsFailures: number;
   readonly connectionFailures: number;
@@ -109,7 +109,7 @@ export interface HostView {
   readonly latencyP50: number | null;
   readonly latencyP90: number | null;
   readonly latencyP99: number | null;
-  /** Major changes a day expected of its pages, by their estimated rates; `null` without any. */
+  /** Expected major changes per day of its pages, by their estimated rates; `null` without any. */
   readonly changesPerDay: number | null;
 }
 
@@ -202,13 +202,13 @@ export function hostView(row: HostRow, now: number, changesPerDay: number | null
   return { host: row.host, urls: row.urls, byState: row.byState, headersTrusted, ...facts, changesPerDay: rate };
 }
 
-/** A record cut down to the wanted fields, in their order. */
+/** A record reduced to the requested fields, in their order. */
 export type RecordRow = Readonly<Record<string, unknown>>;
 
 /** Parts of a record that are lists or objects. */
 const WHOLE_PARTS = ['visits', 'lastError', 'metadata'] as const satisfies readonly (keyof RecordView)[];
 
-/** Makes rows of these fields from records. Throws `usage-invalid` for a name that is no field. */
+/** Makes rows of these fields from records. Throws `usage-invalid` for an unknown field name. */
 export function rowMaker(names: readonly string[], env: QueryEnvironment): (datum: CrawlDatum) => RecordRow {
   const columns = names.map((name) => {
     const part = WHOLE_PARTS.find((each) => each.toLowerCase() === name.toLowerCase());

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { partDirs } from '../../cluster/partitions/partition-dir.ts';
 import { type RoundEntry, type RoundHistory, roundHistory, roundLog } from '../../operations/reports/round-log.ts';
 
-/** What rounds have left in a state directory. */
+/** The reports of past rounds in a state directory. */
 export interface RoundReports extends RoundHistory {
   /** The last rounds, oldest first. */
   last(limit: number): Promise<RoundEntry[]>;
 }
 
 /**
- * The reports of rounds of a crawl, those of all its parts in the order in which they ended: each round counts its own
- * part, except for the sums since the crawl began, which cover all parts whose reports are in the directory.
+ * The round reports of a crawl, those of all its parts in the order in which they ended. Each round counts its own
+ * part, except for the sums since the crawl began, which cover all parts with reports in the directory.
  */
 export function roundReports(dir: string): RoundReports {
   const folders = partDirs(dir);
@@ -31,7 +31,7 @@ export function roundReports(dir: string): RoundReports {
   };
 }
 
-/** All entries by their end, each with the sums of the last entries of all parts by then. */
+/** All entries ordered by their end, each with the sums of the last entries of all parts up to then. */
 export function withSumsOfAll(parts: readonly (readonly RoundEntry[])[]): RoundEntry[] {
   const latest = parts.map((own) => own[0]?.sums);
   const all = parts.flatMap((own, place) => own.map((entry) => ({ entry, place })));
