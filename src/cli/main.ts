@@ -2,7 +2,7 @@
 
 import { nodeVersionFault } from './process/node-version.ts';
 
-// Nothing else is imported by name: on an old Node the modules of the program do not even link.
+// Nothing else is imported statically: on an old Node the modules of the program do not even link.
 const fault = nodeVersionFault(process.versions.node);
 if (fault === null) {
   void import('../core/packages/module-reads.ts').then(({ boundModuleReads }) => {

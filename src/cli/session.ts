@@ -35,7 +35,7 @@ export interface DryRunOpening {
   readonly written?: readonly string[];
 }
 
-/** Everything a command works with. Made once for each run; resources open at their first use. */
+/** Everything a command works with. Created once for each run; resources open at their first use. */
 export interface Session {
   readonly options: CommonOptions;
   readonly surroundings: Surroundings;
@@ -54,19 +54,19 @@ export interface Session {
   canDraw(stream: NodeJS.WriteStream): boolean;
   /** One line for people on stderr; nothing under `--quiet`. */
   note(text: string): void;
-  /** The same for an error that ends work early; also under `--quiet`. */
+  /** The same for an error that ends work early; printed even under `--quiet`. */
   complain(text: string): void;
   log(): Promise<Log>;
   /** Milliseconds since the epoch, by the clock of the crawl. */
   now(): number;
-  /** As `sleepUntil`, by the clock of the crawl. */
+  /** Like `sleepUntil`, by the clock of the crawl. */
   sleepUntil(at: number, signal: AbortSignal): Promise<void>;
   /** Shows long work on a terminal. */
   readonly onWork: OnWork;
   /** Shows the progress of a crawl from now on. */
   showProgress(): Promise<void>;
   /**
-   * Opens the state directory for as long as `use` runs, and answers questions of other processes meanwhile.
+   * Opens the state directory while `use` runs, and answers questions of other processes meanwhile.
    * @param opening `mustExist`: refuses a directory that holds no crawl
    */
   withCrawler<Value>(
@@ -74,18 +74,18 @@ export interface Session {
     opening?: { readonly mustExist: boolean },
   ): Promise<Value>;
   /**
-   * Opens only the segments: the crawl db is not held, and another process may be at work on it.
-   * @param page the only URL that is asked about: in a spread crawl, the segments of its partition are opened
+   * Opens only the segments: the crawl db is not held, and another process may be using it.
+   * @param page the only URL that is queried: in a spread crawl, the segments of its partition are opened
    */
   withSegments<Value>(use: (crawler: Crawler) => Promise<Value>, page?: string): Promise<Value>;
-  /** Opens a copy of the state, which is deleted afterwards: what `use` changes is lost with it. */
+  /** Opens a copy of the state, which is deleted afterwards together with the changes made by `use`. */
   withDryRun<Value>(use: (crawler: Crawler) => Promise<Value>, opening?: DryRunOpening): Promise<Value>;
-  /** For long reads: the crawl db as it is at this moment, and the segments. Another process may be at work. */
+  /** For long reads: the crawl db as of now, and the segments. Another process may be at work. */
   withSnapshot<Value>(use: (crawler: Crawler) => Promise<Value>): Promise<Value>;
-  /** Joins a crawl that several processes share, for as long as `use` runs. */
+  /** Joins a crawl that several processes share, while `use` runs. */
   withWorker<Value>(use: (worker: Worker) => Promise<Value>): Promise<Value>;
   /**
-   * For questions: where another process holds the crawl db, that process answers. `use` may run again until the first
+   * For questions: if another process holds the crawl db, that process answers. `use` may run again until the first
    * part of an answer has arrived.
    * @param opening `withIndexes`: for the questions `seen` and `near`
    */
@@ -98,7 +98,7 @@ export interface Session {
     more: More,
   ): Promise<More & { config: Config; dir: string; log: Log; onWork: OnWork }>;
   withChecker<Value>(use: (checker: Checker) => Promise<Value>): Promise<Value>;
-  /** Ends the run as wrong usage, exit code 2. */
+  /** Ends the run with a usage error, exit code 2. */
   refuse(message: string): never;
   close(): Promise<void>;
 }
@@ -134,7 +134,7 @@ export async function openSession(
   const openLive = async (): Promise<Live> => {
     const { createLive } = await import('../render/live/live.ts');
     const terminal = isTerminal(stderr, env) ? stderr : null;
-    // Records of the progress do not belong between the rows of a table, or the lines of an answer.
+    // Between the rows of a table, or the lines of an answer, progress records would only disturb.
     const isRecorded = options.verbose === true || surroundings.isOneOutput !== true;
     const record = isRecorded ? (await logOf()).info : () => {};
     if (live === NO_LIVE) live = await createLive({ terminal, record });

@@ -15,10 +15,10 @@ const OWN_FOLDER = fileURLToPath(new URL('../../..', import.meta.url));
 
 keepEngineLean();
 const { argv, env, stdout, stderr } = process;
-/** Errors that are printed already: a failed write of stdout rejects the command as well. */
+/** Errors that are already printed: a failed write of stdout also rejects the command. */
 const reported = new WeakSet<object>();
 let lostOutput: number | null = null;
-// A reader that closes the pipe (`| head`) must not end the process with a stack: later output is lost, no more.
+// A reader that closes the pipe (`| head`) must not end the process with a stack trace: only later output is lost.
 stdout.on('error', reportLostOutput);
 stderr.on('error', noteLostOutput);
 process.on('uncaughtException', endByStrayError);
@@ -31,7 +31,7 @@ process.exitCode = EXIT.error;
 void main().then((code) => {
   isDone = true;
   process.exitCode = code === EXIT.done ? (lostOutput ?? code) : code;
-  // Not at once: output in the buffer of a pipe would be lost.
+  // Not immediately: output in the buffer of a pipe would be lost.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 });
 
@@ -47,7 +47,7 @@ function noteLostOutput(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * An error that no code handled: the state of the process is unknown, so it ends. The state directory survives that, as
+ * An error that no code handled: the state of the process is unknown, so it ends. The state directory survives this as
  * it survives a kill. The usual cause is a promise that a plugin did not await; the stack names its file.
  */
 function endByStrayError(error: unknown): void {

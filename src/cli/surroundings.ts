@@ -1,15 +1,15 @@
 import type { Clock } from '../crawler/index.ts';
 import type { StopRequests } from './process/stop-signal.ts';
 
-/** The process as the commands see it: `start.ts` gives that of the built program, a test its own. */
+/** The process as the commands see it: `start.ts` supplies that of the built program, tests supply their own. */
 export interface Surroundings {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened by the commands that read it, and only then. */
+  /** Opened only by the commands that read it. */
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** By which the crawl goes; default: the clock of the machine. */
+  /** The clock that the crawl uses; default: the clock of the machine. */
   readonly clock?: Clock;
   readonly stops: StopRequests;
   /** Both streams go to the same file, pipe or terminal, as after `2>&1`. */

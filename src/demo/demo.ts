@@ -59,7 +59,7 @@ export interface DemoOptions {
   /** Takes each line of the report. */
   readonly out: (line: string) => void;
   readonly json: boolean;
-  /** Columns that the lines may take; infinite for a pipe or a file. */
+  /** Columns available for the lines; infinite for a pipe or a file. */
   readonly width: number;
   /** What a user types to start this program. */
   readonly program: string;
@@ -163,10 +163,10 @@ async function visits(
   return { visits: done, samples, selected: { ...SELECTED, value: value === undefined ? null : String(value) } };
 }
 
-/** A field that parsefilter-selectors reads: a text beside the content, which no signature sees. */
+/** A field that parsefilter-selectors reads: a text beside the content, which no signature covers. */
 const SELECTED = { path: '/weather', field: 'calendar', selector: 'aside > h2 + p' };
 
-/** The shipped list with the URL rules that it names, and a parse filter that reads a field by a CSS selector. */
+/** The shipped list with its URL rules, and a parse filter that reads a field by a CSS selector. */
 async function writePluginList(dir: string): Promise<string> {
   const shipped = join(dirname(createRequire(import.meta.url).resolve('incrawl/package.json')), 'conf');
   const { field, selector } = SELECTED;

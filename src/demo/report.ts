@@ -89,10 +89,10 @@ const COLUMNS: readonly Column[] = [
   ['of full', (visit) => percent(visit.bodyBytes, visit.fullBytes), 'their share of fetching every page'],
 ];
 
-/** Left out where the table is too wide. */
+/** Left out if the table is too wide. */
 const LEAST_NEEDED: ReadonlySet<string> = new Set(['bits', 'moved']);
 
-/** The visits as a table, or, where that is too wide, some lines for each; then what the columns say. */
+/** The visits as a table, or as a few lines each if that is too wide; then an explanation of the columns. */
 function visitLines(visits: readonly DemoVisit[], width: number): string[] {
   const few = COLUMNS.filter(([title]) => !LEAST_NEEDED.has(title));
   for (const columns of [COLUMNS, few]) {
@@ -124,7 +124,7 @@ function tableLines(columns: readonly Column[], visits: readonly DemoVisit[]): s
   return [line(columns.map(([title]) => title)), ...rows.map(line)];
 }
 
-/** The report as lines; the table of the visits has those columns that fit a width, characters. */
+/** The report as lines; the table of the visits has the columns that fit a width, characters. */
 export function reportLines(report: DemoReport, width: number): string[] {
   const bytes = report.visits.slice(1).reduce((sum, visit) => sum + visit.bodyBytes, 0);
   const full = report.visits.slice(1).reduce((sum, visit) => sum + visit.fullBytes, 0);

@@ -104,7 +104,7 @@ export const BROKEN_COLUMNS: readonly Column<BrokenLinkView>[] = [
   { title: 'anchor', rank: 2, max: 40, cell: (row) => row.anchor ?? '-' },
 ];
 
-/** Partitions of a spread crawl number their changes each from 1. */
+/** Each partition of a spread crawl numbers its changes from 1. */
 const numberOf = ({ partition, seq }: ChangeView): string =>
   partition === undefined ? String(seq) : `${partition}:${seq}`;
 

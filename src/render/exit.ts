@@ -1,7 +1,7 @@
 import { loginsMet } from '../core/domain/crawl/states/outcome.ts';
 import type { CrawlSummary } from '../crawler/index.ts';
 
-/** Exit codes. Scripts rely on them: they are never renumbered. */
+/** Exit codes. Scripts rely on them, so they are never renumbered. */
 export const EXIT = {
   done: 0,
   error: 1,
@@ -28,14 +28,14 @@ const EXIT_BY_ERROR: ReadonlyMap<string, number> = new Map([
   ['failure-limit', EXIT.failureLimit],
 ]);
 
-/** An error that is no defect of the program: its message is for people, and needs no stack. */
+/** An error that is not a defect of the program: its message is for people, and needs no stack. */
 export interface ForeseenError extends Error {
   readonly code: string;
 }
 
 /**
- * A `CrawlError` (by shape, not by class: errors also come out of worker threads and plugins), or an error of a system
- * call.
+ * A `CrawlError` (recognised by shape, not by class: errors also come from worker threads and plugins), or an error of
+ * a system call.
  */
 export function isForeseen(error: unknown): error is ForeseenError {
   if (!(error instanceof Error) || !('code' in error)) return false;
@@ -59,7 +59,7 @@ export function exitCodeOfStop(stoppedBy: string): number {
   return EXIT_BY_STOP.get(stoppedBy) ?? EXIT.done;
 }
 
-/** Exit code of a crawl by the reason it ended, and by whether its visits have found anything. */
+/** Exit code of a crawl by the reason it ended and by whether any visit found something. */
 export function exitCodeOfCrawl({ stoppedBy, totals }: Pick<CrawlSummary, 'stoppedBy' | 'totals'>): number {
   const code = exitCodeOfStop(stoppedBy);
   return code === EXIT.done && (loginsMet(totals.failures) > 0 || isUnanswered(totals)) ? EXIT.error : code;

@@ -39,7 +39,7 @@ export function createLog(options: LogOptions): ClosableLog {
   const at =
     (level: LogLevel) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
-      // Under one key: a field named "level" or "message" must not replace winston's own.
+      // Under one key: a field named "level" or "message" must not replace winston's.
       logger.log({ level, message, fields: withoutErrors(fields) });
     };
   return {

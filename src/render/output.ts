@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 
-/** Gives a text in a colour, where the terminal has colours. */
+/** Colours a text if the terminal has colours. */
 export type Color = (color: 'green' | 'red' | 'blue' | 'gray', text: string) => string;
 
-/** stdout, for data only. Small writes are buffered; a reader that closes the pipe (`| head -1`) is no error. */
+/** stdout, only for data. Small writes are buffered; a reader that closes the pipe (`| head -1`) is not an error. */
 export interface Output {
   /** Resolves when the stream can take more. Does nothing once the reader has closed the pipe. */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** Writes the buffer out. */
+  /** Flushes the buffer. */
   flush(): Promise<void>;
-  /** Whether a person reads it: text from the web is then printed without control characters in every format. */
+  /** Whether a person reads it: text from the web is then printed without control characters in any format. */
   readonly isTerminal: boolean;
   /** The reader has closed the pipe: further output would be lost. */
   readonly closed: boolean;

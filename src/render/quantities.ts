@@ -44,7 +44,7 @@ const SIZES = ['', ' k', ' M', ' G'] as const;
 export function brief(value: number): string {
   let rest = value;
   let size = 0;
-  // What three digits would round up to a thousand belongs to the next size.
+  // A value that three digits would round up to a thousand belongs to the next unit.
   while (Math.abs(rest) >= 999.5 && size < SIZES.length - 1) {
     rest /= 1_000;
     size++;

@@ -23,17 +23,17 @@ export function safeLines(text: string): string {
 /** {@link CONTROLS} except C0, which `JSON.stringify` escapes itself. */
 const RAW_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** JSON as it is printed: each control character is written as `\uXXXX`, and the value stays the same. */
+/** JSON for printing: each control character is written as `\uXXXX`, and the value stays the same. */
 export const printedJson = (value: unknown): string => safeJson(JSON.stringify(value));
 
-/** The same for text that is JSON already. */
+/** The same for text that is already JSON. */
 export const safeJson = (json: string): string =>
   json.replace(RAW_IN_JSON, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Longest line of a message that is shown in full, characters. */
 const LONG_LINE = 2_000;
 
-/** Cuts long lines of a message (they quote text from outside) in their middle: the fault is named at either end. */
+/** Cuts long lines of a message (they quote foreign text) in the middle: the fault is named at one of the ends. */
 export function shortLines(text: string): string {
   if (text.length <= LONG_LINE) return text;
   const short = (line: string): string =>

@@ -1,18 +1,18 @@
 import { createRequire } from 'node:module';
 import { safeText } from './safe-text.ts';
 
-/** What the layout of a table knows of a column. */
+/** The properties of a column that determine the layout of a table. */
 export interface ColumnShape {
-  /** Columns that the widest cell takes, or the title. */
+  /** Width of the widest cell, or of the title. */
   readonly natural: number;
-  /** Whether cells may be cut: text may, figures and times may not. */
+  /** Whether cells may be cut: text may; figures and times may not. */
   readonly isText: boolean;
   /** Importance on a narrow terminal, 1 before 2; `null`: always shown. */
   readonly rank: number | null;
 }
 
 export interface ColumnLayout {
-  /** Numbers of the columns shown, in their order. */
+  /** Indexes of the columns shown, in order. */
   readonly shown: readonly number[];
   /** Their widths. */
   readonly widths: readonly number[];
@@ -26,8 +26,8 @@ const LEAST_TEXT = 16;
 const LEAST_SHARE = 0.45;
 
 /**
- * The columns that fit a width: those without a rank, then as many others as there is place for, by their ranks. Text
- * is cut where that brings more of them in. `null`: not even those without a rank fit.
+ * The columns that fit a width: those without a rank, then as many others as fit, by rank. Text is cut if that makes
+ * room for more of them. `null`: not even those without a rank fit.
  */
 export function columnLayout(shapes: readonly ColumnShape[], width: number): ColumnLayout | null {
   const least = shapes.map(({ natural, isText, rank }) =>
@@ -88,8 +88,8 @@ export const isPlain = (text: string): boolean => PLAIN.test(text);
 const BETWEEN = ' · ';
 
 /**
- * One line of the parts that fit a width, from the first on; a part that does not fit is left out as a whole, so that
- * no number is cut. The first part is always shown; it consists of words and may be cut.
+ * One line of the parts that fit a width, from the first on. Parts that do not fit are left out entirely, so that no
+ * number is cut. The first part is words and always there: it may be cut.
  */
 export function partsThatFit(parts: readonly string[], width: number, between = BETWEEN): string {
   const [first = '', ...others] = parts;
@@ -101,7 +101,7 @@ export function partsThatFit(parts: readonly string[], width: number, between = 
   return line;
 }
 
-/** All parts, in as many lines as they take. A part that is wider than a line has one of its own. */
+/** All parts, in as many lines as needed. A part wider than a line gets its own line. */
 export function packedLines(parts: readonly string[], width: number, indent = '', between = BETWEEN): string[] {
   const lines: string[] = [];
   let line: string | null = null;
@@ -130,12 +130,12 @@ export function clip(text: string, max: number): string {
   return `${kept}…`;
 }
 
-/** Made when it is needed: it takes longer than the whole table otherwise. */
+/** Created on demand: creating it takes longer than the whole table. */
 let graphemes: Intl.Segmenter | null = null;
 
-/** Two or more spaces behind a label: its value, and the lines that continue it, begin behind them. */
+/** Two or more spaces after a label: its value, and the lines that continue it, begin after them. */
 const LABELLED = /^(\s*\S+(?: \S+)* {2,})\S/;
-/** A command is to be copied as one line. */
+/** A command must be copyable as one line. */
 const COMMAND = /^\s*(?:(?:npx )?incrawl|node \S+) /;
 /** Spaces within a time, and between a figure and its unit. */
 const HELD =
@@ -143,9 +143,8 @@ const HELD =
 const HOLD = '\u00a0';
 
 /**
- * Breaks lines that are wider than the terminal between words; lines that continue another are indented. A figure stays
- * beside its unit. A word wider than a line, such as a URL, stays whole: the terminal continues it, and it can be
- * copied.
+ * Breaks lines that are wider than the terminal between words; continuation lines are indented. A figure stays beside
+ * its unit. A word wider than a line, such as a URL, stays whole: the terminal wraps it, and it can be copied.
  */
 export function wrapText(text: string, width: number): string {
   if (!Number.isFinite(width)) return text;
@@ -157,12 +156,12 @@ export function wrapText(text: string, width: number): string {
 
 function wrapLine(line: string, width: number): string {
   const indent = ' '.repeat(indentOf(line, width));
-  // A figure with its unit is no such word: it begins a line of its own.
+  // A figure with its unit is not such a word: it begins a new line.
   const isTooWide = (word: string): boolean => !word.includes(HOLD) && indent.length + cellWidth(word) > width;
   const lines: string[] = [];
   const [margin = ''] = /^ */.exec(line) ?? [];
   let current = '';
-  // Spaces go with the word behind them, so that columns within the line stay where they are.
+  // Spaces belong to the following word, so that columns within the line stay in place.
   for (const word of line
     .slice(margin.length)
     .replace(HELD, HOLD)
@@ -178,7 +177,7 @@ function wrapLine(line: string, width: number): string {
   return [...lines, current].join('\n').replaceAll(HOLD, ' ');
 }
 
-/** Where lines begin that continue this one: behind its label, or two columns further than it does itself. */
+/** Where continuation lines begin: after the label, or two columns further than the line itself. */
 function indentOf(line: string, width: number): number {
   const label = LABELLED.exec(line)?.[1];
   if (label !== undefined && cellWidth(label) <= width / 2) return cellWidth(label);
@@ -188,7 +187,7 @@ function indentOf(line: string, width: number): number {
 export interface Column<Row> {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Of text, which may be cut: width of the widest cell shown in full. Figures and times have none. */
+  /** For text, which may be cut: width of the widest cell shown in full. Figures and times have none. */
   readonly max?: number;
   /** Importance on a narrow terminal, 1 before 2: the columns that do not fit are left out. Absent: always shown. */
   readonly rank?: number;
@@ -201,7 +200,7 @@ export interface TableWriter<Row> {
   end(): string;
 }
 
-/** How text is shown: where it is a terminal, in bold and within its columns. */
+/** How text is shown: on a terminal, in bold and within its columns. */
 export interface TextStyle {
   bold(text: string): string;
   /** Columns of the terminal; infinite for a pipe or a file. */
@@ -218,8 +217,8 @@ const ROWS_MEASURED = 200;
 
 /**
  * A table as a stream: the widths come from its first rows, so that a dump of any length needs bounded memory. On a
- * terminal it has the columns that fit; where these are too few, each row is a card. A figure of a later row that is
- * wider than its column pushes the rest of its line to the right; where the line is then too long, the row is a card.
+ * terminal it has the columns that fit; if these are too few, each row is a card. A figure in a later row that is wider
+ * than its column pushes the rest of its line to the right; if the line is then too long, the row is a card.
  */
 export function createTable<Row>(columns: readonly Column<Row>[], style: TextStyle): TableWriter<Row> {
   let measured: string[][] = [];
@@ -271,7 +270,7 @@ function lineIn(
 }
 
 /**
- * A row as a card: its first cell as a heading, below it the others with their titles, in as many lines as it takes.
+ * A row as a card: its first cell as a heading, followed by the others with their titles, in as many lines as needed.
  * Nothing is cut: a card is for reading.
  */
 function cardOf(titles: readonly string[], cells: readonly string[], { bold, width }: TextStyle): string {
@@ -295,7 +294,7 @@ export function table<Row>(
   return text + writer.end();
 }
 
-/** `label   value` lines. Values of several lines are indented under the first. */
+/** `label   value` lines. The lines of a multi-line value are indented below the first. */
 export function fieldLines(fields: readonly (readonly [label: string, value: string])[]): string {
   const width = Math.max(0, ...fields.map(([label]) => cellWidth(label)));
   return fields.map(([label, value]) => `${pad(label, width, 'left')}  ${safeText(value)}`.trimEnd()).join('\n');

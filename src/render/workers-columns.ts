@@ -53,7 +53,7 @@ function waitText({ state, wantedAt, resting, failures, fault }: WatchedPartitio
 
 const STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
 
-/** The crawl in a few words: workers, speed, what is due, and its partitions by their state. */
+/** The crawl in a few words: workers, speed, due pages, and its partitions by state. */
 function workersSums({ crawl, workers, partitions }: WorkersView): string[] {
   const number = (state: WorkerView['state']): number => workers.filter((each) => each.state === state).length;
   const living = number('crawling') + number('idle');
@@ -73,18 +73,18 @@ function workersSums({ crawl, workers, partitions }: WorkersView): string[] {
   ];
 }
 
-/** Workers that ended by a fault of their own, and why. */
+/** Workers that ended because of their own fault, with the reason. */
 export const workerFaults = ({ workers }: WorkersView): string[] =>
   workers.flatMap(({ worker, heardAt, fault }) =>
     fault === null ? [] : [`${worker} ended at ${heardAt.slice(11, 19)} by a fault of its own: ${fault}`],
   );
 
-/** Those that need a look come first. */
+/** States that need attention come first. */
 const ORDER: readonly WatchedPartition['state'][] = ['failed', 'retrying', 'held', 'due', 'resting', 'done'];
 
 /**
  * The workers and partitions of a crawl in lines.
- * @param most partitions shown; those that need a look come first
+ * @param most partitions shown; those that need attention come first
  */
 export function workersLines(view: WorkersView, style: TextStyle, most = Number.POSITIVE_INFINITY): string[] {
   const { workers, partitions } = view;

@@ -25,13 +25,13 @@ import type { Snapshots } from './snapshot.ts';
 import type { StateAccess } from './state-access.ts';
 import { addStateRoutes } from './state-routes.ts';
 
-/** Reports that rounds have left. */
+/** Reports of past rounds. */
 export interface RoundReports extends RoundHistory {
   /** The last rounds, oldest first. */
   last(limit: number): Promise<RoundEntry[]>;
 }
 
-/** Who may read, and who may steer. */
+/** Who may read and who may steer. */
 export interface Guarded extends GuardOptions {
   /** `null`: the crawl cannot be steered from here. */
   readonly control: Omit<ControlRoutes, 'onSteered'> | null;
@@ -50,7 +50,7 @@ export interface ServeDeps {
   readonly onFault: (error: Error) => void;
 }
 
-/** Rounds of a chart, and of the same figures as JSON. */
+/** Rounds in a chart, and in the same figures as JSON. */
 const ROUNDS_PICTURED = 240;
 const ROUNDS_GIVEN = 2_000;
 /** Greatest age of figures on a page, ms, and for a scraper, which must not open the crawl db each time. */
@@ -59,7 +59,7 @@ const SCRAPE_AGE_MS = 60_000;
 /** Older figures are marked as such. */
 const OLD_MS = 120_000;
 const EVENT_EVERY_MS = 1_000;
-/** The same of the workers of a shared crawl, which tell how they fare every two seconds. */
+/** The same for the workers of a shared crawl, which report every two seconds. */
 const WORKERS_AGE_MS = 2_000;
 /** Open event streams; a further one gets 503. */
 const MAX_LISTENERS = 64;
@@ -72,7 +72,7 @@ export function createApp(deps: ServeDeps): Hono {
   app.use(headers);
   app.get('/healthz', async (c) => c.json(await health(deps)));
   app.use(guard(deps.guarded));
-  // Commands have a stricter guard, which lets programs in that send no `Origin`.
+  // Commands have a stricter guard, which admits programs that send no `Origin`.
   const fromOwnPages = csrf();
   app.use((c, next) => (c.req.path.startsWith('/control/') ? next() : fromOwnPages(c, next)));
   app.get('/assets/:name', asset);
@@ -141,7 +141,7 @@ export function createApp(deps: ServeDeps): Hono {
 
   let listeners = 0;
   app.get('/events', (c) => {
-    // A client of HEAD reads no stream: its end would never be noticed.
+    // A client that sends HEAD reads no stream: its end would never be noticed.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     if (listeners >= MAX_LISTENERS)
       return c.text('Too many pages are open on this server. Try again later.\n', 503, { 'Retry-After': '30' });
@@ -162,7 +162,7 @@ export function createApp(deps: ServeDeps): Hono {
   app.notFound((c) => c.html(page({ title: 'Not found', content: markup`<p>There is no such page.</p>` }), 404));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return error.getResponse();
-    // Such as a damaged crawl db, or one out of reach: the message says enough.
+    // For example a damaged or unreachable crawl db: the message says enough.
     if (isForeseen(error)) return c.html(page({ title: 'Error', notice: error.message, content: null }), 500);
     deps.onFault(error);
     return c.html(
@@ -173,7 +173,7 @@ export function createApp(deps: ServeDeps): Hono {
   return app;
 }
 
-/** The state of the run for an open page, as markup: so everything from the crawl is escaped in one place. */
+/** The state of the run for an open page, as markup, so that everything from the crawl is escaped in one place. */
 function activityEvent({ activity, speeds }: RunWatch, isSteered: boolean): object {
   const { run, state, workers } = activity;
   return {

@@ -12,7 +12,7 @@ import { type SteeringGuardOptions, steeringGuard } from './guard.ts';
 import { linesOf, type Markup, markup, type Shown } from './markup.ts';
 
 export interface ControlRoutes extends SteeringGuardOptions {
-  /** Tells the crawl that runs on the state directory. */
+  /** Tells the crawl running on the state directory. */
   readonly tell: Tell;
   /** Called with the state after a command, ahead of the news from the crawl itself. */
   readonly onSteered: (state: Steering) => void;
@@ -25,7 +25,9 @@ const MAX_FORM = 1_048_576;
 
 const STATES = ['pause', 'resume', 'stop'] as const;
 
-/** Routes that steer the crawl. A browser gets pages, a program JSON: `{"error", "message"}` where it was refused. */
+/**
+ * Routes that steer the crawl. Browsers get pages, programs JSON: `{"error", "message"}` if the command was refused.
+ */
 export function addControlRoutes(app: Hono, { tell, onSteered, names }: ControlRoutes, page: Page): void {
   app.use('/control/*', steeringGuard({ names }));
   app.use('/control/*', bodyLimit({ maxSize: MAX_FORM }));
@@ -71,7 +73,7 @@ export function addControlRoutes(app: Hono, { tell, onSteered, names }: ControlR
 
 interface Obeyed {
   readonly answer: object;
-  /** For people; `null`: the overview shows what has changed. */
+  /** For people; `null`: the overview shows the change. */
   readonly text: Shown;
 }
 

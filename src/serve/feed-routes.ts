@@ -19,7 +19,7 @@ interface FeedRoutes {
 }
 
 interface Answer {
-  /** The ends of the change feed that it was made from. */
+  /** The ends of the change feed at the time it was made. */
   readonly ends: string;
   readonly text: string;
   readonly etag: string;
@@ -27,10 +27,10 @@ interface Answer {
   readonly updatedAt: number;
 }
 
-/** Entries of an answer, where no `limit` is given, and at most. */
+/** Entries in an answer without `limit`, and the maximum. */
 const ENTRIES = 50;
 const MAX_ENTRIES = 1_000;
-/** Feeds that are kept for the next reader, by their selection, and their characters together. */
+/** Limits of the feeds cached for later readers, by selection: their number and total characters. */
 const KEPT = { entries: 64, weight: 16 * 1024 * 1024 };
 /** A time is a validator only when nothing else can have happened within its second (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 60_000;
@@ -64,7 +64,7 @@ export function addFeedRoutes(app: Hono, { dir, state, now }: FeedRoutes): void 
       const { text, etag, updatedAt } = await answerTo(new URL(c.req.url).search, filter, limit);
       const headers = {
         ETag: etag,
-        // A feed reader keeps its copy and revalidates it; caches in between keep none.
+        // A reader keeps its copy and revalidates it; caches in between store nothing.
         'Cache-Control': 'private, no-cache',
         ...(now() - updatedAt < SETTLED_MS ? {} : { 'Last-Modified': new Date(updatedAt).toUTCString() }),
       };
@@ -83,7 +83,7 @@ export function addFeedRoutes(app: Hono, { dir, state, now }: FeedRoutes): void 
 
 const endsOf = ({ first, last, notedAt }: FeedView): string => `${first} ${last} ${notedAt}`;
 
-/** Whether the reader has this answer already; `If-None-Match` goes first (RFC 9110, 13.2.2). */
+/** Whether the reader already has this answer; `If-None-Match` takes precedence (RFC 9110, 13.2.2). */
 function isKnown(c: Context, etag: string, updatedAt: number): boolean {
   const tags = c.req.header('if-none-match');
   if (tags !== undefined) {

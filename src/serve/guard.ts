@@ -16,10 +16,10 @@ export const headers: MiddlewareHandler = secureHeaders({
     frameAncestors: ["'none'"],
   },
   crossOriginResourcePolicy: 'same-origin',
-  // Without any, a form of these pages would not say where it comes from.
+  // Without a referrer, a form of these pages would not say where it comes from.
   referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
-  // This server speaks plain HTTP; a TLS proxy before it sets the header itself.
+  // This server speaks plain HTTP; a TLS proxy in front of it sets the header itself.
   strictTransportSecurity: false,
 });
 
@@ -36,7 +36,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127
 
 /**
  * With a token: requires it, as a bearer token or as the password of basic authentication. Without one: answers only
- * under the names of this machine, so that no web page can point its own name here and read (DNS rebinding).
+ * under the names of this machine, so that no web page can point its own host name here and read (DNS rebinding).
  */
 export function guard({ token, host }: GuardOptions): MiddlewareHandler {
   const expected = token === null ? null : digest(token);
@@ -57,15 +57,16 @@ export function guard({ token, host }: GuardOptions): MiddlewareHandler {
 
 /** For requests that steer the crawl; they come after {@link guard}, with its token. */
 export interface SteeringGuardOptions {
-  /** Names by which browsers reach this server, beside its addresses. */
+  /** Names by which browsers reach this server, in addition to its addresses. */
   readonly names: readonly string[];
 }
 
 /**
- * Lets through what the pages of this server send, and programs with the token as bearer token. A browser adds stored
- * credentials to what any page makes it send, so the request has to come from a page of this server: `Sec-Fetch-Site`
- * and `Origin` say so; a browser sends at least one of them. A page of another server that has pointed its own name
- * here (DNS rebinding) is of the same origin; its name gives it away. An address cannot be pointed anywhere.
+ * Admits requests from the pages of this server, and from programs with the token as bearer token. A browser adds
+ * stored credentials to any request that any page causes, so the request must come from a page of this server.
+ * `Sec-Fetch-Site` and `Origin` show that; a browser sends at least one of them. A page of another server that has
+ * pointed its own name here (DNS rebinding) has the same origin, but its name gives it away. An address cannot be
+ * pointed anywhere.
  */
 export function steeringGuard({ names }: SteeringGuardOptions): MiddlewareHandler {
   const known = new Set(names.map((name) => name.toLowerCase()));

@@ -5,12 +5,12 @@ import type { Column } from '../render/table.ts';
 /** HTML, already escaped. */
 export type Markup = ReturnType<typeof raw>;
 
-/** Values in a `markup` template: text (is escaped), markup, lists of both; `null` and `false` show nothing. */
+/** Values in a `markup` template: text (which is escaped), markup, lists of both; `null` and `false` show nothing. */
 export type Shown = string | number | Markup | null | false | readonly Shown[];
 
 /**
- * A template of HTML. Text is escaped; control characters and marks of the reading direction become visible escapes. So
- * no title or URL from the web can act on the page or look like another. Attributes must be quoted.
+ * A template of HTML. Text is escaped; control characters and marks of the reading direction become visible escapes, so
+ * that no title or URL from the web can act on the page or look like another. Attributes must be quoted.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Shown[]): Markup {
   return html(strings, ...values.map(inert)) as Markup;
@@ -27,7 +27,7 @@ export function linesOf(text: string): Shown {
   return text.split(/\r?\n/).map((line, i) => (i === 0 ? line : markup`<br>${line}`));
 }
 
-/** A table with more columns has rows as cards in windows that are not wide. */
+/** In windows that are not wide, rows of a table with more columns are shown as cards. */
 const MANY_COLUMNS = 6;
 
 /** Texts of this length, such as times and outcomes, stay on one line of a wide table. */
@@ -43,7 +43,7 @@ export function short(text: string): string {
 }
 
 /**
- * The columns of a terminal table as an HTML table, whose rows become cards in a narrow window. `cells` gives markup
+ * The columns of a terminal table as an HTML table, whose rows become cards in a narrow window. `cells` supplies markup
  * for some columns, by title.
  */
 export function htmlTable<Row>(
@@ -67,7 +67,7 @@ export function htmlTable<Row>(
     return markup`<td role="cell" class="${kinds}" data-label="${column.title}">${content}</td>`;
   };
   const body = rows.map((row) => markup`<tr role="row">${columns.map((column) => cell(column, row))}</tr>`);
-  // The roles stay when the style shows rows as cards.
+  // The roles remain when the style sheet shows rows as cards.
   return markup`<table class="${columns.length > MANY_COLUMNS ? 'rows broad' : 'rows'}" role="table"><caption>${caption}</caption><thead role="rowgroup"><tr role="row">${heads}</tr></thead><tbody role="rowgroup">${body}</tbody></table>`;
 }
 
@@ -95,5 +95,5 @@ export function panel(title: string, note: Shown, size: string, content: Shown):
   return markup`<section class="${`panel ${size}`}"><h2>${title} <small>${note}</small></h2>${content}</section>`;
 }
 
-/** Shown in place of a chart: why there is none. */
+/** Shown instead of a chart: the reason why there is none. */
 export const nothing = (text: string): Markup => markup`<p class="nothing">${text}</p>`;

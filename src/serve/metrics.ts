@@ -112,7 +112,7 @@ function figures({ activity, snapshot, rounds }: MetricsInput): Registry {
 const WORKER_STATES = ['crawling', 'idle', 'dead', 'failed'] as const;
 const PARTITION_STATES = ['held', 'due', 'resting', 'retrying', 'failed', 'done'] as const;
 
-/** All states are listed, so that an alarm can tell zero from unknown. */
+/** All states are listed, so that an alert can tell none from unknown. */
 function addWorkers(registry: Registry, { workers, partitions }: WorkersView): void {
   const gauge = (name: string, help: string, label: string) =>
     new Gauge({ name: `incrawl_${name}`, help, labelNames: [label], registers: [registry] });
@@ -133,7 +133,7 @@ function addWorkers(registry: Registry, { workers, partitions }: WorkersView): v
   const pages = new Counter({ name, help, labelNames: ['worker'], registers: [registry] });
   for (const { worker, heardAt } of workers) heard.set({ worker }, Date.parse(heardAt) / 1_000);
   for (const { worker, visits, visitsPerSecond, state } of workers) {
-    // One that was started again in a container may have the name of one that died.
+    // A worker restarted in a container may have the name of one that died.
     if (state === 'dead' || state === 'failed') continue;
     rate.set({ worker }, visitsPerSecond);
     pages.inc({ worker }, visits);

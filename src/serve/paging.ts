@@ -14,7 +14,7 @@ export interface ListPage<Row> {
 }
 
 /**
- * The part of a list that `?page=N` asks for, counted from 1. Earlier rows are read and dropped: the list is an index
+ * The part of a list requested by `?page=N`, counted from 1. Earlier rows are read and dropped: the list is an index
  * read in order.
  */
 export async function listPage<Row>(c: Context, read: (limit: number) => AsyncIterable<Row>): Promise<ListPage<Row>> {

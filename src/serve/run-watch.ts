@@ -12,9 +12,9 @@ export interface Activity {
   readonly state: 'running' | 'waiting' | 'idle';
   /** The current run. */
   readonly run: RunStatus | null;
-  /** The scheduler, where one runs. */
+  /** The scheduler, if one runs. */
   readonly schedule: Health | null;
-  /** The workers of a shared crawl, on whatever machine. */
+  /** The workers of a shared crawl, on any machine. */
   readonly workers: WorkersView | null;
 }
 
@@ -23,11 +23,11 @@ export type Speed = readonly [at: number, pagesPerSecond: number];
 
 export interface RunWatch {
   readonly activity: Activity;
-  /** Of a shared crawl. */
+  /** Workers of a shared crawl. */
   readonly workers: WorkersSource;
-  /** Of the last minutes, oldest first. */
+  /** Speeds of the last minutes, oldest first. */
   readonly speeds: readonly Speed[];
-  /** The state after a command, ahead of what the run itself will say. */
+  /** The state after a command, before the run itself reports it. */
   noteSteering(steering: Steering): void;
   /** Resolves when the watch has ended. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export function watchRuns(dir: string, now: () => number, workers: WorkersSource
     before = { at, segment, done };
     if (speeds.length > SPEEDS_KEPT) speeds.shift();
   };
-  // The sockets of a dying process do not answer: the next poll finds its end.
+  // The sockets of a dying process do not answer: the next poll sees its end.
   const poll = async (): Promise<void> => {
     while (!end.signal.aborted) {
       schedule = await askStatus(statusPath(dir)).catch(() => null);
@@ -89,24 +89,24 @@ export function watchRuns(dir: string, now: () => number, workers: WorkersSource
 
 /** What the live view knows of the workers of a shared crawl. */
 interface WorkersSight {
-  /** As it was read last; `null`: the crawl is not shared, or nothing was read so far. */
+  /** The last view read; `null`: the crawl is not shared, or nothing has been read so far. */
   readonly view: WorkersView | null;
-  /** Why the last read has failed; `null`: it has not. */
+  /** Why the last read failed; `null`: it did not. */
   readonly fault: string | null;
 }
 
 interface WorkersSource {
   readonly last: WorkersSight;
-  /** Reads anew what is older than that, ms; a server that is slow to answer is waited for in the background. */
+  /** Reads again if the view is older than `maxAgeMs`; a slow server is awaited in the background. */
   get(maxAgeMs: number): Promise<WorkersSight>;
 }
 
-/** Longest wait of a page, ms. */
+/** Longest time that a page waits, ms. */
 const PATIENCE_MS = 2_000;
 /** Pause after a read that failed, ms. */
 const AFTER_FAULT_MS = 10_000;
 
-/** Reads on demand: without a viewer the server has nothing to do. `null`: the crawl is not shared. */
+/** Reads only on demand: without a viewer the server has nothing to do. `null`: the crawl is not shared. */
 export function createWorkersSource(
   watch: Pick<WorkersWatch, 'read'> | null,
   now: () => number,

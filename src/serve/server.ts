@@ -16,7 +16,7 @@ import { isLocked, openStateAccess, type StateAccessOptions } from './state-acce
 
 export interface ListenOptions extends GuardOptions {
   readonly port: number;
-  /** Whether the crawl may be steered, and under which names of this server; `null`: not. Needs a token. */
+  /** The names of this server under which the crawl may be steered; `null`: it may not. Needs a token. */
   readonly control: SteeringGuardOptions | null;
 }
 
@@ -26,7 +26,7 @@ export interface LiveServer {
   close(): Promise<void>;
 }
 
-/** A page does not wait for a crawl that may begin, nor long for one that is suspended. */
+/** A page does not wait for a crawl to begin, nor long for a suspended one. */
 const PATIENCE: Patience = { startMs: 0, answerMs: 30_000 };
 
 /**
@@ -46,7 +46,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
   const shared = openWorkers(options.config, log);
   const watch = watchRuns(dir, Date.now, createWorkersSource(shared, Date.now));
   const rounds = roundReports(dir);
-  // A long log is read before the first page needs it; that page reports what is wrong with it.
+  // Starts reading a long log before the first page needs it; that page reports any fault.
   rounds.rounds().catch(() => {});
   const app = createApp({
     dir,

@@ -14,15 +14,15 @@ export interface Snapshot<Stats extends DbStats = DbFigures> {
   readonly at: number;
 }
 
-/** Figures are reused for this many times the time that they took to compute. */
+/** Figures are reused for this many times as long as they took to compute. */
 const REUSE_FACTOR = 20;
-/** Longest wait for new figures where old ones exist, ms: a scraper waits ten seconds for its whole answer. */
+/** Longest wait for new figures if old ones exist, ms: a scraper waits ten seconds for its whole answer. */
 const PATIENCE_MS = 5_000;
 
 export interface Snapshots<Stats extends DbStats = DbFigures> {
   /**
-   * Figures of at most this age, otherwise the newest available; `null` while the crawl db was never readable. Rejects
-   * with any error but a locked crawl db.
+   * Figures of at most this age, otherwise the newest available; `null` if the crawl db has never been readable.
+   * Rejects with any error except a locked crawl db.
    */
   get(maxAgeMs: number): Promise<Snapshot<Stats> | null>;
 }

@@ -13,13 +13,13 @@ import { questionsPath } from '../remote/questions/answer-questions.ts';
 import { findHolder } from '../remote/questions/ask-holder.ts';
 import { EXIT, exitCodeOf, isForeseen } from '../render/exit.ts';
 
-/** How the pages read the state directory. Each function holds its resource for as long as `use` runs. */
+/** How the pages read the state directory. Each function holds its resource while `use` runs. */
 export interface StateAccess {
-  /** Asks the crawl db, or the process that holds it. */
+  /** Queries the crawl db, or the process that holds it. */
   readonly ask: <Value>(use: (reader: CrawlReader) => Promise<Value>) => Promise<Value>;
   /** Makes a known page due at once. Rejects with `db-locked` while another process holds the crawl db. */
   readonly touch: (url: string) => Promise<unknown>;
-  /** Only the segments with a page, which can be read while a crawl runs. */
+  /** Only the segments that may hold a page, which can be read while a crawl runs. */
   readonly withSegments: <Value>(page: string, use: (crawler: Crawler) => Promise<Value>) => Promise<Value>;
   readonly withChecker: <Value>(use: (checker: Checker) => Promise<Value>) => Promise<Value>;
 }
@@ -29,16 +29,16 @@ export interface StateAccessOptions extends Omit<CrawlerOptions, 'access' | 'clo
 }
 
 export interface OpenState extends StateAccess {
-  /** Closes the crawl db when other processes ask for it. */
+  /** Closes the crawl db when other processes need it. */
   giveWay(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The crawl db stays open for this long after its last use, ms. */
 const IDLE_MS = 10_000;
-/** Time for a command that asked for the crawl db to open it, ms. */
+/** Time for a command that needs the crawl db to open it, ms. */
 const YIELD_MS = 5_000;
-/** A crawl that is suspended (Ctrl-Z) holds the crawl db and answers nothing: a page waits this long at most, ms. */
+/** A suspended crawl (Ctrl-Z) holds the crawl db and answers nothing: a page waits at most this long, ms. */
 const PATIENCE_MS = 30_000;
 
 export function openStateAccess({ withChecker, ...options }: StateAccessOptions): OpenState {
@@ -87,18 +87,18 @@ interface StateReaderOptions {
   readonly open: () => Promise<Reader>;
   /** Time to keep it open after its last use, ms. */
   readonly idleMs: number;
-  /** Time to leave it to another process that asked for it, ms. */
+  /** Time to leave it to another process that needs it, ms. */
   readonly yieldMs: number;
   readonly now: () => number;
 }
 
 /** The crawl db for viewers: opened for a read, closed when idle, and at once when another process needs it. */
 interface StateReader {
-  /** Rejects with `db-locked` while another process holds it, or has just asked for it. */
+  /** Rejects with `db-locked` while another process holds it or has just requested it. */
   read<Value>(use: (reader: Reader) => Promise<Value>): Promise<Value>;
   /** Closes the crawl db, runs `use`, which may open it to write, and only then opens it for reads again. */
   aside<Value>(use: () => Promise<Value>): Promise<Value>;
-  /** Resolves when it is closed, after the reads under way. */
+  /** Resolves when it is closed, after the current reads. */
   giveWay(): Promise<void>;
   close(): Promise<void>;
 }

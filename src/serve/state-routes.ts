@@ -16,7 +16,7 @@ import { isLocked, type StateAccess } from './state-access.ts';
 
 interface StateRoutes {
   readonly state: StateAccess;
-  /** Whether the routes that change records are on: with a token only. */
+  /** Whether the routes that change records are enabled, which requires a token. */
   readonly canTouch: boolean;
   /** Tells the crawl that holds the crawl db; `null`: the crawl cannot be steered from here. */
   readonly tell: Tell | null;

@@ -116,7 +116,7 @@ export async function createProgram(surroundings: Surroundings): Promise<Program
   return newProgram(surroundings, await Promise.all(adds));
 }
 
-/** The program with the command that the arguments name: to load all takes longer than most answers. */
+/** The program with only the command that the arguments name: loading all takes longer than most answers. */
 export async function programFor(surroundings: Surroundings): Promise<Program> {
   const [name = '', member] = surroundings.argv;
   const entry = OF_ALL.has(name) ? undefined : ALL_COMMANDS.get(name);
@@ -125,7 +125,7 @@ export async function programFor(surroundings: Surroundings): Promise<Program> {
     : newProgram(surroundings, [await loaded(name, entry, member)]);
 }
 
-/** @param member of a group, the only one that is loaded if the group has it */
+/** @param member of a group; only this one is loaded if the group has it */
 async function loaded(name: string, entry: Load | Group, member = ''): Promise<AddCommand> {
   if (typeof entry === 'function') return entry();
   const { description, examples, members } = entry;

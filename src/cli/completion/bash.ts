@@ -44,7 +44,7 @@ const optionNames = (node: CommandNode): string[] =>
 
 /**
  * The values of options. Options of the program itself are valid everywhere. An empty answer leaves file names to
- * readline, which quotes them and descends into folders; from bash 4.0 on that is turned off where no file is expected.
+ * readline, which quotes them and descends into folders; from bash 4.0 on, this is turned off if no file is expected.
  */
 function valueCases(tree: CommandNode): string[] {
   return allCommands(tree).flatMap((node) =>

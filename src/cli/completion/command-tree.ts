@@ -8,7 +8,7 @@ export interface CommandNode {
   readonly description: string;
   /** As in the usage line, such as `[seed...]`. */
   readonly arguments: readonly string[];
-  /** Values that its arguments can have; empty: any. */
+  /** Possible values of its arguments; empty: any. */
   readonly values: readonly string[];
   readonly options: readonly OptionNode[];
   readonly children: readonly CommandNode[];

@@ -34,8 +34,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): Asyn
 }
 
 /**
- * As {@link linesOf}, of a file that is opened when the first line is read: a fault of the file rejects that read, and
- * a file that is never read raises none.
+ * Like {@link linesOf}, for a file that is opened when the first line is read: a file error rejects that read, and a
+ * file that is never read raises none.
  */
 export async function* linesOfFile(file: string): AsyncGenerator<string> {
   yield* linesOf(createReadStream(file));
@@ -61,7 +61,7 @@ export async function* listedUrls(lines: AsyncIterable<string>): AsyncGenerator<
   }
 }
 
-/** Lines that are not blank; of CSV, those that a quoted cell spans are one row. */
+/** Lines that are not blank; in CSV, the lines of a quoted cell form one row. */
 async function* rowsOf(lines: AsyncIterable<string>, isCsv: () => boolean): AsyncGenerator<string> {
   let row = '';
   let isOpen = false;
@@ -75,7 +75,7 @@ async function* rowsOf(lines: AsyncIterable<string>, isCsv: () => boolean): Asyn
 
 const hasOddQuotes = (line: string): boolean => line.split('"').length % 2 === 0;
 
-/** The column of URLs, where the first line is a header; `null`: it is a URL itself. */
+/** The URL column, if the first line is a header; `null`: the first line is a URL. */
 function urlColumn(first: string): number | null {
   const names = cellsOf(first).map((name) => name.trim().toLowerCase());
   const column = names.indexOf('url');
@@ -98,7 +98,7 @@ function cellsOf(row: string): string[] {
 
 /**
  * Files of a batch as named on the command line: `-` is stdin, a folder stands for its files except those that Hadoop
- * hides, and names that end in `.gz` are gzip. Ends the command with a usage error where there is none.
+ * hides, and names that end in `.gz` are gzip. Ends the command with a usage error if there is none.
  */
 export function batchFiles(session: Session, words: readonly string[]): readonly BatchLines[] {
   return words.flatMap((word) => {
@@ -111,7 +111,7 @@ export function batchFiles(session: Session, words: readonly string[]): readonly
   });
 }
 
-/** Lines of a file, gzip where its name ends so. It is opened when the first line is read. */
+/** Lines of a file, gzip if its name ends that way. It is opened when the first line is read. */
 export async function* linesOfBatchFile(file: string): AsyncGenerator<string> {
   const bytes = createReadStream(file);
   if (!file.endsWith('.gz')) return yield* linesOf(bytes);
@@ -124,7 +124,7 @@ export async function* linesOfBatchFile(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Hadoop and its tools take no file whose name begins with an underscore or a dot. */
+/** Hadoop and its tools ignore files whose names begin with an underscore or a dot. */
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !/^[._]/.test(entry.name))
@@ -133,7 +133,7 @@ const filesIn = (folder: string): string[] =>
 
 /**
  * Seeds as named on the command line: `-` is stdin, `scheme://...` a URL, anything else a file, or a folder whose
- * `.txt` files are read in the order of their names. Ends the command with a usage error, before any work, where a file
+ * `.txt` files are read in the order of their names. Ends the command with a usage error, before any work, if a file
  * cannot be read.
  */
 export async function seedSources(session: Session, words: readonly string[]): Promise<readonly SeedSource[]> {

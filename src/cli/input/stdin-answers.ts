@@ -8,7 +8,7 @@ export type CheckInput = string | Readonly<Record<string, unknown>>;
 
 /**
  * Answers each line of stdin with one line of JSON, in order and without buffering: a program can keep the process open
- * and ask line by line. A line that fails is answered with an object that has `error`, and the next one is read.
+ * and ask line by line. A failed line is answered with an object that has `error`, and the next one is read.
  */
 export async function answerLines(session: Session, answer: (input: CheckInput) => Promise<object>): Promise<void> {
   const { out, surroundings } = session;
@@ -26,7 +26,7 @@ export async function answerLines(session: Session, answer: (input: CheckInput) 
 }
 
 /**
- * A line, or the argument of a command: a text that begins with `{` or `"` is JSON, anything else is the value itself.
+ * A line, or the argument of a command: text that begins with `{` or `"` is JSON, any other text is the value itself.
  */
 export function parseInput(line: string): CheckInput {
   const text = line.trim();

@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The first place of a stack that is neither in this package, nor in Node, nor in a dependency of this package: the
- * code of a plugin, or of a package that the plugin uses.
+ * The first place of a stack outside this package, its dependencies and Node: the code of a plugin, or of a package
+ * that the plugin uses.
  * @param folder of this package, ending in a slash
  */
 export function foreignFrame(stack: string, folder: string): string | null {
-  // Installed by npm, packages lie beside this one, plugins among them; in a clone they lie below it.
+  // Packages installed by npm, plugins among them, are beside this one; in a clone they are below it.
   const beside = folder.replace(/[^/]+\/$/, '');
   const roots = [`${folder}node_modules/`, ...(beside.endsWith('/node_modules/') ? [beside] : [])];
   const ours = packagesOf(folder, roots);
@@ -47,7 +47,7 @@ function dependenciesIn(folder: string): string[] {
     const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
     return Object.keys({ ...dependencies, ...optionalDependencies });
   } catch {
-    // An optional dependency that is not installed, or one that lies in the other folder.
+    // An optional dependency that is not installed, or one in the other folder.
     return [];
   }
 }

@@ -3,8 +3,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * Growth of the heap over its live part before a full collection, percent. V8 allows up to 300 on a machine with much
- * memory; a crawl runs beside other programs. With 50 a crawl costs a tenth more CPU. From Node 24 on mostly full
- * collections free the bodies of pages, which lie outside the heap, so they have to come sooner.
+ * memory; a crawl runs beside other programs. With 50 a crawl costs a tenth more CPU. From Node 24 on, bodies of pages,
+ * which are outside the heap, are mostly freed by full collections only, so these have to come sooner.
  */
 const GROWING_PERCENT = Number.parseInt(process.versions.node, 10) < 24 ? 120 : 70;
 
@@ -17,8 +17,8 @@ const INLINED_BYTES = 300;
 const INLINED_BYTES_EACH = 150;
 
 /**
- * A young generation of this size grows no further, bytes. It ends at 16 to 32 MiB, the limit of Node 20 and 22; Node
- * 24 lets it grow to 128 MiB, which saved no CPU that could be measured.
+ * A young generation of this size stops growing, bytes. It ends at 16 to 32 MiB, the limit of Node 20 and 22. Node 24
+ * lets it grow to 128 MiB, which saved no measurable CPU.
  */
 const YOUNG_GENERATION_BYTES = 16 * 2 ** 20;
 
@@ -40,8 +40,9 @@ export function keepEngineLean(): void {
 }
 
 /**
- * V8 reads the limit of the young generation at its start, before any code of this program, but the growth factor at
- * each growth. The factor holds for all threads, so workers begin with the size that they would have grown to.
+ * V8 reads the limit of the young generation at its start, before any code of this program runs, but reads the growth
+ * factor at each growth. The factor applies to all threads, so workers begin with the size that they would have grown
+ * to.
  */
 function keepYoungGenerationSmall(): void {
   setFlagsFromString(`--min-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);

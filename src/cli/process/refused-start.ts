@@ -5,9 +5,8 @@ import type { Crawler } from '../../crawler/index.ts';
 import { EXIT, exitCodeOf } from '../../render/exit.ts';
 
 /**
- * Runs `use` on a crawl. Where `use` is refused, as wrong usage, because no URL was let in, or because all addresses
- * are private, a state directory that was not there before is removed again: the next command would take it for a crawl
- * that has begun.
+ * Runs `use` on a crawl. If `use` is refused (wrong usage, no URL was admitted, or all addresses are private), a state
+ * directory that did not exist before is removed again: the next command would take it for a crawl that has begun.
  */
 export async function leavingNoRefusedCrawl<Value>(
   dir: string,
@@ -17,7 +16,7 @@ export async function leavingNoRefusedCrawl<Value>(
   let isRefused = false;
   try {
     return await use(async (crawler, value) => {
-      // Counting is for a crawl that has not gone far.
+      // Counting is only for a crawl that has not gone far.
       isRefused =
         isNew && (existsSync(join(dir, 'segments')) ? await isAllBlocked(crawler) : (await crawler.stats()).urls === 0);
       return value;
@@ -30,10 +29,10 @@ export async function leavingNoRefusedCrawl<Value>(
   }
 }
 
-/** URLs of a crawl that has not gone far, at most. */
+/** Maximum number of URLs of a crawl that has not gone far. */
 const FEW = 1_000;
 
-/** Whether no request was sent, as all URLs lead to addresses that the guard refuses. */
+/** Whether no request was sent because all URLs lead to addresses that the guard refuses. */
 async function isAllBlocked(crawler: Crawler): Promise<boolean> {
   const { urls, byStatus } = await crawler.stats();
   if (urls > FEW || byStatus.unfetched !== urls) return false;
@@ -44,6 +43,6 @@ async function isAllBlocked(crawler: Crawler): Promise<boolean> {
 
 const OF_A_ROUND: ReadonlySet<string> = new Set(['db', 'reports', 'segments']);
 
-/** Whether a state directory holds a crawl db and its rounds at most: schedulers and shared crawls leave more. */
+/** Whether a state directory holds only a crawl db and its rounds: schedulers and shared crawls leave more. */
 const hasNoMore = (dir: string): boolean =>
   existsSync(dir) && readdirSync(dir).every((name) => OF_A_ROUND.has(name) || name.endsWith('.sock'));

@@ -2,7 +2,7 @@ import { EXIT } from '../../render/exit.ts';
 
 /** How a command is told to end. */
 export interface StopRequests {
-  /** Calls `listener` at each request from now on, until the function that it gives back is called. */
+  /** Calls `listener` at each request from now on, until the returned function is called. */
   listen(listener: () => void): () => void;
   /** Ends the program at once, with this exit code. */
   endAtOnce(code: number): void;
@@ -21,11 +21,11 @@ export const processStops: StopRequests = {
   endAtOnce: (code) => process.exit(code),
 };
 
-/** Time from the first signal to the end of the process, whatever is pending, ms: below the 10 s that are promised. */
+/** Time from the first signal to the end of the process, whatever is pending, ms: below the promised 10 s. */
 const STOP_WITHIN_MS = 9_000;
 
 /**
- * Runs `use` with a signal that the first request to stop aborts, after `onFirst`: an orderly end. The second one
+ * Runs `use` with a signal that the first request to stop aborts, after `onFirst`: an orderly end. A second request
  * ends the program at once, and so does an orderly end that takes too long. All files stay valid either way; only pages
  * in flight are lost.
  */
@@ -40,7 +40,7 @@ export async function withStopSignal<Value>(
       stops.endAtOnce(EXIT.forced);
       return;
     }
-    // Not cleared when `use` ends: what closes then may take its time as well.
+    // Not cleared when `use` ends: closing resources afterwards may also take long.
     setTimeout(() => {
       stderr.write('Stopped at once: the orderly end took too long. The next run goes on.\n');
       stops.endAtOnce(EXIT.forced);

@@ -6,7 +6,7 @@ import type { DryRunOpening, Session } from '../session.ts';
 export const DRY_RUN = 'only say what would be done; nothing is changed';
 
 /**
- * Runs `use` on the state directory, or for a dry run on a copy of it. Unless `mustExist` is false, a directory that
+ * Runs `use` on the state directory, or on a copy of it for a dry run. Unless `mustExist` is false, a directory that
  * holds no crawl is refused.
  */
 export function withCrawlerOrCopy<Value>(

@@ -1,12 +1,12 @@
 import { closestName } from '../../core/domain/closest-name.ts';
 import type { Session } from '../session.ts';
 
-/** Hosts that are named, at most. */
+/** Maximum number of hosts that are named. */
 const MOST_NAMED = 3;
 
 /**
- * What is said where no URL matches: a host that the crawl does not have is named, with those that may be meant.
- * @param host `undefined`: none was asked for
+ * The message when no URL matches: a host that is not in the crawl is named, with similar hosts that may be meant.
+ * @param host `undefined`: none was given
  */
 export async function noMatchText(session: Session, host: string | undefined): Promise<string> {
   if (host === undefined) return 'No URL matches.';
@@ -18,7 +18,7 @@ export async function noMatchText(session: Session, host: string | undefined): P
   return noMatchOfHost(host, known);
 }
 
-/** @param known hosts of the crawl, with their ports where these are not those of the scheme */
+/** @param known hosts of the crawl, with their ports if not the default of the scheme */
 export function noMatchOfHost(host: string, known: readonly string[]): string {
   if (known.includes(host)) return 'No URL matches.';
   const alike = known.filter((each) => nameOf(each) === nameOf(host));

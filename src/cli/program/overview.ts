@@ -1,4 +1,4 @@
-/** The help of the program: its commands by what a person wants to do. One screen; each command has help of its own. */
+/** The help of the program: its commands by what a person wants to do. One screen; each command has its own help. */
 export function overview(description: string): string {
   const width = Math.max(...GROUPS.flatMap(([, lines]) => lines.map(([names]) => names.length)));
   return [
@@ -18,7 +18,7 @@ export function overview(description: string): string {
 
 type Line = readonly [names: string, text: string];
 
-/** Each command is in one line. */
+/** Each command has one line. */
 const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = [
   [
     'Crawl',

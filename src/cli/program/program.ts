@@ -8,8 +8,8 @@ import type { Surroundings } from '../surroundings.ts';
 import { overview } from './overview.ts';
 
 /**
- * Runs the handler of a command with a session of its options. `when-asked`: the configuration is read when the handler
- * needs it, or when an option names a file or a value.
+ * Runs the handler of a command with a session made from its options. `when-asked`: the configuration is read when the
+ * handler needs it, or when an option names a file or a value.
  */
 export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
 

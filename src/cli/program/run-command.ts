@@ -3,7 +3,7 @@ import { EXIT, exitCodeOf } from '../../render/exit.ts';
 import { programFor } from '../commands/all-commands.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** Runs a command line. Resolves with the exit code; an error is handed to `report` and decides that code. */
+/** Runs a command line. Resolves with the exit code; an error is passed to `report` and determines that code. */
 export async function runCommand(surroundings: Surroundings, report: (error: unknown) => void): Promise<number> {
   const program = await programFor(surroundings);
   try {

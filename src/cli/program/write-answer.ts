@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import { dryRunNotice, jsonOf } from './dry-run.ts';
 
 /**
- * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by now, and
+ * The command line that resumes a stopped one: the same without its seeds, which are in the crawl db by then, and
  * without passwords, since the text may end up in a log. Quoted for a POSIX shell.
  */
 export function resumeCommand(argv: readonly string[], seeds: readonly string[]): string {
@@ -20,8 +20,8 @@ export function resumeCommand(argv: readonly string[], seeds: readonly string[])
 }
 
 /**
- * Writes the answer of a command: one line of JSON under `--json`, else `text`, whose lines have their ends. The answer
- * of a dry run is marked as such.
+ * Writes the answer of a command: one line of JSON under `--json`, otherwise `text`, which includes its line ends. The
+ * answer of a dry run is marked as such.
  */
 export function writeAnswer(
   session: Session,
@@ -33,7 +33,7 @@ export function writeAnswer(
   return session.out.write(`${answer === null ? 'null' : jsonOf(answer, dryRun)}\n`);
 }
 
-/** Writes text for people, whose lines have their ends; it is broken between words where the terminal is narrower. */
+/** Writes text for people, which includes its line ends; lines wider than the terminal are broken between words. */
 export async function writeText({ out, width }: Session, text: string): Promise<void> {
   if (!Number.isFinite(width)) return out.write(text);
   const { wrapText } = await import('../../render/table.ts');
@@ -41,8 +41,8 @@ export async function writeText({ out, width }: Session, text: string): Promise<
 }
 
 /**
- * Whether the summary of work is printed: under `--quiet` only as JSON. That of a dry run is the answer to a question,
- * and always printed.
+ * Whether the summary of work is printed: under `--quiet` only as JSON. The summary of a dry run is the answer to a
+ * question and is always printed.
  */
 export const wantsSummary = (session: Session, dryRun = false): boolean =>
   session.json || dryRun || session.options.quiet !== true;
@@ -64,7 +64,7 @@ export function noteSent(session: Session, { partitions = 0 }: { readonly partit
 }
 
 /**
- * Writes rows in the wanted format: by default one JSON array under `--json`, otherwise a table. `empty` is the note
+ * Writes rows in the requested format: by default one JSON array under `--json`, otherwise a table. `empty` is the note
  * for a table without rows. Resolves with the number of rows.
  */
 export async function writeList<Row extends object>(

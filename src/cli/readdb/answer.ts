@@ -10,7 +10,7 @@ import { writeText } from '../program/write-answer.ts';
 import type { Session } from '../session.ts';
 import type { Question, ReaddbFlags } from './flags.ts';
 
-/** Asks the crawl db and writes the answer. Resolves with the exit code. */
+/** Queries the crawl db and writes the answer. Resolves with the exit code. */
 export function answer(session: Session, question: Question): Promise<number> {
   // Only the configuration says which filter is in use.
   return question.kind === 'seen' ? seen(session) : session.withReader((db) => ofDb(session, db, question));
@@ -113,7 +113,7 @@ async function reported<Row extends object>(
 
 const isEmpty = ({ returned }: QueryReport): boolean => returned === 0;
 
-/** A host with another than the default port is a host of its own, which is easily forgotten. */
+/** A host with a non-default port is a separate host, which is easily forgotten. */
 async function noteOtherPorts(session: Session, db: CrawlReader, host: string): Promise<void> {
   const found: string[] = [];
   for await (const row of db.hosts({ full: false })) if (row.host.startsWith(`${host}:`)) found.push(row.host);

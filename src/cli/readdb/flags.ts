@@ -44,7 +44,7 @@ export type Question = { readonly flags: ReaddbFlags } & (
 
 /** Options that exclude each other. */
 const QUESTIONS = ['stats', 'url', 'dump', 'topN', 'due', 'overdue', 'hosts', 'seen', 'inlinks', 'broken'] as const;
-/** Options that select records or their fields: alone they imply `--dump`. */
+/** Options that select records or their fields: without a question they imply `--dump`. */
 const CHOICES = [
   'host',
   'domain',
@@ -58,7 +58,7 @@ const CHOICES = [
   'fields',
 ] as const;
 
-/** Those that a question about hosts takes as well. */
+/** The options that a question about hosts accepts as well. */
 const OF_HOSTS: readonly string[] = ['where', 'sort'];
 
 /** Questions about records, which take {@link CHOICES}. */

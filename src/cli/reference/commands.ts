@@ -38,7 +38,7 @@ function afterHelp(command: Command): string {
   const write = (part: string): void => {
     text += part;
   };
-  // Commander implements `addHelpText` by events, which its types do not show.
+  // Commander implements `addHelpText` with events, which its types do not show.
   (command as unknown as EventEmitter).emit('afterHelp', { error: false, command, write });
   return text.trim();
 }

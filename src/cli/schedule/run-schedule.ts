@@ -38,10 +38,10 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The first start at once, further ones at a fixed distance from it. */
+/** The first start is immediate, further ones at a fixed distance from it. */
 export function everyTimetable(everyMs: number, startedAt: number, text: string): Timetable {
   return {
-    // `after` lies before the first start when the clock was set back.
+    // `after` is before the first start if the clock was set back.
     next: (after) => startedAt + (Math.floor((after - startedAt) / everyMs) + 1) * everyMs,
     text: `every ${text}`,
   };
@@ -72,7 +72,7 @@ export interface ScheduleDeps {
   /** Uniform in [0, 1), for the jitter. */
   readonly random: () => number;
   readonly log: Log;
-  /** Opens the state directory, crawls, closes it again: between runs other commands can open it. */
+  /** Opens the state directory, crawls and closes it again: between runs other commands can open it. */
   readonly crawl: (signal: AbortSignal, onProgress: (progress: CrawlProgress) => void) => Promise<CrawlSummary>;
   readonly health: Pick<HealthFile, 'report' | 'progress'>;
 }
@@ -80,9 +80,9 @@ export interface ScheduleDeps {
 type ScheduleEnd = { readonly stoppedIn: 'wait' | 'run'; readonly lastRun: RunReport | null };
 
 /**
- * Runs one after the other, never two at once: a start that falls into an unfinished run is skipped and logged. A
- * failed run is reported, and the next one still happens. Only an error of usage or configuration, which would fail
- * every run, rejects. The signal ends a wait at once, and a run after the pages in flight.
+ * Runs one after the other, never two at once: a start during an unfinished run is skipped and logged. A failed run is
+ * reported, and the next one still happens. Only an error of usage or configuration, which would fail every run,
+ * rejects. The signal ends a wait at once, and ends a run after the pages in flight.
  */
 export async function runSchedule(deps: ScheduleDeps, signal: AbortSignal): Promise<ScheduleEnd> {
   const { scheduler, now, log } = deps;
@@ -153,7 +153,7 @@ async function oneRun(
   onProgress: (progress: CrawlProgress) => void,
 ): Promise<{ report: RunReport; fault?: unknown }> {
   const startedAt = deps.now();
-  // One controller a run, so that no listener of a run stays on the signal of a long-lived process.
+  // One controller per run, so that no listener of a run stays on the signal of a long-lived process.
   const own = new AbortController();
   const stop = (): void => own.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });

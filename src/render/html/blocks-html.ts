@@ -6,17 +6,17 @@ import type { PageBlock } from '../../page/page-block.ts';
 import { TextSketch } from '../../page/text/text-sketch.ts';
 import { counted } from '../quantities.ts';
 
-/** A block with what decided on it. */
+/** A block with the reasons for its verdict. */
 export interface ShownBlock extends Pick<PageBlock, 'type' | 'path' | 'text' | 'links' | 'anchorChars' | 'certainty'> {
   readonly reasons: readonly Reason[];
-  /** A reading mode shows it. */
+  /** Whether a reading mode shows it. */
   readonly isRead: boolean;
-  /** Beside the class, for what a reader has to see at once. */
+  /** In addition to the class, for what a reader must see at once. */
   readonly mark?: string;
 }
 
 /**
- * The blocks of a page as an HTML file: what was taken, why, at which certainty, and whether a reading mode takes it.
+ * The blocks of a page as an HTML file: what was taken, why, with which certainty, and whether a reading mode takes it.
  */
 export function blocksHtml({ check, reasons, reading }: ExplainedParse): string {
   const read = new TextSketch(reading);
@@ -38,7 +38,7 @@ ${blocks.map(blockSection).join('\n')}
   );
 }
 
-/** Whether all lines of a block that have more than a few characters are in a text. */
+/** Whether a text contains all lines of a block that have more than a few characters. */
 export function isReadIn(text: TextSketch, block: string): boolean {
   const lines = block
     .split('\n')

@@ -8,7 +8,7 @@ import { type Live, NO_LIVE, type WorkShown } from './no-live.ts';
 import { progressFields, progressLines, workLine } from './progress.ts';
 import { roundHeading, sumLines } from './round-table.ts';
 
-/** What a worker has done since the last line of its table: rounds of many partitions end at any time. */
+/** The work of a worker since the last line of its table: rounds of many partitions end at any time. */
 export class MinuteLines {
   readonly #width: number;
   #rounds: RoundSummary[] = [];
@@ -28,7 +28,7 @@ export class MinuteLines {
     this.#progress = progress;
   }
 
-  /** The line of a minute, with the heading before the first one; none where nothing was done. */
+  /** The line of a minute, with the heading before the first one; none if nothing was done. */
   take(now: number, bold: (text: string) => string): string[] {
     const time = new Date(now).toISOString().slice(11, 16);
     const [rounds, progress] = [this.#rounds, this.#progress];
@@ -56,7 +56,7 @@ export interface LiveOptions {
 
 const REDRAW_MS = 150;
 const RECORD_MS = 5_000;
-/** Work beside a crawl that has reported nothing for this long is over, ms. */
+/** Work outside a crawl that has reported nothing for this long is over, ms. */
 const STALE_MS = 1_000;
 
 export async function createLive(options: LiveOptions): Promise<Live> {

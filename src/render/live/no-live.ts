@@ -2,14 +2,14 @@ import type { CrawlProgress, WorkProgress } from '../../crawler/index.ts';
 
 /** Work under way, with its speed. */
 export interface WorkShown extends WorkProgress {
-  /** Items a second; `null`: not known so far. */
+  /** Items a second; `null`: not yet known. */
   readonly perSecond: number | null;
 }
 
-/** Progress of a crawl: redrawn in place on a terminal, a log record every few seconds elsewhere. */
+/** Progress of a crawl: redrawn in place on a terminal, otherwise a log record every few seconds. */
 export interface Live {
   progress(progress: CrawlProgress): void;
-  /** Long work beside a crawl or without one; `null`: it is over, or its output begins. */
+  /** Long work, with or without a crawl; `null`: it is over, or its output begins. */
   work(work: WorkShown | null): void;
   /** Hides the progress while `print` writes to the terminal. */
   around(print: () => void): void;

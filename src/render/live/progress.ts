@@ -11,7 +11,7 @@ const STAGES: Readonly<Record<CrawlProgress['stage'], string>> = {
   update: 'updating',
 };
 
-/** The progress on a terminal: three lines of what fits its width. */
+/** The progress on a terminal: three lines with what fits its width. */
 export function progressLines(progress: CrawlProgress, width: number): string[] {
   const { urls, done, busiest } = progress;
   const share = urls === 0 ? '' : ` (${percent(done, urls)})`;
@@ -37,7 +37,10 @@ export function progressLines(progress: CrawlProgress, width: number): string[] 
 
 const percent = (done: number, total: number): string => `${Math.min(100, Math.floor((100 * done) / total))} %`;
 
-/** Long work in one line: what, how many of how many, and the speed. What does not fit is left out whole. */
+/**
+ * Long work in one line: its name, the items done and in total, and the speed. A part that does not fit is left out
+ * entirely.
+ */
 export function workLine({ work, done, total, perSecond }: WorkShown, width: number): string {
   const sum =
     total === null || total === 0 ? [count(done)] : [percent(done, total), `${count(done)} of ${count(total)}`];

@@ -7,12 +7,12 @@ type Counts = Omit<RoundCounts, 'round' | 'segment' | 'meanDistance'>;
 
 type Column = readonly [title: string, width: number, cell: (round: Counts) => string];
 
-/** A resumed round selects nothing: its list is that of the run that was cut short. */
+/** A resumed round selects nothing: it uses the list of the interrupted run. */
 const URLS: Column = ['urls', 7, (round) => (round.generated === 0 ? '-' : count(round.generated + round.followed))];
 const NEW: Column = ['new', 7, (round) => count(round.new)];
 const CHANGED: Column = ['changed', 8, (round) => count(round.modified)];
 const GONE: Column = ['gone', 6, (round) => count(round.gone)];
-/** Pages that repeat another, and did not before: exports leave them out. */
+/** Pages that newly repeat another: exports leave them out. */
 const COPIES: Column = ['dup', 5, (round) => count(round.duplicates)];
 const FAILED: Column = ['failed', 7, (round) => count(round.failed)];
 const FOUND: Column = ['found', 8, (round) => count(round.newUrls)];
@@ -36,7 +36,7 @@ const ALL: readonly Column[] = [
   TIME,
 ];
 
-/** For a terminal of 80 columns: what was unchanged by any rung of the ladder is one number. */
+/** For a terminal of 80 columns: one number for what was unchanged by any rung of the ladder. */
 const FEW: readonly Column[] = [
   URLS,
   NEW,
@@ -53,7 +53,7 @@ const FEW: readonly Column[] = [
 const LABEL = 5;
 const widthOf = (columns: readonly Column[]): number => columns.reduce((sum, [, width]) => sum + width, LABEL);
 
-/** The columns that fit a width, characters; `null`: not even a few, so each round is a card. */
+/** The columns that fit a width, characters; `null`: not even the fewest fit, so each round is a card. */
 function columnsFor(width: number): readonly Column[] | null {
   if (widthOf(ALL) <= width) return ALL;
   return widthOf(FEW) <= width ? FEW : null;
@@ -65,7 +65,7 @@ export function roundHeading(width: number, label = 'round'): string | null {
   return columns && `${label.padStart(LABEL)}${columns.map(([title, each]) => title.padStart(each)).join('')}`;
 }
 
-/** A round as a line of the table, or as the lines of a card where the table, or one of its numbers, is too wide. */
+/** A round as a line of the table, or as the lines of a card if the table or one of its numbers is too wide. */
 export function roundLines(round: Counts & { readonly round: number }, width: number): string[] {
   return linesOf(String(round.round), round, width);
 }
@@ -74,7 +74,7 @@ export function totalsLines(summary: Pick<CrawlSummary, 'totals'>, width: number
   return sumLines('total', summary.totals, width);
 }
 
-/** Several rounds as one line, with a label of five characters at most. */
+/** Several rounds as one line, with a label of at most five characters. */
 export const sumLines = (label: string, totals: CrawlSummary['totals'], width: number): string[] =>
   linesOf(label, totals, width);
 
@@ -86,7 +86,7 @@ function linesOf(label: string, round: Counts, width: number): string[] {
   return line.length <= width ? [line] : cardOf(label, round, width);
 }
 
-/** The same numbers with their titles, in as many lines as it takes. */
+/** The same numbers with their titles, in as many lines as needed. */
 function cardOf(label: string, round: Counts, width: number): string[] {
   const lines: string[] = [];
   let line = label.padStart(LABEL);
@@ -121,12 +121,12 @@ export function nextDueText({ at, urls }: NextDue): string {
   return `Next: ${shortTime(at)} UTC, ${urlsText(urls)} by the end of that day.`;
 }
 
-/** The reason where work ended early by a fault; `null` for an end that the operator wanted. */
+/** The reason for a premature end by a fault; `null` for a requested end. */
 export function stopFault(stoppedBy: StoppedBy): string | null {
   return stoppedBy === 'failure-limit' || stoppedBy === 'disk-full' ? REASONS[stoppedBy] : null;
 }
 
-/** The hosts that a crawl has left to a later run, and when their turn comes. */
+/** The hosts that a crawl has left to a later run, and the times of their turns. */
 export function waitingLines({ waiting }: Pick<CrawlSummary, 'waiting'>): string[] {
   if (waiting === undefined) return [];
   const { hosts, urls, next } = waiting;
@@ -144,7 +144,7 @@ export function waitingLines({ waiting }: Pick<CrawlSummary, 'waiting'>): string
 
 const urlsText = (urls: number): string => `${count(urls)} URL${urls === 1 ? '' : 's'}`;
 
-/** The round that a signal stopped half way; its counts are in no line of the table yet. */
+/** The round that a signal stopped half way; its counts are not in any line of the table yet. */
 export function interruptedLines({ interrupted }: Pick<CrawlSummary, 'interrupted'>): string[] {
   if (interrupted === undefined) return [];
   const { round, segment, urls, left } = interrupted;
@@ -153,7 +153,7 @@ export function interruptedLines({ interrupted }: Pick<CrawlSummary, 'interrupte
   ];
 }
 
-/** One line for each layer, the pages that are so many links from a seed; none for a crawl of a single layer. */
+/** One line for each layer (the pages at the same number of links from a seed); none for a crawl of a single layer. */
 export function layerLines(layers: CrawlSummary['totals']['layers']): string[] {
   if (layers.length < 2) return [];
   return layers.map(

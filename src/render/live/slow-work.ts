@@ -6,12 +6,12 @@ const SHOWN_AFTER_MS = 1_000;
 
 export interface SlowWork {
   readonly onWork: OnWork;
-  /** Removes the line: output begins. It comes back when the work goes on for long without any. */
+  /** Removes the line: output begins. It returns if the work continues for long without output. */
   hide(): void;
 }
 
 /**
- * Shows work that takes longer than a second, with the speed of its present phrase. The display is opened only then:
+ * Shows work that takes longer than a second, with the speed of its current phase. The display is opened only then:
  * loading it takes longer than most commands.
  * @param now ms; any clock that does not go back
  */
@@ -28,7 +28,7 @@ export function slowWork(open: () => Promise<Live>, now: () => number): SlowWork
       (opened) => {
         live = opened;
       },
-      // Without a display the work still goes on.
+      // The work continues without a display.
       () => {},
     );
   };

@@ -7,7 +7,7 @@ import type { ChangesFilter } from '../../crawler/views.ts';
 import { safeText } from '../safe-text.ts';
 
 export interface AtomFeed {
-  /** State directory, absolute: each directory has a feed id of its own. */
+  /** State directory, absolute: the feed of another directory has another id. */
   readonly dir: string;
   readonly filter: ChangesFilter;
   /** Newest first. */
@@ -18,12 +18,12 @@ export interface AtomFeed {
   readonly links: { readonly self: string; readonly explain: (url: string) => string } | null;
 }
 
-/** Of a feed without entries: it must have a time, and one that stays. */
+/** Time of a feed without entries: it must have one, and a constant one. */
 const NEVER = '1970-01-01T00:00:00.000Z';
 
 /**
- * The change feed in the Atom Syndication Format (RFC 4287). The same entry has the same id in every feed of a crawl,
- * whatever the selection, so that a reader of several shows it once.
+ * The change feed in the Atom Syndication Format (RFC 4287). An entry has the same id in every feed of a crawl,
+ * whatever the selection, so that a reader subscribed to several shows it once.
  */
 export function atomFeed({ dir, filter, entries, version, links }: AtomFeed): string {
   const lines = [
@@ -102,7 +102,7 @@ function titleOf({ kinds, host, minDistance, where }: ChangesFilter): string {
   return `Changes${host === undefined ? '' : ` of ${host}`}${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;
 }
 
-/** A UUID of version 8 (RFC 9562) from a digest: the same for the same text, for ever. */
+/** A UUID of version 8 (RFC 9562) from a digest: always the same for the same text. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(`incrawl ${text}`).digest('hex');
   const variant = '89ab'[Number.parseInt(hex[16]!, 16) & 3];
@@ -112,7 +112,7 @@ function uuidOf(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text from the web within XML 1.0: what it has no spelling for becomes a visible escape or U+FFFD. */
+/** Text from the web as XML 1.0: characters that XML cannot express become a visible escape or U+FFFD. */
 function xmlText(text: string): string {
   return safeText(text)
     .replace(/[\p{Surrogate}\ufffe\uffff]/gu, '\ufffd')

@@ -11,7 +11,7 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   const { robots, record, schedule, host, sooner, ifFound } = explanation;
   const parts = [[...explanation.why, ...ifFound].map(safeText).join('\n')];
   parts.push(`${bold('url')}\n${urlSteps(explanation)}`);
-  // "Allowed" below a URL that is refused would read as another verdict.
+  // "Allowed" below a refused URL would read as another verdict.
   if (explanation.admitted) {
     parts.push(`${bold('robots.txt')}\n${robots === null ? '  not fetched yet' : robotsText(robots)}`);
   }
@@ -41,7 +41,7 @@ export function explanationText(explanation: Explanation, style: TextStyle): str
   return `${parts.join('\n\n')}\n`;
 }
 
-/** What the page says of itself; it moves no visit. */
+/** What the page states about itself; it does not affect the next visit. */
 function statedTimes({ publishedAt, modifiedAt }: RecordView): [string, string][] {
   const fields: [string, string | null][] = [
     ['  published', publishedAt],
@@ -61,7 +61,7 @@ function hostText(host: NonNullable<Explanation['host']>, share: number | null):
   ]);
 }
 
-/** Why so many pages are fetched whose headers say "unchanged". */
+/** Why so many pages with "unchanged" headers are fetched. */
 function auditText({ audits, lies }: NonNullable<Explanation['host']>, share: number): string {
   const found = lies === 0 ? (audits === 0 ? 'none yet' : 'all clean') : `${count(lies)} found the headers wrong`;
   const record = audits === 0 ? found : `${count(audits)}, ${found}`;
@@ -107,7 +107,7 @@ function urlSteps({ steps, input, url }: Explanation): string {
       const change = after === before ? 'passed' : `${before} -> ${after ?? 'refused'}`;
       return [`  ${name}`, note === undefined ? change : `${change} (${note})`] as const;
     });
-  // The first sentence is the verdict on a URL that is refused.
+  // For a refused URL, the first sentence is the verdict.
   return fieldLines([
     ['  input', input],
     ...found,

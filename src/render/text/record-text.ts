@@ -170,7 +170,7 @@ function origin(record: RecordView): string {
   return `depth ${record.depth}${foundBy(record)}`;
 }
 
-/** How a URL was found, behind a comma; empty without a referring page. */
+/** How a URL was found, after a comma; empty without a referring page. */
 export function foundBy({ referrer, metadata }: Pick<RecordView, 'referrer' | 'metadata'>): string {
   if (referrer === null) return '';
   return typeof metadata.redirects === 'number' ? `, redirected from ${referrer}` : `, linked from ${referrer}`;

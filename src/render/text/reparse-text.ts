@@ -3,21 +3,21 @@ import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';
 
-/** Of records for a crawl db that had some. */
+/** About records imported into a crawl db that had some. */
 export const KNOWN = 'known already: the one visited last is kept';
-/** Of records for an empty crawl db. */
+/** About records imported into an empty crawl db. */
 export const SPELLED_OTHERWISE = 'spelled otherwise: merged with the record of the same URL';
 
 /**
- * Rows that an import or a merge brought, in a few words.
- * @param again what it means that a record has a URL that is there already
+ * The rows from an import or a merge, in a few words.
+ * @param again the meaning of a record whose URL already exists
  */
 export function transferText({ records, links, hosts, merged }: TransferSummary, again: string): string {
   const both = merged === 0 ? '' : ` (${count(merged)} ${again})`;
   return `${counted(records, 'record')}${both}, outlinks of ${counted(links, 'page')}, data of ${counted(hosts, 'host')}`;
 }
 
-/** Fields, reasons, and links of a page that are shown to people; `--json` has more. */
+/** Maximum fields, reasons, and links of a page that are shown to people; `--json` has more. */
 const SHOWN_FIELDS = 20;
 const SHOWN_REASONS = 8;
 const SHOWN_LINKS = 5;

@@ -3,7 +3,7 @@ import type { FailureKind, InjectSummary, ReadmitSummary, SeedError, SeedsSummar
 import { count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Reasons shown to people; `--json` has all. */
+/** Maximum reasons shown to people; `--json` has all. */
 const SHOWN = 8;
 
 /** `12 urlfilter-scope: host not in scope`, most frequent first; empty when no URL was filtered out. */
@@ -56,14 +56,14 @@ export function seedLines({ urls, refused, waiting, unchecked, failures }: Seeds
   return lines;
 }
 
-/** `crawl` visits seeds that were never fetched again, so waiting for a pause is no advice. */
+/** `crawl` revisits seeds that were never fetched, so waiting for a pause is no advice. */
 function adviceOn(code: string): string {
   const remedy = SKIP_REASONS[code as SkipReason]?.remedy ?? '';
   const again = 'the same command tries again';
   return remedy === '' || remedy.includes('incrawl due retry') ? again : `${again}; what changes it: ${remedy}`;
 }
 
-/** What became of seeds, without an end of line. */
+/** The outcome for the seeds, without a line end. */
 export function injectText(summary: InjectSummary): string {
   const parts = [
     [summary.injected, summary.partitions === undefined ? 'new' : 'sent'],

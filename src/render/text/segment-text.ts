@@ -4,7 +4,7 @@ import { bytes, count, counted } from '../quantities.ts';
 import { safeLines } from '../safe-text.ts';
 import { fieldLines } from '../table.ts';
 
-/** Text shown to people at most; `--json` has all. */
+/** Maximum text shown to people; `--json` has all. */
 const SHOWN_CHARS = 2_000;
 
 /** The record of one URL in a segment, for people. */

@@ -15,7 +15,7 @@ export const STEERED_TEXTS = {
       : 'The crawl ends after this round.',
 };
 
-/** @param rest what became of unknown URLs */
+/** @param rest the outcome for unknown URLs */
 export const touchText = (
   { touched, unmoved, unknown }: TouchSummary,
   rest = `${count(unknown.length)} unknown`,
@@ -29,8 +29,8 @@ export const untouchedLines = ({ invalid, unknown }: TouchSummary): string[] => 
   ...unknown.slice(0, URLS_SHOWN).map((url) => `Not in the crawl db: ${safeText(url)}`),
 ];
 
-/** The delay in force, and why it is not the requested one. */
-export function delayText(host: string, wantedMs: number, { delayMs: inForce }: CommandAnswer<'delay'>): string {
+/** The delay in force, and why it differs from the requested one. */
+export function delayText(host: string, askedMs: number, { delayMs: inForce }: CommandAnswer<'delay'>): string {
   const now = `${host}: ${span(inForce / 1_000)} between requests`;
   return wantedMs > 0 && wantedMs < inForce ? `${now}; robots.txt or the configuration asks for that.` : `${now}.`;
 }

@@ -11,7 +11,7 @@ export interface Bar {
   readonly kind?: string;
 }
 
-/** A table whose numbers are also drawn as bars: a screen reader reads it as a table. */
+/** A table whose numbers are also drawn as bars: screen readers read it as a table. */
 export function barTable(caption: string, bars: readonly Bar[]): Markup {
   const max = Math.max(1, ...bars.map(({ value }) => value));
   const rows = bars.map(
@@ -47,7 +47,7 @@ export function shareTable(caption: string, shares: readonly Share[]): Markup {
   return markup`<svg class="whole" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">${parts}</svg><table class="list"><caption class="unseen">${caption}</caption><tbody>${rows}</tbody></table>`;
 }
 
-/** `48 %`, `0.3 %`; what is there is never 0 %. */
+/** `48 %`, `0.3 %`; a share above 0 is never shown as 0 %. */
 export function shareText(share: number): string {
   const percent = 100 * share;
   if (percent === 0) return '0 %';

@@ -1,7 +1,7 @@
 import { brief, count } from '../../render/quantities.ts';
 import { type Markup, markup } from '../markup.ts';
 
-/** One kind of what is counted, stacked on those before it. */
+/** One kind of counted items, stacked on the previous ones. */
 export interface Layer {
   readonly label: string;
   /** Class of its colour. */
@@ -24,7 +24,7 @@ export interface Columns {
   readonly line?: { readonly label: string; readonly values: readonly (number | null)[] } | null;
 }
 
-/** Near the size in which it is shown, so that texts keep theirs. */
+/** Close to the displayed size, so that texts keep their size. */
 export const CHART_WIDTH = 390;
 export const CHART_HEIGHT = 148;
 const LEFT = 38;
@@ -35,7 +35,7 @@ export const HALF_LETTER = 3.3;
 /** A count of one must be seen beside thousands. */
 const LEAST_HEIGHT = 1.5;
 
-/** Stacked columns, and the same numbers as a table that is read aloud but not shown. */
+/** Stacked columns, and the same numbers as a table for screen readers that is not shown. */
 export function columnChart({ caption, unit, names, labels, layers, line = null }: Columns): Markup {
   const totals = names.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const top = axisTop(Math.max(...totals, ...(line?.values.map((value) => value ?? 0) ?? [])));
@@ -116,14 +116,14 @@ export interface LegendEntry {
   readonly value: string | null;
 }
 
-/** The layers that have something, with their sums. */
+/** The layers with a sum above 0, with their sums. */
 export const layerSums = (layers: readonly Layer[]): LegendEntry[] =>
   layers.flatMap(({ label, kind, values }) => {
     const sum = values.reduce((a, b) => a + b, 0);
     return sum === 0 ? [] : [{ label, swatch: `fill-${kind}`, value: count(sum) }];
   });
 
-/** What the colours mean, with a number for each. */
+/** The meanings of the colours, with a number for each. */
 export function legendOf(entries: readonly LegendEntry[]): Markup {
   const items = entries.map(
     ({ label, swatch, value }) =>
@@ -143,7 +143,7 @@ export function axisTop(max: number): number {
   );
 }
 
-/** Where an axis of counts has lines: at its ends, and in the middle where that is a whole number. */
+/** Where an axis of counts has lines: at its ends, and in the middle if that is a whole number. */
 export const axisLevels = (top: number): number[] => (top % 2 === 0 ? [0, top / 2, top] : [0, top]);
 
 /** Coordinates with a tenth of a unit. */

@@ -4,7 +4,7 @@ import { round } from './column-chart.ts';
 const WIDTH = 120;
 const HEIGHT = 22;
 
-/** A curve without axes, beside the number that it belongs to; `null` for fewer than two values. */
+/** A curve without axes beside the number it belongs to; `null` for fewer than two values. */
 export function sparkLine(caption: string, values: readonly number[]): Markup | null {
   if (values.length < 2) return null;
   const max = Math.max(1e-9, ...values);

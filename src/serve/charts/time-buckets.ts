@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../core/domain/time.ts';
 import type { PastRound } from '../../crawler/views.ts';
 
-/** A stretch of time as charts show it. */
+/** A time span of the charts. */
 export interface Span {
   /** Its name in addresses. */
   readonly name: string;
@@ -21,7 +21,7 @@ export const SPANS: readonly Span[] = [
   { name: '1y', label: '1 year', unit: 'week', bucketMs: 7 * DAY_MS, buckets: 52 },
 ];
 
-/** The longest span that is shown unasked: the bars of a year are too broad to show the last night. */
+/** The longest span that is shown by default: the bars of a year are too broad to show last night. */
 const LONGEST_UNASKED = 2;
 
 /** The requested span; otherwise the shortest that shows all rounds, or 30 days. */
@@ -58,7 +58,7 @@ export function sumsOf(rounds: readonly PastRound[], from: number, to: number): 
   return spreadOver(rounds, { from, widthMs: to - from, count: 1 })[0] as Sums;
 }
 
-/** The rounds that ended at a time or later: a log of years is not read through for a day. */
+/** The rounds that ended at a time or later: a log of years is not read in full for one day. */
 export function roundsSince(rounds: readonly PastRound[], from: number): readonly PastRound[] {
   let first = rounds.length;
   while (first > 0 && (rounds[first - 1]?.at ?? 0) >= from) first--;
@@ -72,8 +72,8 @@ interface Grid {
 }
 
 /**
- * The counts of a round are spread evenly over its duration, in whole numbers whose sum is kept: a round of a day is no
- * peak at its end.
+ * The counts of a round are spread evenly over its duration, in whole numbers that keep the sum: a round that takes a
+ * day must not appear as a peak at its end.
  */
 function spreadOver(rounds: readonly PastRound[], { from, widthMs, count }: Grid): Sums[] {
   const none = { new: 0, modified: 0, unchanged: 0, gone: 0, redirected: 0, failed: 0, bytesReceived: 0 };
@@ -86,7 +86,7 @@ function spreadOver(rounds: readonly PastRound[], { from, widthMs, count }: Grid
   for (const round of roundsSince(rounds, from)) {
     const start = round.at - Math.max(0, round.ms);
     const [first, last] = [Math.max(0, placeOf(start)), Math.min(count - 1, placeOf(round.at))];
-    /** Share of the round that is over at a time. */
+    /** Share of the round that has passed at a time. */
     const shareAt = (at: number): number => (at > round.at ? 1 : at <= start ? 0 : (at - start) / (round.at - start));
     for (let i = first; i <= last; i++) {
       const sum = sums[i]!;
@@ -108,7 +108,7 @@ export function dayText(at: number): string {
 /** `14:05`, UTC. */
 export const clockText = (at: number): string => new Date(at).toISOString().slice(11, 16);
 
-/** The name of a bucket, as exact as its length requires. */
+/** The name of a bucket, as precise as its length requires. */
 export const bucketText = (from: number, bucketMs: number): string =>
   bucketMs >= DAY_MS ? dayText(from) : `${dayText(from)}, ${clockText(from)}`;
 

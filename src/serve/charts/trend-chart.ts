@@ -14,7 +14,7 @@ export interface Trend {
   readonly caption: string;
   readonly from: number;
   readonly to: number;
-  /** By time; at least one, and no more than {@link thinned} leaves. */
+  /** In the order of time; at least one, at most what {@link thinned} returns. */
   readonly points: readonly TrendPoint[];
   readonly labels: readonly { readonly at: number; readonly text: string }[];
 }
@@ -23,10 +23,10 @@ const LEFT = 38;
 const RIGHT = 6;
 const TOP = 6;
 const BOTTOM = 18;
-/** More points than this would lie on each other. */
+/** More points than this would overlap. */
 const MAX_POINTS = 120;
 
-/** A share over time. The axis begins at a multiple of ten percent, and says so. */
+/** A share over time. The axis begins at a multiple of ten percent and is labelled so. */
 export function trendChart({ caption, from, to, points, labels }: Trend): Markup {
   const least = Math.min(...points.map(({ share }) => share));
   const bottom = Math.min(0.9, Math.max(0, Math.floor(least * 10) / 10));

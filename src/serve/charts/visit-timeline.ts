@@ -42,14 +42,14 @@ const RIGHT = 12;
 const DISTANCES = { top: 16, floor: 92 } as const;
 const INTERVALS = { top: 124, floor: 168 } as const;
 const HEIGHT = 190;
-/** A distance above this is a page that is as good as new, bits. */
+/** A distance above this means that a page is as good as new, bits. */
 const LEAST_TOP = 8;
 /** In a column of a wide window, and in a narrow one: the texts keep their size. */
 const WIDTHS = { wide: 1_200, narrow: 360 } as const;
 
 /**
- * The visits of a page over time: how far it had changed, and below the interval after each visit; the next visit
- * dashed. Drawn twice; the style shows the one that fits the window. `null` without a visit.
+ * The visits of a page over time: how far it had changed, and below that the interval after each visit; the next visit
+ * is dashed. Drawn twice; the style sheet shows the one that fits the window. `null` without a visit.
  */
 export function visitTimeline(record: RecordView, now: number): Markup | null {
   const visits = record.visits.map(
@@ -85,7 +85,7 @@ interface Timeline {
 
 function picture({ visits, next, now, width, label }: Timeline, name: string): Markup {
   const [first, last] = [visits[0] as Shown, visits.at(-1) as Shown];
-  // A next visit that is years away would squeeze the others together.
+  // A next visit that is years ahead would squeeze the others together.
   const latest = visits.length === 1 ? Number.POSITIVE_INFINITY : last.at + (last.at - first.at);
   const seen = Math.max(last.at, Math.min(now, latest));
   const end = Math.max(seen, Math.min(next ?? seen, latest), first.at + HOUR_MS);
@@ -102,7 +102,7 @@ function distances(visits: readonly Shown[], xOf: (at: number) => number, width:
   const { top, floor } = DISTANCES;
   const most = Math.max(LEAST_TOP, axisTop(Math.max(0, ...visits.map(({ distance }) => distance ?? 0))));
   const yOf = (bits: number): number => round(floor - (bits / most) * (floor - top));
-  // Changes and failures lie over what was unchanged.
+  // Changes and failures are drawn over unchanged visits.
   const ordered = [...visits].sort((a, b) => Number(b.mark === 'same') - Number(a.mark === 'same'));
   const stems = ordered.map(({ at, mark, distance, title }) => {
     const [x, y] = [xOf(at), mark === 'changed' ? yOf(distance ?? 0) : floor];

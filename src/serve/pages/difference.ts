@@ -40,7 +40,7 @@ function screenshots({ url, from, to }: PageDiff): Markup | null {
   return markup`<div class="screenshots">${[from, to].map(({ segment, at, hasScreenshot }) => (hasScreenshot ? screenshot(url, segment, at) : markup`<p class="nothing">No screenshot of ${shortTime(at)} is stored.</p>`))}</div>`;
 }
 
-/** What a screen showed of a stored version. */
+/** The screenshot of a stored version. */
 export function screenshot(url: string, segment: string, at: string): Markup {
   const source = `/screenshot?u=${encodeURIComponent(url)}&segment=${encodeURIComponent(segment)}`;
   const when = shortTime(at);

@@ -26,7 +26,7 @@ export interface PageParts {
   readonly notice?: Shown;
   /** Reloaded every 15 s in browsers without JavaScript. */
   readonly isLive?: boolean;
-  /** Whether the title stands above the content; otherwise it is only read aloud. Default: true. */
+  /** Whether the title is visible above the content; otherwise only screen readers read it. Default: true. */
   readonly isHeadingShown?: boolean;
   readonly content: Shown;
 }

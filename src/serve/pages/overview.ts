@@ -24,7 +24,7 @@ export interface OverviewData {
   readonly rounds: readonly PastRound[];
   /** Of the last 24 hours. */
   readonly hosts: RoundHosts;
-  /** `null`: the crawl db was not readable so far. */
+  /** `null`: the crawl db has not been readable so far. */
   readonly stats: DbStats | null;
   /** Time of `stats`, ms since the epoch. */
   readonly statsAt: number | null;
@@ -35,7 +35,7 @@ export interface OverviewData {
   readonly now: number;
 }
 
-/** What an operator looks for each morning, on one screen. */
+/** What an operator checks each morning, on one screen. */
 export function overviewPage(data: OverviewData): Markup {
   const { activity, speeds, isSteered, last, rounds, hosts, stats, budget, now } = data;
   const shown = chosenSpan(data.span, rounds[0]?.at, now);
@@ -59,7 +59,7 @@ ${hostsPanel(hosts, 'last 24 h')}
 <p class="age">${ages(data)}</p>`;
 }
 
-/** Why a run has failed: its error, or the reasons of its failed visits. */
+/** Why a run has failed: its error, or otherwise the reasons of its visits. */
 function faultOf({ error, stoppedBy, failures = [] }: RunReport): string {
   return error ?? (failures.length === 0 ? (stoppedBy ?? '') : failureLines(failures).join('; '));
 }
@@ -73,7 +73,7 @@ function runningParts({ run, workers }: Activity, speeds: readonly Speed[], isSt
   return isSteered ? markup`${section}${controlSection(run)}${controlForms}` : section;
 }
 
-/** How old the figures are: none of them is counted for a page. */
+/** The age of the figures: none of them is computed for a page. */
 function ages({ statsAt, last, now }: OverviewData): string {
   const ago = (at: number): string => {
     const seconds = Math.round((now - at) / 1_000);
@@ -97,7 +97,7 @@ const firstSteps = markup`<section class="first"><h2>Nothing has been crawled ye
 <pre><code>incrawl crawl https://example.org/ --contact you@example.org</code></pre>
 <p>This page fills up while the crawl runs.</p></section>`;
 
-/** Buttons that steer the current run. The script of the page replaces them where the state has changed. */
+/** Buttons that steer the current run. The script of the page replaces them when the state has changed. */
 export function controlSection({ steering }: RunStatus): Markup {
   const { paused = false, stopping = false } = steering ?? {};
   return markup`<section class="control" aria-label="Steering" data-live="control">
@@ -108,7 +108,7 @@ ${stopping ? markup`<span>Stops after this round.</span>` : button('stop', 'Stop
 const button = (command: string, text: string): Markup =>
   markup`<form action="/control/${command}" method="post"><button>${text}</button></form>`;
 
-/** Forms for rare commands to a run. */
+/** Forms for commands that are rarely needed. */
 const controlForms: Markup = markup`<details class="control-forms"><summary>Seeds and delays</summary>
 <form action="/control/inject" method="post"><label for="seeds">Seeds, one a line</label><textarea id="seeds" name="seeds" rows="3" cols="60" required></textarea><button>Add seeds</button></form>
 <form action="/control/delay" method="post"><label for="host">Host</label><input id="host" name="host" type="text" required><label for="seconds">seconds between requests</label><input id="seconds" name="seconds" type="number" min="0" step="any" required><button>Set delay</button></form>
@@ -126,14 +126,14 @@ interface Figure {
   readonly label: string;
   readonly value: string;
   readonly note?: Shown;
-  /** Whether it asks for a look. */
+  /** Whether it needs attention. */
   readonly isBad?: boolean;
 }
 
-/** Share of failed visits from which on they ask for a look. */
+/** From this share of failed visits on, they need attention. */
 const MANY_FAILED = 0.05;
 
-/** The figures that are read first; `-` for what is not known. */
+/** The figures that are read first; `-` for unknown. */
 function keyFigures({ stats, budget, last, rounds, now }: KeyData): Markup {
   const day = sumsOf(rounds, now - DAY_MS, now + 1);
   const visits = visitsOf(day);

@@ -19,7 +19,7 @@ import {
 import { thinned, trendChart } from '../charts/trend-chart.ts';
 import { type Markup, markup, nothing, panel } from '../markup.ts';
 
-/** Panels of what past rounds did. All three show the same stretch of time. */
+/** Panels about past rounds. All three show the same time span. */
 export function pastPanels(
   rounds: readonly PastRound[],
   span: Span,
@@ -143,10 +143,10 @@ function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span
 }
 
 const TITLE = 'Due, next 14 days';
-/** A budget that is higher than this many times the due pages would press their columns flat: it is named only. */
+/** A budget more than this many times the due pages would flatten their columns: it is only named. */
 const MAX_BUDGET = 3;
 
-/** What falls due, against what may be fetched; without a budget, against what was visited lately. */
+/** What falls due, compared with what may be fetched; without a budget, with recent visits. */
 export function duePanel(
   stats: DbStats | null,
   budget: BudgetView | null,
@@ -182,7 +182,7 @@ export function duePanel(
   return panel(TITLE, count(total), 'third', markup`${chart}${legendOf([...layerSums(layers), ...compared])}`);
 }
 
-/** Visits a day over the last week, or over the days that the rounds cover; `null` before the first full day. */
+/** Visits per day over the last week, as far back as the rounds go; `null` before the first full day. */
 function usualVisits(rounds: readonly PastRound[], now: number): number | null {
   const days = Math.min(7, Math.floor((now - (rounds[0]?.at ?? now)) / DAY_MS));
   if (days < 1) return null;
@@ -215,7 +215,7 @@ export function statesPanel(byStatus: Readonly<Partial<Record<string, number>>>)
   return panel('URLs by state', '', 'quarter', shareTable('URLs by state', shares));
 }
 
-/** Rows of each list; a failing host takes two lines. */
+/** Rows in each list; a failing host takes two lines. */
 const BUSIEST_SHOWN = 8;
 const FAILING_SHOWN = 5;
 
@@ -247,7 +247,9 @@ function hostList(caption: string, hosts: readonly HostLine[], none: string): Ma
   return markup`<table class="list hosts"><caption>${caption}</caption><tbody>${rows}</tbody></table>`;
 }
 
-/** Failed visits by host, with the reason of most: requests that a failing host was spared say nothing of the cause. */
+/**
+ * Failed visits by host, with the most frequent reason: requests skipped on a failing host say nothing about the cause.
+ */
 function mainFailures(failing: RoundHosts['failing']): HostLine[] {
   const sums = new Map<string, { visits: number; note: string }>();
   for (const { host, code, visits } of failing) {

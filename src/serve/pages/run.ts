@@ -51,7 +51,7 @@ ${inline([
 
 const DAY_SECONDS = 86_400;
 
-/** The last round, in one line, where no crawl runs. */
+/** The last round, in one line, if no crawl runs. */
 export function lastRoundSection(round: RoundEntry, now: number): Markup {
   const seconds = Math.max(0, Math.round((now - Date.parse(round.at)) / 1_000));
   return markup`<section class="run" aria-label="Last round">${inline([

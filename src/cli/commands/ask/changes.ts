@@ -127,7 +127,7 @@ async function changes(session: Session, flags: ChangesFlags): Promise<number> {
   if (flags.follow) {
     if (limit !== undefined || (format !== undefined && format !== 'jsonl'))
       return session.refuse('--follow prints lines: it goes with --format jsonl only, and without --limit');
-    // All of a crawl that begins later is new.
+    // Everything in a crawl that begins later is new.
     const startOf = async (): Promise<FeedCursor> => {
       const stored = cursor === undefined ? null : await knownCursor(session, cursor);
       if (stored !== null) return stored;
@@ -149,7 +149,7 @@ const readerOf = (session: Session): ChangeReaderOptions => ({
   withFeed: (use) => session.withReader(use),
 });
 
-/** Prints what the file does not know yet; it is replaced once that is printed. */
+/** Prints what the file does not know yet, and then replaces the file. */
 async function listNew(session: Session, flags: ChangesFlags, file: string): Promise<number> {
   const { since, limit, format } = flags;
   if (limit !== undefined || format === 'atom')
@@ -171,7 +171,7 @@ async function listNew(session: Session, flags: ChangesFlags, file: string): Pro
   return EXIT.done;
 }
 
-/** The cursor of a file. Refused where it names changes that the crawl does not have: later ones would be missed. */
+/** The cursor of a file. Refused if it names changes that the crawl does not have: later ones would be missed. */
 async function knownCursor(session: Session, file: string): Promise<FeedCursor | null> {
   const cursor = loadCursor(file);
   if (cursor === null || !hasCrawlDb(session.options.dir)) return cursor;
@@ -228,7 +228,7 @@ async function startAt(session: Session, feed: ChangeSource, since: FeedStart | 
   return (await import('../../../delivery/changes/change-reader.ts')).startAt(feed, since);
 }
 
-/** Notes entries after the start that the feed does not hold any more, or never held. */
+/** Notes entries after the start that the feed no longer holds, or never held. */
 async function noteGap(session: Session, feed: ChangeSource, from: FeedStart | undefined): Promise<void> {
   if (from === undefined || !('after' in from)) return;
   const ends = await feed.changeFeed();

@@ -121,7 +121,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The comparison of signatures, where one was asked for. */
+/** The comparison of signatures, if requested. */
 async function signaturesOf(checker: Checker, page: ParseInput, { signatures, against }: CheckFlags): Promise<object> {
   if (signatures === undefined && against === undefined) return {};
   const names = (signatures ?? 'all') === 'all' ? undefined : signatures?.split(',').map((name) => name.trim());

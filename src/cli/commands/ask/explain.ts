@@ -17,7 +17,7 @@ export function addExplain(program: Command, run: Run): void {
   command.action((url: string) =>
     run(command, async (session) => {
       const canonical = canonicalUrl(url);
-      // A URL of another scheme is one that the URL rules refuse, which is explained.
+      // A URL of another scheme is refused by the URL rules, which is explained.
       if ('error' in canonical && !isUrl(url)) return session.refuse(safeText(canonical.error));
       const explanation = await session.withReader((reader) => reader.explain(url));
       await writeAnswer(session, explanation, () => explanationText(explanation, session));

@@ -19,7 +19,7 @@ interface ClusterView {
   readonly noise: boolean;
   readonly similarityToNoise: number;
   readonly first: string;
-  /** Set for URLs that are noise by what their visited pages brought; absent: a cluster. */
+  /** Template of URLs that are noise judged by their visited pages; absent: a cluster. */
   readonly template?: string;
   readonly visits?: number;
 }

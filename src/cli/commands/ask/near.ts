@@ -43,12 +43,12 @@ export function addNear(program: Command, run: Run): void {
   );
 }
 
-/** Signatures of unrelated texts differ in about 32 of 64 bits; half as many still say something. */
+/** Signatures of unrelated texts differ in about 32 of 64 bits; half of that is still informative. */
 const FAR = 16;
 
 const noneWithin = (bits: number): string =>
   `No page within ${bits} bits.${bits < FAR ? ` "-k ${FAR}" looks farther.` : ''}`;
 
-/** A dash: their texts are not known, or cannot be copies. */
+/** A dash means that their texts are unknown, or cannot be copies. */
 const lineOf = ({ distance, overlap, url, title }: NearPage): string =>
   `${String(distance).padStart(2)}  ${(overlap === null ? '-' : `${Math.round(100 * overlap)} %`).padStart(5)}  ${safeText(url)}  ${safeText(title ?? '')}\n`;

@@ -17,7 +17,7 @@ interface ServeFlags {
   readonly name?: readonly string[];
 }
 
-/** The token, where no file has it. */
+/** The token, if no file holds it. */
 const TOKEN_VARIABLE = 'INCRAWL_SERVE_TOKEN';
 
 export function addServe(program: Command, run: Run): void {

@@ -66,11 +66,11 @@ async function watchedWorkers(session: Session): Promise<WorkersWatch | null> {
   return openWorkers(session.config, await session.log());
 }
 
-/** Pause between two questions to a scheduler that waits for its next run, or to the server of workers, ms. */
+/** Pause between two polls of a waiting scheduler, or of the workers' server, ms. */
 const POLL_MS = 1_000;
 const WORKERS_MS = 2_000;
 
-/** Redraws until the run is over and no scheduler will begin another, or until Ctrl-C. */
+/** Redraws until the run is over and no scheduler will start another, or until Ctrl-C. */
 async function watch(session: Session, terminal: NodeJS.WriteStream): Promise<number> {
   const { createLogUpdate } = await import('log-update');
   const draw = createLogUpdate(terminal);
@@ -106,7 +106,7 @@ function followRuns(session: Session, terminal: NodeJS.WriteStream, draw: Draw) 
   };
 }
 
-/** The same for the workers of a shared crawl, on whatever machine. */
+/** The same for the workers of a shared crawl, on any machine. */
 function followWorkers(session: Session, watched: WorkersWatch, draw: Draw) {
   const terminal = session.surroundings.stdout;
   return async (signal: AbortSignal): Promise<boolean> => {
@@ -115,7 +115,7 @@ function followWorkers(session: Session, watched: WorkersWatch, draw: Draw) {
       const view = await watched.read();
       if (view === null) break;
       const style = { bold: session.bold, width: (terminal.columns || 80) - 1 };
-      // All but the lines of the heading, the workers and their faults.
+      // All lines except the heading, the workers and their faults.
       const most = (terminal.rows || 24) - 2 * view.workers.length - 8;
       draw(workersLines(view, style, most).join('\n'));
       if (livingOf(view).length === 0) break;

@@ -83,7 +83,7 @@ Examples:
   );
 }
 
-/** Left out of the command that resumes: pages that were visited would be due again. */
+/** Left out of the resume command: pages visited before the stop would be due again. */
 const ALL = '--all';
 
 async function crawl(
@@ -122,7 +122,7 @@ async function crawl(
   return EXIT.error;
 }
 
-/** Whether a crawl had none of its seeds, and there is no further round in which it would. */
+/** Whether none of the seeds was fetched and no further round will fetch one. */
 function hasNoSeed(summary: CrawlSummary): summary is CrawlSummary & { readonly seeds: SeedsSummary } {
   const { seeds, stoppedBy } = summary;
   if (seeds === undefined || seeds.fetched + seeds.unchecked > 0) return false;

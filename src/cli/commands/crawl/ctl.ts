@@ -68,7 +68,7 @@ A command holds for this run only, and is accepted from processes of the same us
   delay.action((host: string, ms: number) => run(delay, (session) => setDelay(session, host, ms), 'when-asked'));
 }
 
-/** Tells the crawl that runs, and says so where it takes long. */
+/** Tells the running crawl, and says so if the answer takes long. */
 const teller =
   (session: Session): Tell =>
   async <Name extends CommandName>(command: Name, ...args: unknown[]): Promise<CommandAnswer<Name>> => {

@@ -30,7 +30,7 @@ interface GenerateFlags {
   readonly normalize?: true;
 }
 
-/** Options of the selection, which a list does not have. */
+/** Options of the selection, which do not apply to a list. */
 const OF_SELECTION = [
   ...['topN', 'maxPerHost', 'maxPerDomain', 'minScore', 'minInterval', 'status', 'where', 'addDays', 'budget'],
 ];

@@ -103,7 +103,7 @@ async function runsOf(
   const first = firstHealth(scheduler);
   const lock = schedulerLock(dir, () => health.last ?? first, log);
   try {
-    // Faults of the configuration, the seeds or the state directory show at the start, not at the first run.
+    // Errors in the configuration, the seeds or the state directory show at the start, not at the first run.
     await session.withCrawler(async (crawler) => {
       await lock.acquire();
       await prepare(session, crawler, seeds);
@@ -147,7 +147,10 @@ function crawlOnce(
   });
 }
 
-/** Injects the seeds. Warns of an empty crawl db: a mistyped state directory would be crawled for ever in silence. */
+/**
+ * Injects the seeds. Warns about an empty crawl db: otherwise a mistyped state directory would be crawled for ever in
+ * silence.
+ */
 async function prepare(session: Session, crawler: Crawler, seeds: readonly SeedSource[]): Promise<void> {
   await crawler.prepare(seeds);
   const { dir } = session.options;

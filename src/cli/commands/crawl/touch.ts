@@ -70,7 +70,7 @@ function queryOf({ all, host, where }: TouchFlags): TouchQuery | null {
   return { ...(host !== undefined && { host }), ...(where !== undefined && { where }) };
 }
 
-/** @param reads whether stdin is read, too */
+/** @param reads whether stdin is read as well */
 export async function namedUrls(session: Session, words: readonly string[], reads: boolean): Promise<string[]> {
   const urls = words.filter((word) => word !== '-');
   if (!reads) return urls;

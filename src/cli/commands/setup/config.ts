@@ -35,7 +35,7 @@ async function writeAll(session: Session, withOrigin: boolean): Promise<void> {
   await writeAnswer(session, Object.fromEntries(entries), () => settingTable(session, origins, withOrigin));
 }
 
-/** The settings of `hosts:` for one URL. Secrets are shown by where they are. */
+/** The settings of `hosts:` for one URL. Secrets are shown only by their source. */
 async function writeForUrl(session: Session, typed: string): Promise<void> {
   const canonical = canonicalUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `https://${typed}`);
   if ('error' in canonical) session.refuse(`${typed}: ${canonical.error}; expected a URL such as https://example.org/`);
@@ -64,13 +64,13 @@ async function writeForUrl(session: Session, typed: string): Promise<void> {
   });
 }
 
-/** Of the headers, only those that are secret are withheld. */
+/** Only the secret ones of the headers are withheld. */
 const withheldPart = (key: string): string => (key === 'headers' ? 'secret headers' : key);
 
 interface Setting {
   readonly value: unknown;
   readonly origin: string;
-  /** What of it is not sent; absent: nothing. */
+  /** The withheld part; absent: nothing. */
   readonly withheld?: string;
 }
 

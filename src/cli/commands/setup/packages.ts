@@ -6,7 +6,7 @@ import { ANY_LENGTH, type Column } from '../../../render/table.ts';
 import type { Run } from '../../program/program.ts';
 import { writeList, writeSummary } from '../../program/write-answer.ts';
 
-/** Whose copy is used. */
+/** Where the copy in use comes from. */
 const PLACES: Readonly<Record<NonNullable<PackageView['installed']>['place'], string>> = {
   own: 'incrawl',
   project: 'project',

@@ -106,7 +106,7 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
   const gone = from === undefined ? '' : `, ${count(removed)} removed`;
   const copies = duplicates === 0 ? '' : `, ${counted(duplicates, 'duplicate')} left out (--with-duplicates)`;
   const text = `${counted(documents, 'page')}${gone}${copies}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
-  // Without a place stdout holds the export itself.
+  // Without a place, stdout holds the export itself.
   if (dryRun || (place !== null && session.json)) {
     const answer = { format, file: place, bytes: summary.bytes, documents, removed, duplicates, seq };
     await writeAnswer(session, answer, () => `${text}\n`, dryRun);
