@@ -33,7 +33,7 @@ export interface KafkaBatch {
   /** -1: all replicas in sync have it. */
   readonly acks: -1;
   readonly compression: number;
-  /** For the broker to gather the acknowledgements, ms. */
+  /** Time for the broker to gather the acknowledgements, ms. */
   readonly timeout: number;
 }
 
@@ -74,8 +74,8 @@ export function loadKafkaJs(load: LoadPackage = loadPackage): KafkaJs {
 }
 
 /**
- * kafkajs 2.2.4 sets a timer after each answer, also where no request waits; it then lies in the past, of which Node 24
- * and later warn on standard error.
+ * kafkajs 2.2.4 sets a timer after each answer, even if no request waits. The timer is then in the past, and Node 24
+ * and later warn about that on standard error.
  */
 export function setNoTimerForNothing({ prototype }: RequestQueue): void {
   const schedule = prototype.scheduleCheckPendingRequests;

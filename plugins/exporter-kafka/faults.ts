@@ -1,6 +1,6 @@
 import type { KafkaAddress } from './address.ts';
 
-/** Errors of the client, each with the one that led to it as its cause. */
+/** Errors of the client, each with the error that led to it as its cause. */
 interface ClientError extends Error {
   /** Name of an error of the protocol. */
   readonly type?: string;
@@ -9,10 +9,10 @@ interface ClientError extends Error {
   readonly retriable?: boolean;
 }
 
-/** Whether the brokers know no such topic. One that is starting says so of any. */
+/** Whether the brokers do not know the topic. A starting broker says so of any topic. */
 export const isUnknownTopic = (error: unknown): boolean => typeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION';
 
-/** Whether the brokers take no message, or no batch, of this size. */
+/** Whether the brokers accept no message, or no batch, of this size. */
 export const isTooLarge = (error: unknown): boolean =>
   ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].includes(typeOf(error));
 
@@ -26,7 +26,7 @@ function typeOf(error: unknown): string {
 
 const rootOf = (error: Error): ClientError => (error.cause instanceof Error ? rootOf(error.cause) : error);
 
-/** Whether another attempt may succeed. The first error says so: those that it led to are of attempts given up. */
+/** Whether another attempt may succeed. The first error decides: later ones come from abandoned attempts. */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { retriable = false, code } = rootOf(error);

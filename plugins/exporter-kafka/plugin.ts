@@ -59,7 +59,7 @@ export default definePlugin<'exporter', Options>({
     ...(given.url === undefined && { needsPlace: 'brokers and a topic: kafka://host:9092/topic' }),
     async open({ place }) {
       const address = kafkaAddress(place, given.url);
-      // Options are refused whether or not the package is there.
+      // Options are rejected whether or not the package is installed.
       const settings = clientOptions(host, given, address);
       const sender = await openSender(loadKafkaJs(), settings, given, address);
       return {
@@ -76,7 +76,7 @@ export default definePlugin<'exporter', Options>({
   }),
 });
 
-/** Connects, once the topic is known to be there: a producer would wait for it through all retries. */
+/** Connects once the topic is known to exist: a producer would wait for it through all retries. */
 async function openSender(
   { Kafka, Partitioners, CompressionTypes, logLevel }: KafkaJs,
   settings: Omit<ClientOptions, 'logLevel'>,
@@ -114,7 +114,7 @@ async function openSender(
   return new KafkaSender({ batchBytes, batchMessages }, { connect, send }, await connect());
 }
 
-/** The client gives up at once where a broker that it knows is away: it is asked again, and goes on where it was. */
+/** The client gives up at once if a broker that it knows is away: it is called again, and continues. */
 async function retried<T>(
   attempt: () => Promise<T>,
   { retries, firstPauseMs, mechanism }: Options,
@@ -156,15 +156,15 @@ function clientOptions(
     connectionTimeout: Math.min(timeoutMs, CONNECTION_TIMEOUT_MS),
     authenticationTimeout: Math.min(timeoutMs, CONNECTION_TIMEOUT_MS),
     requestTimeout: timeoutMs,
-    // An idempotent producer takes no less than one.
+    // An idempotent producer requires at least one.
     retry: { retries: 1, initialRetryTime: firstPauseMs, maxRetryTime: firstPauseMs },
     logCreator: () => warnOnce(host),
   };
 }
 
 /**
- * The client logs each attempt: once is enough to know what is waited for. Refused requests are told by the error that
- * they end in.
+ * The client logs each attempt: once is enough to know what it is waiting for. Refused requests are reported by the
+ * error that they end in.
  */
 function warnOnce({ log }: PluginHost): ReturnType<ClientOptions['logCreator']> {
   const said = new Set<string>();

@@ -8,9 +8,9 @@ export interface SenderOptions {
 }
 
 export interface SenderDeps {
-  /** A producer with a number of its own at the brokers, connected. */
+  /** A connected producer with its own id at the brokers. */
   readonly connect: () => Promise<KafkaProducer>;
-  /** Sends messages by it. Rejects with what the client says. */
+  /** Sends messages through it. Rejects with the client's error. */
   readonly send: (producer: KafkaProducer, messages: readonly KafkaMessage[]) => Promise<void>;
 }
 
@@ -49,7 +49,9 @@ export class KafkaSender {
     return this.producer.disconnect();
   }
 
-  /** A batch that is too large is sent by halves, so that only what is too large by itself stays out. */
+  /**
+   * A batch that is too large is sent in halves, so that only messages that are too large by themselves are left out.
+   */
   private async send(messages: readonly KafkaMessage[]): Promise<void> {
     try {
       await this.deps.send(this.producer, messages);
@@ -64,8 +66,8 @@ export class KafkaSender {
   }
 
   /**
-   * Partitions that took their part of a refused batch have counted it, the client has not: what this producer sent
-   * next would be taken for a repetition, and lost.
+   * Partitions that accepted their part of a refused batch have counted it, but the client has not: the next messages
+   * of this producer would be taken for repetitions, and lost.
    */
   private async renew(): Promise<void> {
     await this.producer.disconnect();

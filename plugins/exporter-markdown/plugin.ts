@@ -40,7 +40,7 @@ function frontMatter(fields: Readonly<Record<string, unknown>>): string {
 
 const fileOf = (url: string): string => filePathOf(url, 'md', 'appended');
 
-/** Lets links to pages that have a file in the folder lead there: which ones do is known when all are written. */
+/** Makes links to pages with a file in the folder lead to that file: which ones exist is known once all are written. */
 async function linkToFiles(folder: string, file: string, partial: ExportTarget['partial']): Promise<void> {
   const path = join(folder, file);
   const text = await readFile(path, 'utf8');

@@ -17,7 +17,7 @@ export interface BulkOptions extends Omit<DeliveryOptions, 'body'> {
 /** Longest `_id` that a server accepts, bytes. */
 const MAX_ID_BYTES = 512;
 
-/** The URL itself, or a digest where it is too long. */
+/** The URL itself, or a digest if it is too long. */
 export const idOf = (url: string): string =>
   Buffer.byteLength(url) <= MAX_ID_BYTES ? url : `sha256:${createHash('sha256').update(url).digest('hex')}`;
 

@@ -33,7 +33,7 @@ export interface DuckDbAppender {
   closeSync(): void;
 }
 
-/** Throws an error that names the command which installs the package where it is missing. */
+/** Throws an error that names the installing command if the package is missing. */
 export function loadDuckDb(load: LoadPackage = loadPackage): DuckDb {
   return load('duckdb', 'Parquet').module as DuckDb;
 }

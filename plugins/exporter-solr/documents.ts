@@ -12,9 +12,9 @@ export interface DocumentOptions {
 }
 
 /**
- * The fields of a page, flat: a field that holds an object would be an atomic update to Solr. Values that are missing
- * are left out, as Solr has no null. Metadata become `metadata_NAME`, with an underscore for each character that a
- * field name may not have.
+ * The fields of a page, flat: Solr reads a field that holds an object as an atomic update. Missing values are left out,
+ * as Solr has no null. Metadata become `metadata_NAME`, with an underscore for each character that is not allowed in a
+ * field name.
  */
 export function documentOf(page: ExportDocument, { idField, fields }: DocumentOptions): SolrDocument {
   const { metadata, ...rest } = page;

@@ -14,12 +14,12 @@ interface Update {
   readonly json: string;
 }
 
-/** An index that refuses this many documents does not fit them: the export ends. */
+/** An index that refuses this many documents does not fit them, so the export ends. */
 const MAX_REFUSED = 100;
 
 /**
  * Sends documents and deletes to the update handler of Solr, in batches of one kind. Solr ends a request at the first
- * document that it refuses, whatever came before it: such a batch is halved until the document stands alone.
+ * document that it refuses, whatever came before it: such a batch is halved until the refused document is alone.
  */
 export class UpdateSender {
   /** Documents that the server refused for good, and the first reasons. */
@@ -39,7 +39,7 @@ export class UpdateSender {
     return this.queue({ url, isDelete: false, json: JSON.stringify(document) });
   }
 
-  /** Deletes a document by its unique key. One that is not there is no error to Solr. */
+  /** Deletes a document by its unique key. A missing document is not an error to Solr. */
   remove(url: string): Promise<void> {
     return this.queue({ url, isDelete: true, json: JSON.stringify(url) });
   }
@@ -94,7 +94,7 @@ export class UpdateSender {
   }
 }
 
-/** What an answer with an error says, behind the names of Java classes. */
+/** The message of an error answer, after the names of Java classes. */
 function reasonIn(text: string): string | null {
   try {
     const { error } = JSON.parse(text) as { error?: { msg?: unknown } };
@@ -109,7 +109,7 @@ interface UpdateHeader {
   readonly errors: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The `responseHeader` of an answer; other servers than Solr have none. */
+/** The `responseHeader` of an answer; servers other than Solr have none. */
 function headerOf(text: string): UpdateHeader {
   try {
     const { responseHeader } = JSON.parse(text) as { responseHeader?: Partial<UpdateHeader> };

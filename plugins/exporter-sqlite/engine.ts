@@ -36,7 +36,7 @@ interface Wasm {
   };
 }
 
-/** SQLite of Node where it has one (22.13 and later), else the optional package. */
+/** Node's built-in SQLite if it exists (22.13 and later), otherwise the optional package. */
 export function loadSqlite(load: LoadPackage = loadPackage, builtIn = builtInSqlite()): OpenSqlite {
   if (builtIn !== null) return (file) => openBuiltIn(builtIn, file);
   const wasm = load('sqlite', 'export --format sqlite').module as Wasm;

@@ -39,7 +39,7 @@ const names = COLUMNS.map(([field]) => field);
 const others = names.filter((name) => name !== 'url');
 const listed = (prefix: string): string => others.map((name) => `${prefix}.${name}`).join(', ');
 
-/** `id` is the number of a row in the index of the search; it is not kept when an export begins a new file. */
+/** `id` is the row number in the search index; it is not kept when an export begins a new file. */
 const TABLES = `
 CREATE TABLE pages (id INTEGER PRIMARY KEY, ${COLUMNS.map(([field, type]) => `${field} ${type}`).join(', ')});
 CREATE VIEW links AS SELECT pages.url, json_each.value AS target FROM pages, json_each(pages.outlinks);
@@ -66,7 +66,7 @@ function createTables(db: SqliteDb, withSearch: boolean): void {
   if (withSearch) db.exec(SEARCH);
 }
 
-/** Adds a page, or replaces one of the same URL. A row that is the same stays untouched, and so does the search. */
+/** Adds a page, or replaces the one with the same URL. An equal row stays untouched, and so does the search index. */
 const UPSERT = `
 INSERT INTO pages (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
 ON CONFLICT (url) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}
@@ -81,7 +81,7 @@ function rowOf(page: ExportDocument): SqliteValue[] {
   });
 }
 
-/** SQLite ends a text at NUL in many places, and has no half surrogate pairs. */
+/** SQLite ends a text at NUL in many places, and has no lone surrogates. */
 const plain = (text: string): string => text.replace(/[\u0000\p{Surrogate}]/gu, '\ufffd');
 
 const options = z.strictObject({
@@ -105,8 +105,8 @@ export default definePlugin<'exporter', Options>({
 });
 
 /**
- * Writes a new file, or a changed copy of the one that is there, and puts it in its place when it is whole. So readers
- * see one export or the next one, a killed export leaves the old file, and nothing has to be locked.
+ * Writes a new file, or a changed copy of the existing one, and moves it into place when it is complete. So readers see
+ * one export or the next one, a killed export leaves the old file, and no lock is needed.
  */
 export async function openExport(
   openSqlite: OpenSqlite,
@@ -155,7 +155,7 @@ function checkVersion(db: SqliteDb, place: string): void {
   );
 }
 
-/** A file with a log beside it has changes that are not in it, of a program that is writing or was killed. */
+/** A file with a log beside it lacks changes from a program that is writing or was killed. */
 async function copyWhole(place: string, file: string): Promise<void> {
   for (const log of [`${place}-wal`, `${place}-journal`]) {
     if ((await sizeOf(log)) > 0) {
@@ -170,7 +170,7 @@ async function synced(file: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** A file with all that an engine puts beside it. */
+/** A file with everything that an engine puts beside it. */
 async function removeAll(file: string): Promise<void> {
   for (const end of ['', '.lock', '-journal']) await rm(`${file}${end}`, { recursive: true, force: true });
 }

@@ -25,7 +25,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 const ALL_ENDINGS: readonly string[] = [...new Set([...Object.values(ENDINGS), 'xml', 'txt', 'bin'])];
 
-/** By the content type alone, which is known for removed pages too. */
+/** From only the content type, which is known for removed pages too. */
 function endingOf(contentType: string | null): string {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   return ENDINGS[type] ?? (type.endsWith('+xml') ? 'xml' : type.startsWith('text/') ? 'txt' : 'bin');

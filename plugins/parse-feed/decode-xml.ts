@@ -54,7 +54,9 @@ function soundPart(bytes: Uint8Array, maxBytes: number): Uint8Array {
   return best ?? new Uint8Array(0);
 }
 
-/** Text of an XML or plain text file: by its byte order mark, else its XML declaration, else UTF-8. */
+/**
+ * Text of an XML or plain text file: decoded by its byte order mark, otherwise its XML declaration, otherwise as UTF-8.
+ */
 export function decodeXml(bytes: Uint8Array): string {
   const encoding = getBOMEncoding(bytes) ?? declaredEncoding(bytes) ?? 'utf-8';
   return new TextDecoder(encoding).decode(bytes);

@@ -44,7 +44,7 @@ export function createSitemapVisitor(
 
   let entryName: string | null = null;
 
-  /** The entry's locations become an entry each: the protocol allows one, and none is lost of several. */
+  /** Each location of the entry becomes a separate entry: the protocol allows one, and none of several is lost. */
   const takeEntry = (): void => {
     const name = entryName;
     entryName = null;
@@ -107,7 +107,7 @@ export function createSitemapVisitor(
   };
 }
 
-/** The location if it can be crawled, else a fault. */
+/** The location if it can be crawled; otherwise reports a fault. */
 export function readLocation(written: string, base: string | undefined, report: ReportFault): string | undefined {
   if (written === '') {
     report('an entry without <loc>');

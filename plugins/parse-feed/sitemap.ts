@@ -71,7 +71,7 @@ function parseXml(text: string, url: string | undefined, maxUrls: number): Sitem
   };
 }
 
-/** One absolute URL a line. Relative ones are not accepted, or every line of any text would be a URL. */
+/** One absolute URL per line. Relative ones are not accepted, or every line of any text would be a URL. */
 function parseLines(text: string, maxUrls: number): Sitemap {
   const urls: SitemapUrl[] = [];
   const errors: XmlFault[] = [];

@@ -7,7 +7,7 @@ export interface DocumentLimits {
   /** Entries of a sitemap or feed. */
   readonly maxUrls: number;
   readonly maxDepth: number;
-  /** Characters of text kept of XML that is neither. */
+  /** Characters of text that are kept if the XML is neither. */
   readonly maxText: number;
 }
 
@@ -26,9 +26,7 @@ export interface XmlDocument extends SitemapEntries {
 const FEED_ROOTS: ReadonlySet<string> = new Set(['rss', 'rdf', 'feed']);
 const MAX_CAPTURE = 100_000;
 
-/**
- * Reads a sitemap, a feed, or the text of any other XML. `url` is that of the file, against which links are resolved.
- */
+/** Reads a sitemap, a feed, or the text of any other XML. `url` is that of the file; links are resolved against it. */
 export function readXmlDocument(text: string, url: string | undefined, limits: DocumentLimits): XmlDocument {
   const entries: SitemapEntries = { urls: [], sitemaps: [] };
   const feed = createEmptyFeed();

@@ -61,7 +61,7 @@ export function readXml(
   let visitor: XmlVisitor | undefined;
   const entered: XmlElement[] = [];
   let depth = 0;
-  /** Depth of the element whose inside is captured or skipped, -1 for none. */
+  /** Depth of the element whose content is being captured or skipped, -1 for none. */
   let closedTo = -1;
   let captured: string[] | undefined;
   let capturedLength = 0;

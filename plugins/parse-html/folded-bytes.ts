@@ -13,10 +13,10 @@ export class FoldedBytes {
   private readonly size: number;
   private bytes: Buffer;
   private end = 0;
-  /** UTF-16 units of the text, and the most of them. */
+  /** UTF-16 units of the text, and their maximum. */
   private units = 0;
   private maxUnits = 0;
-  /** What is to stand before the next character; 0: nothing. */
+  /** What must precede the next character; 0: nothing. */
   private gap = 0;
   private isWide = false;
 

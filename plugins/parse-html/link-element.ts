@@ -4,7 +4,7 @@ import type { Outlink } from 'incrawl/plugin';
 const FEED_TYPE = /^(?:application\/(?:rss|atom|rdf|feed)\+(?:xml|json)|(?:text|application)\/xml)\s*(?:;|$)/i;
 const PAGE_TYPE = /^(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** What a `link` element or a `Link` header field says of its target. */
+/** What a `link` element or a `Link` header field says about its target. */
 export interface LinkMeaning {
   readonly rel: Outlink['rel'];
   readonly lang?: string | undefined;
@@ -14,7 +14,7 @@ export interface LinkMeaning {
 
 const AMP: LinkMeaning = { rel: 'alternate', variant: 'amp' };
 
-/** The meaning of a `link` element or a `Link` header field; `null`: its target is no document to crawl. */
+/** The meaning of a `link` element or a `Link` header field; `null`: its target is not a document to crawl. */
 export function linkMeaning(attributes: Readonly<Record<string, string>>): LinkMeaning | null {
   const relations = attributes.rel;
   if (relations === undefined) return null;

@@ -6,13 +6,13 @@ import { MAX_URL_LENGTH } from 'incrawl/plugin';
 const ENCODED_IN_QUERIES = ' "#\'<>';
 
 /**
- * A link with its query in the encoding of the page, as browsers ask for it (WHATWG URL, "query state"): the parser
- * alone would write UTF-8, which names another page to the server. A path is UTF-8 always.
+ * A link with its query in the encoding of the page, as browsers request it (WHATWG URL, "query state"). The parser by
+ * itself would write UTF-8, which names another page to the server. A path is always UTF-8.
  *
  * @param charset an encoding that texts can be written in: not UTF-16
  */
 function withQueryIn(charset: string, href: string): string {
-  // The parser drops these before it looks at anything.
+  // The parser drops these before anything else.
   const written = href.replace(/[\t\n\r]/g, '').replace(/^[\0-\x20]+/, '');
   const mark = written.indexOf('?');
   const hash = written.indexOf('#');
@@ -31,7 +31,7 @@ function withoutEnd(text: string): string {
 /** Resolves links as written; `null` for other schemes, too long URLs, and fragments of the page itself. */
 export type LinkResolver = (href: string) => string | null;
 
-/** Longest link that is parsed; longer ones are data, or exceed the limit after parsing too. */
+/** Longest link that is parsed; a longer one is data, or also exceeds the limit after parsing. */
 const MAX_HREF_LENGTH = 8 * MAX_URL_LENGTH;
 // The parser strips these characters around a URL, and no others.
 const SAME_PAGE = /^[\0-\x20]*(?:#|$)/;
@@ -39,11 +39,11 @@ const OTHER_SCHEME = /^[\0-\x20]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
  * A resolver against a base. The result is that of the WHATWG URL parser, without fragment and userinfo. Links that
- * only need the base in front skip the parser, which takes several times as long.
+ * only need to be appended to the base skip the parser, which takes several times as long.
  *
- * @param base where relative links start from; if it is no http(s) URL (for example a file), only absolute links
+ * @param base where relative links start from; if it is not an http(s) URL (for example a file), only absolute links
  * resolve
- * @param charset encoding of the page: that of queries, too
+ * @param charset encoding of the page, also used for queries
  */
 export function createLinkResolver(base: string, charset = 'utf-8'): LinkResolver {
   const start = parseUrl(base, undefined);
@@ -129,7 +129,8 @@ function endOfOrigin(href: string): number {
     if (code === DOT) labelStart = at + 1;
     at++;
   }
-  // Without a path; nothing between dots; what may be an IPv4 address; punycode, which is checked.
+  // The parser is needed if there is no path, a label is empty, the host may be an IPv4 address, or it is punycode,
+  // which is checked.
   const labelCode = href.charCodeAt(labelStart);
   if (at === href.length || labelStart === at || (labelCode >= 0x30 && labelCode <= 0x39)) return -1;
   return href.slice(hostStart, at).includes('xn--') ? -1 : at;
@@ -149,7 +150,7 @@ function isPlainStart(href: string): boolean {
   return href !== '';
 }
 
-/** End of the path and query from `start` if the parser would not change them (a fragment may follow), else -1. */
+/** End of the path and query from `start` if the parser would not change them (a fragment may follow); otherwise -1. */
 function plainEnd(href: string, start: number): number {
   let isPath = true;
   for (let at = start; at < href.length; at++) {

@@ -29,7 +29,7 @@ const META_NAMES: ReadonlyMap<string, { readonly field: StatedField; readonly so
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD = 128;
 
-/** Reads one `meta` element. Most have a name that states nothing: of these the name alone is read. */
+/** Reads one `meta` element. Most have a name that states nothing; of these only the name is read. */
 export function readMeta(
   tape: Tape,
   at: number,

@@ -23,7 +23,7 @@ export interface PageFacts {
   title: string | null;
   /** Entries of the `h1` elements that are shown. */
   headings: number[];
-  /** All but the language. */
+  /** Everything except the language. */
   readonly stated: Statements;
   lang: string | null;
   /** The page is written in AMP. */

@@ -179,7 +179,7 @@ export class PageWalk {
     const { tape } = this;
     // An anchor ends the one before, as in browsers, even where its end tag is missing.
     this.endAnchor();
-    // In drawings links may be written the older way, which browsers follow there and nowhere else.
+    // In SVG, links may use the older attribute, which browsers honour only there.
     const href = tape.attribute(at, 'href') ?? (this.mutedTo >= 0 ? tape.attribute(at, 'xlink:href') : undefined);
     this.anchor = this.addLink(href, PLAIN, tape.attribute(at, 'rel'), '', at);
     this.anchorTo = tape.closeOf(at);
@@ -230,7 +230,7 @@ const SERIES = /(?:^|\s)(next|prev)(?:\s|$)/i;
 const seriesOf = (relations: string): RawLink['series'] =>
   SERIES.exec(relations)?.[1]?.toLowerCase() as RawLink['series'];
 
-/** `amp`, or the sign of the high voltage, which has no variation selector or one. */
+/** `amp`, or the high-voltage sign, with or without a variation selector. */
 const AMP_NAME = /^(?:amp|\u26a1\ufe0f?)(?:[\s=/>]|$)/i;
 const AMP_NAME_BYTES = 8;
 

@@ -79,8 +79,8 @@ class VisibleText {
   private concealedTo = -1;
 
   /**
-   * Visible text in reading order; a line per block. The concealed text follows where that is longer: such a page has
-   * its content in `noscript`, or in a hidden part that a script reveals.
+   * Visible text in reading order; one line per block. The concealed text follows if it is longer: such a page has its
+   * content in `noscript`, or in a hidden part that a script reveals.
    */
   read(tape: Tape, maxText: number): string {
     this.visible.begin(maxText);
@@ -148,7 +148,7 @@ interface ReaderOptions extends Options {
   readonly now: () => number;
 }
 
-/** Headings beside which authors and dates are looked for. */
+/** Headings whose surroundings are searched for authors and dates. */
 const MAX_HEADINGS = 2;
 
 /** Writes the nodes of pages on tapes, reads each once, and fills in the result. */

@@ -4,22 +4,22 @@ import { OPAQUE, ROLES } from './element-roles.ts';
 import { shownText } from './shown-text.ts';
 
 const A = tagNumber('a');
-/** Elements that tell of other things than the page. */
+/** Elements about other things than the page. */
 const ELSEWHERE = new Set(['aside', 'figure', 'footer', 'form', 'nav'].map(tagNumber));
 const TIME = tagNumber('time');
 
-/** Entries of the tape around a heading in which its author and date are looked for. */
+/** Entries of the tape around a heading that are searched for its author and date. */
 const BEFORE = 60;
 const BEHIND = 180;
-/** The same for dates as text: the head of a site shows today's. */
+/** The same for dates in plain text: the header of a site shows today's. */
 const JUST_BEFORE = 25;
-/** A longer text is no name, and no date. */
+/** A longer text is neither a name nor a date. */
 const MAX_NAME = 80;
 const MAX_BYLINE = 160;
-/** An element of more entries is no byline, whatever its class. */
+/** An element with more entries is not a byline, whatever its class. */
 const BYLINE_ENTRIES = 40;
 const MAX_DATE = 60;
-/** A text of so many bytes is the article: dates from here on are of other pages, or what it tells of. */
+/** A text of this many bytes is the article: later dates belong to other pages, or to its subject. */
 const ARTICLE_BYTES = 240;
 
 /** What an `itemprop` (schema.org) or a class says of its element. */
@@ -39,7 +39,7 @@ const UPDATED = /(?:^|[\s_-])(?:updated|modified)(?:$|[\s_-])/i;
 const DATED =
   /^(?:first |last |originally )?(?:published|posted|updated|modified|veröffentlicht|erstellt|aktualisiert|stand|publié|publicado|actualizado|pubblicato|gepubliceerd|опубликовано|公開日|更新日|发布时间|發布時間)(?: on| at| am| le| el| il| op)?\s*[:\uff1a]?\s*/i;
 const CHANGED = /^(?:last )?(?:updated|modified|aktualisiert|stand|actualizado|更新日)/i;
-/** What stands behind a name in a byline. */
+/** Text after a name in a byline. */
 const BEHIND_NAME =
   /(?:\b(?:last )?(?:updated|posted|published|follow)\b|(?:\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+)?\d|[|\u2022\u00b7*]).*$/isu;
 
@@ -49,9 +49,9 @@ function byClass(names: string): number {
 }
 
 /**
- * Reads authors and dates that stand beside the heading of a page: microdata, `time` elements, `rel=author`, bylines by
- * their class, dates as text. They are trusted least, and read where nothing else states them. Reusable for any number
- * of pages.
+ * Reads authors and dates beside the heading of a page: microdata, `time` elements, `rel=author`, bylines by their
+ * class, dates in text. They are trusted least, and read only if nothing else states them. Reusable for any number of
+ * pages.
  */
 export class ShownFacts {
   private readonly properties = new TextMeanings((name) => PROPERTIES.get(name.trim().toLowerCase()) ?? NOTHING);
@@ -84,7 +84,7 @@ export class ShownFacts {
     }
   }
 
-  /** Whether the element states something; then nothing in it does. */
+  /** Whether the element states something; then nothing inside it does. */
   private readElement(at: number, tag: number): boolean {
     const { tape } = this;
     // Half of all elements have no attributes.
@@ -99,7 +99,7 @@ export class ShownFacts {
     return false;
   }
 
-  /** The innermost byline states: its links are the names, else its text up to a time, a number or a bar. */
+  /** The innermost byline counts: its links are the names, otherwise its text up to a time, a number or a bar. */
   private addByline(at: number): void {
     const { tape } = this;
     const end = tape.closeOf(at);
@@ -141,7 +141,7 @@ export class ShownFacts {
     if (writtenTime(date) !== null) this.stated.add(CHANGED.test(text) ? 'modifiedAt' : 'publishedAt', 'text', date);
   }
 
-  /** Whether a range has four digits in a row: most texts have none, and are not made strings. */
+  /** Whether a range has four digits in a row: most texts have none, and no string is made of them. */
   private hasYear(from: number, to: number): boolean {
     const { bytes } = this.tape;
     let digits = 0;

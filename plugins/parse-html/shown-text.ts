@@ -3,7 +3,9 @@ import { APART, BLOCK, MUTED, OPAQUE, ROLES } from './element-roles.ts';
 
 const BUTTON = tagNumber('button');
 
-/** Text of an element as it is shown, on one line, without that of buttons; it may be a little longer. */
+/**
+ * Displayed text of an element, on one line, without the text of buttons; it may be slightly longer than `maxLength`.
+ */
 export function shownText(tape: Tape, at: number, maxLength: number): string {
   const end = tape.closeOf(at);
   let text = '';

@@ -34,7 +34,7 @@ function packagePath(container: Buffer | null): string | null {
   return path;
 }
 
-/** Fonts may be obfuscated in any book; texts are so with DRM only. */
+/** Any book may have obfuscated fonts; only DRM encrypts texts. */
 function encryptedParts(bytes: Buffer | null): ReadonlySet<string> {
   const found = new Set<string>();
   if (bytes === null) return found;
@@ -111,7 +111,7 @@ const KEPT: ReadonlySet<string> = new Set(
 );
 const SKIPPED: ReadonlySet<string> = new Set(['head', 'script', 'style', 'svg', 'math']);
 
-/** Takes over a text with the elements that mean something; links into the book are none for others. */
+/** Copies a text with its meaningful elements; links into the book are dropped, as they lead nowhere outside it. */
 class ChapterReader implements XmlHandler {
   private readonly writer: DocumentWriter;
   private skipping = 0;

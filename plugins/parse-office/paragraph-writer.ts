@@ -3,8 +3,8 @@ import type { DocumentWriter } from 'incrawl/plugin';
 export type ParagraphTag = 'p' | 'li' | `h${1 | 2 | 3 | 4 | 5 | 6}`;
 
 /**
- * Writes paragraphs of formats that say only within a paragraph, or not at all, what kind of one it is and where lists
- * begin: an element is opened with the first text of it, so that empty paragraphs leave none.
+ * Writes paragraphs of formats that reveal the kind of a paragraph and the beginning of a list only within the
+ * paragraph, or not at all. An element is opened with its first text, so that empty paragraphs leave none.
  */
 export class ParagraphWriter {
   readonly writer: DocumentWriter;
@@ -21,7 +21,7 @@ export class ParagraphWriter {
     this.open.push({ tag, depth: -1 });
   }
 
-  /** Says what the current paragraph is, before its first text. */
+  /** Sets the kind of the current paragraph, before its first text. */
   setTag(tag: ParagraphTag): void {
     const paragraph = this.open.at(-1);
     if (paragraph !== undefined) paragraph.tag = tag;
@@ -34,7 +34,7 @@ export class ParagraphWriter {
     this.writer.text(data);
   }
 
-  /** A text with an address, or none. */
+  /** A text with or without a link address. */
   linked(data: string, href: string | null): void {
     if (href === null) {
       this.text(data);

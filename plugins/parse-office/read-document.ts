@@ -7,7 +7,7 @@ import { writeWord } from './word-document.ts';
 import { writeWorkbook } from './workbook.ts';
 import type { ZipParts } from './zip-parts.ts';
 
-/** Writes the slides of a PresentationML document (ECMA-376, part 1, 19) in their order, a section each. */
+/** Writes the slides of a PresentationML document (ECMA-376, part 1, 19) in order, one section each. */
 async function writeSlides(parts: ZipParts, main: string, writer: DocumentWriter): Promise<void> {
   const relationships = await relationshipsOf(parts, main);
   const order: string[] = [];
@@ -31,7 +31,7 @@ const CONTAINERS: Readonly<Record<string, string>> = { sld: 'section', tbl: 'tab
 class SlideReader implements XmlHandler {
   private readonly paragraphs: ParagraphWriter;
   private readonly relationships: ReadonlyMap<string, Relationship>;
-  /** Of the shape around: what its paragraphs are; `null`: they are left out. */
+  /** The kind of the paragraphs in the current shape; `null`: they are left out. */
   private tag: ParagraphTag | null = 'p';
   private href: string | null = null;
   private isText = false;
@@ -100,7 +100,7 @@ async function writeOpenDocument(parts: ZipParts, writer: DocumentWriter): Promi
   readXml(content, new ContentReader(writer));
 }
 
-/** Elements with the same name in HTML, or another one. */
+/** HTML names of elements, equal or different. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   list: 'ul',
   'list-item': 'li',
@@ -110,7 +110,7 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   'table-cell': 'td',
   page: 'section',
 };
-/** What is not shown, or is no text of the document. */
+/** Elements that are not displayed, or are not text of the document. */
 const SKIPPED: ReadonlySet<string> = new Set(
   'tracked-changes annotation forms notes sequence-decls variable-decls user-field-decls note-citation ruby-text shapes desc title'.split(
     ' ',
@@ -123,7 +123,7 @@ class ContentReader implements XmlHandler {
   private isBody = false;
   private isSpreadsheet = false;
   private skipping = 0;
-  /** Open paragraphs and headings; text stands nowhere else. */
+  /** Number of open paragraphs and headings; text occurs only inside these. */
   private paragraphs = 0;
   /** Depth of an open frame that is the title of a slide, in frames. */
   private frames = 0;
@@ -205,7 +205,9 @@ class ContentReader implements XmlHandler {
 /** Relative addresses begin within the package: its folder is one step up. */
 const withoutPackage = (href: string): string => (href.startsWith('../') ? href.slice(3) || './' : href);
 
-/** Writes what a document shows, by what it is rather than by its declared type, and returns what it says of itself. */
+/**
+ * Writes what a document shows, by its actual rather than its declared type, and returns what it states about itself.
+ */
 export async function readDocument(parts: ZipParts, writer: DocumentWriter): Promise<DocumentFacts> {
   if (parts.has('META-INF/container.xml')) return await writeEpub(parts, writer);
   if (parts.has('content.xml')) {

@@ -3,14 +3,14 @@ import { Parser } from 'htmlparser2';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Receives a part as it is read. Names of elements come without their prefix, those of attributes as written. */
+/** Receives a part as it is read. Element names come without their prefix, attribute names as written. */
 export interface XmlHandler {
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
   text?(data: string): void;
 }
 
-/** Bytes that are decoded at a time, so that no part is there as one long string. */
+/** Bytes that are decoded at a time, so that no part becomes one long string. */
 const CHUNK_BYTES = 1 << 16;
 
 /** Reads XML. Entities that the document declares itself are not expanded. @param isHtml XHTML, as browsers read it */
@@ -36,7 +36,7 @@ const UTF8_MARK = Buffer.from('efbbbf', 'hex');
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** The texts of all elements without elements in them, by name; the first few of each. */
+/** The texts of all elements without child elements, by name; the first few of each. */
 export function textsIn(bytes: Buffer | null): (name: string) => string[] {
   const texts = new Map<string, string[]>();
   let text = '';

@@ -3,7 +3,7 @@ import { readXml } from './read-xml.ts';
 import type { ZipParts } from './zip-parts.ts';
 
 export interface Relationship {
-  /** Path of a part, or the address of something outside as written. */
+  /** Path of a part, or an external address as written. */
   readonly target: string;
   readonly isExternal: boolean;
   /** The end of its type, such as `hyperlink`. */
@@ -28,7 +28,7 @@ export async function relationshipsOf(parts: ZipParts, part: string): Promise<Re
   return found;
 }
 
-/** Address of a hyperlink, or `null`: it is none, or leads to a place in the document. */
+/** Address of a hyperlink; `null`: it is not one, or leads to a place in the document. */
 export function addressOf(relationships: ReadonlyMap<string, Relationship>, id: string | undefined): string | null {
   const found = id === undefined ? undefined : relationships.get(id);
   return found?.isExternal === true ? found.target : null;

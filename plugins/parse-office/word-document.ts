@@ -5,14 +5,14 @@ import { addressOf, type Relationship, relationshipsOf } from './relationships.t
 import type { ZipParts } from './zip-parts.ts';
 
 interface HeadingStyles {
-  /** Level of the headings of a style, 1 to 9; 0: it is none of a heading. */
+  /** Heading level of a style, 1 to 9; 0: it is not a heading style. */
   levelOf(styleId: string): number;
 }
 
 interface Style {
   name: string;
   basedOn: string | null;
-  /** Outline level, from 0; `null`: it says none. */
+  /** Outline level, from 0; `null`: none is stated. */
   outline: number | null;
 }
 
@@ -86,7 +86,7 @@ class WordReader implements XmlHandler {
   private skipping = 0;
   private isText = false;
   private isInstruction = false;
-  /** Address of the hyperlink around, and that of the field around; `null`: none. */
+  /** Addresses of the enclosing hyperlink and of the enclosing field; `null`: none. */
   private linked: string | null = null;
   private readonly fields: { instruction: string; href: string | null }[] = [];
   private simpleField: string | null = null;
@@ -188,7 +188,7 @@ class WordReader implements XmlHandler {
     this.paragraphs.linked(data, this.linked ?? this.simpleField ?? field);
   }
 
-  /** Fields nest; what stands before their separator is the instruction (17.16.18). */
+  /** Fields nest; the text before their separator is the instruction (17.16.18). */
   private turnField(type: string): void {
     if (type === 'begin') this.fields.push({ instruction: '', href: null });
     else if (type === 'end') this.fields.pop();

@@ -44,11 +44,11 @@ const isDateFormat = (code: string): boolean => /[ymdhs]/i.test(code.replaceAll(
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Day 0: 1900 is taken for a leap year, so that only days from March 1900 on are right. */
+/** Day 0: 1900 is treated as a leap year, so that only days from March 1900 on are right. */
 const EPOCH_1900 = Date.UTC(1899, 11, 30);
 const EPOCH_1904 = Date.UTC(1904, 0, 1);
 
-/** A date, or a date and time, as ISO 8601 has it; `null`: it is out of range, or a time of day alone. */
+/** A date, or a date and time, in ISO 8601; `null`: it is out of range, or only a time of day. */
 function serialDate(serial: number, is1904: boolean): string | null {
   if (!(serial >= 1 && serial < 2_958_466)) return null;
   const ms = (is1904 ? EPOCH_1904 : EPOCH_1900) + Math.round((serial * DAY_MS) / MINUTE_MS) * MINUTE_MS;
@@ -61,7 +61,7 @@ interface Sheet {
   readonly part: string;
 }
 
-/** Writes the sheets of a SpreadsheetML document (ECMA-376, part 1, 18) that are shown, a table each. */
+/** Writes the displayed sheets of a SpreadsheetML document (ECMA-376, part 1, 18), one table each. */
 export async function writeWorkbook(parts: ZipParts, main: string, writer: DocumentWriter): Promise<void> {
   const relationships = await relationshipsOf(parts, main);
   const sheets: Sheet[] = [];
@@ -115,7 +115,7 @@ function sharedStrings(bytes: Buffer | null): string[] {
   return strings;
 }
 
-/** Addresses by cell: they stand behind the cells. */
+/** Link addresses by cell: they come after the cells. */
 async function linksOf(parts: ZipParts, part: string, bytes: Buffer): Promise<ReadonlyMap<string, string>> {
   const relationships = await relationshipsOf(parts, part);
   const links = new Map<string, string>();
@@ -205,7 +205,7 @@ class SheetReader implements XmlHandler {
   }
 }
 
-/** Number of the column of a cell, from 1: 28 for `AB7`; 0: it names none. */
+/** Column number of a cell, from 1: 28 for `AB7`; 0: it names none. */
 function columnOf(cell: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,3}/.exec(cell)?.[0] ?? '') column = 26 * column + letter.charCodeAt(0) - 64;

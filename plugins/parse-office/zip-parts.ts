@@ -4,15 +4,15 @@ export interface ZipLimits {
   readonly maxEntries: number;
   /** Bytes of all parts that are read, decompressed. */
   readonly maxBytes: number;
-  /** How many times its compressed size a part may become. */
+  /** How many times its compressed size a part may grow to. */
   readonly maxRatio: number;
 }
 
-/** Smaller parts may become as large as they like: a row of spaces is no bomb. */
+/** Smaller parts may expand by any factor: a row of spaces is not a bomb. */
 const SMALL_PART = 1 << 20;
 
 /**
- * The parts of a document that is a ZIP file. Sizes are judged before anything is decompressed: a part that becomes
+ * The parts of a document that is a ZIP file. Sizes are checked before anything is decompressed: a part that becomes
  * larger than its header says is an error.
  */
 export class ZipParts {
@@ -27,7 +27,7 @@ export class ZipParts {
     this.limits = limits;
   }
 
-  /** Rejects with what is wrong with the file. */
+  /** Rejects with the fault of the file. */
   static async open(body: Uint8Array, limits: ZipLimits): Promise<ZipParts> {
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const entries = new Map<string, Entry>();

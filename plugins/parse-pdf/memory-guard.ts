@@ -1,16 +1,16 @@
 import { inflateSync } from 'node:zlib';
 
-/** Smaller arrays are not counted: asking for the memory in use takes longer than they do. */
+/** Smaller arrays are not counted: querying the memory in use takes longer than allocating them. */
 const COUNTED_BYTES = 1 << 20;
 
 /**
- * Bounds the memory that is taken outside of the heap of JavaScript, which no limit of worker threads counts: pdf.js
- * decompresses whole streams into byte arrays, and a stream of 2 MB can become 2 GB. While `run` works, an array is
- * refused that would bring all of this thread over the limit. One `run` works at a time, as it puts classes of its own
- * in the place of global ones.
+ * Bounds the memory taken outside the JavaScript heap, which no limit of worker threads covers: pdf.js decompresses
+ * whole streams into byte arrays, and a stream of 2 MB can become 2 GB. While `run` works, an array that would bring
+ * all memory of this thread over the limit is refused. Only one `run` works at a time, as it replaces global classes
+ * with its own.
  */
 export class MemoryGuard {
-  /** Whether an array was refused during the last `run`. pdf.js goes on without the stream that needed it. */
+  /** Whether an array was refused during the last `run`. pdf.js continues without the stream that needed it. */
   hasRefused = false;
   private readonly maxBytes: number;
   private turn: Promise<unknown> = Promise.resolve();

@@ -51,8 +51,8 @@ export function pageLines(items: readonly PdfText[], annotations: readonly PdfAn
 }
 
 /**
- * A line as it is read: one of a script from right to left has its words from right to left, whatever order they were
- * drawn in, except words of the other direction within.
+ * A line in reading order: in a right-to-left script the words go from right to left, whatever order they were drawn
+ * in, except for embedded words of the other direction.
  */
 function inReadingOrder(items: readonly PdfText[]): readonly PdfText[] {
   const charsOf = (isCounted: (item: PdfText) => boolean): number =>
@@ -99,7 +99,7 @@ function add(runs: Run[], run: Run): void {
   else runs[runs.length - 1] = { text: last.text + run.text, href: run.href };
 }
 
-/** Share of an item from which on a link is one of the whole item. */
+/** Share of an item from which a link covers the whole item. */
 const MOST = 0.9;
 
 /** Cuts an item where links begin and end. */
@@ -129,7 +129,7 @@ function runsOf(item: PdfText, links: readonly Link[]): Run[] {
   return runs;
 }
 
-/** The beginning or end of a word nearest to a place, which is an estimate: letters are not equally wide. */
+/** The word boundary nearest to a place, which is an estimate: letters are not equally wide. */
 function wordEdge(text: string, place: number): number {
   let [nearest, distance] = [0, place];
   for (let at = 1; at <= text.length; at++) {

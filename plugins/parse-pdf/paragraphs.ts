@@ -6,14 +6,14 @@ export interface Paragraph {
   readonly runs: readonly Run[];
 }
 
-/** Headings are set in a size by this factor above that of the text, and in not more than so many characters. */
+/** Headings are larger than the text by this factor, and have at most this many characters. */
 export const HEADING = 1.12;
 const MAX_HEADING = 250;
-/** A paragraph ends where the next line is further away than the usual one, by this factor. */
+/** A paragraph ends if the next line is further away than usual by this factor. */
 const WIDE_GAP = 1.3;
-/** Lines before and behind a line that show how far its column reaches. */
+/** Lines before and after a line that show the width of its column. */
 const COLUMN_LINES = 8;
-/** Slack of a line beyond the width of the next word, in font sizes, from which on it was ended on purpose. */
+/** Slack of a line beyond the width of the next word, in font sizes, from which the line was ended on purpose. */
 const SLACK = 1;
 /** Indentation of a first line, in font sizes. */
 const INDENT = 0.8;
@@ -27,7 +27,7 @@ const LEADER = /(?:\s*[.·…]){4,}\s*[\divxlc]*\s*$/;
 const ENDS_HYPHENATED = /\p{Ll}[-\u00ad\u2010]$/u;
 const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f]/;
 
-/** Puts lines together to paragraphs, by their distances, indentation and size. */
+/** Joins lines to paragraphs, by their distances, indentation and size. */
 export function paragraphsOf(pages: readonly (readonly Line[])[]): Paragraph[] {
   const body = commonestSize(pages.flat());
   const tagOf = headingTags(pages, body);
@@ -55,10 +55,10 @@ export function paragraphsOf(pages: readonly (readonly Line[])[]): Paragraph[] {
   return found.map(({ tag, lines }) => ({ tag, runs: joined(lines, tag === 'li') }));
 }
 
-/** The size in which most characters are set: that of the text. */
+/** The size of most characters: that of the text. */
 export const commonestSize = (lines: readonly Line[]): number => commonest(lines, ({ size }) => size, 2);
 
-/** The tag of each line by the sizes that are larger than that of the text: the largest is `h1`. */
+/** The tag of each line, by the sizes larger than that of the text: the largest is `h1`. */
 function headingTags(pages: readonly (readonly Line[])[], body: number): (line: Line) => Paragraph['tag'] {
   const isHeading = ({ size, text }: Line): boolean =>
     size > HEADING * body && text.length <= MAX_HEADING && /\p{L}/u.test(text);
@@ -80,7 +80,7 @@ function usualGap(lines: readonly Line[], body: number): number {
   return gaps.length === 0 ? 1.4 : commonest(gaps, ({ gap }) => gap, 20);
 }
 
-/** The value that stands for most characters, in steps of `1 / steps`. */
+/** The value that applies to most characters, in steps of `1 / steps`. */
 function commonest<Item extends { readonly text: string }>(
   items: readonly Item[],
   measureOf: (item: Item) => number,
@@ -96,7 +96,7 @@ function commonest<Item extends { readonly text: string }>(
   return best;
 }
 
-/** Whether a line on another page, or in the next column, goes on with the sentence of the one before. */
+/** Whether a line on another page, or in the next column, continues the sentence of the previous one. */
 const isUnfinished = (before: Line, { text }: Line): boolean =>
   !ENDS_SENTENCE.test(before.text) && (/^\s*[\p{Ll}(]/u.test(text) || SPACELESS.test(text[0] ?? ''));
 
@@ -117,7 +117,7 @@ function columnEnd(lines: readonly Line[], at: number): number {
   return end;
 }
 
-/** Whether a line ends though the first word of the next one would have had a place in it. */
+/** Whether a line ends although the first word of the next one would have fitted. */
 function isEnded(before: Line, line: Line, right: number): boolean {
   const text = line.text.trimStart();
   const word = SPACELESS.test(text[0] ?? '') ? 1 : (/^\S+/.exec(text)?.[0].length ?? 0);
@@ -141,7 +141,7 @@ function isNextLine(
   return !LEADER.test(before.text) && !isEnded(before, line, right);
 }
 
-/** The text of lines in one, with words put together that were divided at the end of a line. */
+/** The text of lines as one, with words joined that were divided at the end of a line. */
 function joined(lines: readonly Line[], hasBullet: boolean): Run[] {
   const runs: { readonly href: string | null; readonly parts: string[] }[] = [];
   const add = (text: string, href: string | null): void => {
@@ -158,7 +158,7 @@ function joined(lines: readonly Line[], hasBullet: boolean): Run[] {
         add(shown, href);
         continue;
       }
-      // Only the end of what is there is looked at: a paragraph may be long.
+      // Only the end of the text so far is examined: a paragraph may be long.
       const end = before.parts.at(-1) ?? '';
       if (ENDS_HYPHENATED.test(end) && /^\p{Ll}/u.test(shown)) {
         before.parts[before.parts.length - 1] = end.slice(0, -1);

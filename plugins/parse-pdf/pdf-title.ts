@@ -1,7 +1,7 @@
 import type { Line } from './page-lines.ts';
 import { commonestSize, HEADING } from './paragraphs.ts';
 
-/** What programs write as a title where nobody gave one: names of files, paths, and the programs themselves. */
+/** What programs write as a title when none was given: file names, paths, and program names. */
 const NO_TITLE =
   /^(?:microsoft (?:word|powerpoint|excel)\b.*|.* - microsoft (?:word|powerpoint|excel)|(?:untitled|unbenannt|sans titre|document|slide|layout|presentation|powerpoint presentation)[\s-]*\d*|\(?anonymous\)?|(?:[a-z]:\\|file:\/\/|\/\w+\/).*|.*\.(?:docx?|dvi|tex|indd|qxd|pdf|pptx?|xlsx?|od[tsp]|rtf|p65|cdr|ai|eps|ps|fm|html?))$/i;
 /** A name of a file without its ending, or a number of a document. */
@@ -10,9 +10,10 @@ const BARE_NAME = /^(?=\S*[\d_])[\w.-]+$/;
 export const isTitle = (text: string): boolean => /\p{L}/u.test(text) && !NO_TITLE.test(text);
 
 /**
- * The title of a PDF: what its metadata state, unless the largest text of the first page says something else. A stated
- * title that stands there as a heading is kept, as the largest text may be a logo; names of the authors are no title.
- * @param stated `null`: no title is
+ * The title of a PDF: the one in its metadata, unless the largest text of the first page says something else. A stated
+ * title that appears there as a heading is kept, as the largest text may be a logo; names of the authors are not a
+ * title.
+ * @param stated `null`: none is stated
  */
 export function pdfTitle(stated: string | null, lines: readonly Line[], authors: readonly string[]): string | null {
   const shown = shownTitle(lines);
@@ -48,7 +49,7 @@ const hasWords = (text: string): boolean =>
   wordsOf(text).length > 1 ||
   (text.match(/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]/gu)?.length ?? 0) >= WIDE_TITLE;
 
-/** Whether one has the letters of the other, or they share half the words of the shorter one. */
+/** Whether one contains the letters of the other, or they share half the words of the shorter one. */
 function isLike(one: string, other: string): boolean {
   const [a, b] = [lettersOf(one), lettersOf(other)];
   if (a.includes(b) || b.includes(a)) return true;
@@ -59,7 +60,7 @@ function isLike(one: string, other: string): boolean {
 /** A name of a person: `Ada Lovelace`, `J. R. Oppenheimer`, `Ludwig van Beethoven`. */
 const NAME = /^\p{Lu}[\p{L}.'’-]*(?: (?:\p{Lu}[\p{L}.'’-]*|van|von|der|den|de|da|di|del|la|le|bin|al)){1,4}$/u;
 
-/** Whether a text has the names that the document states as those of its authors, or nothing but several names. */
+/** Whether a text has the names that the document states as its authors, or consists of several names. */
 function isOfAuthors(text: string, authors: readonly string[]): boolean {
   const names = text.split(/\s*[,;]\s*(?:and\s+)?|\s+(?:and|und|et|&)\s+/).filter((name) => name !== '');
   if (names.length > 1 && names.every((name) => NAME.test(name))) return true;

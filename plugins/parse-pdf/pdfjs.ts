@@ -46,13 +46,13 @@ export interface PdfAnnotation {
 }
 
 export interface PdfjsPackage {
-  /** Imports pdf.js, which takes some 100 ms: at the first PDF. */
+  /** Imports pdf.js at the first PDF, as this takes some 100 ms. */
   load(): Promise<Pdfjs>;
   /** Folder of the predefined character maps, with a slash at its end. */
   readonly cMaps: string;
 }
 
-/** Throws an error that names the command which installs the package where it is missing. */
+/** Throws an error that names the installing command if the package is missing. */
 export function findPdfjs(load: LoadPackage = loadPackage): PdfjsPackage {
   const { root } = load('pdfjs', 'parse-pdf');
   let loaded: Promise<Pdfjs> | null = null;
@@ -66,8 +66,8 @@ export function findPdfjs(load: LoadPackage = loadPackage): PdfjsPackage {
 }
 
 /**
- * pdf.js needs classes of browsers when it is loaded, for drawing only, and without its optional canvas it prints that
- * they are missing. So they are there, empty, and it finds nobody to print to while it loads.
+ * When it is loaded, pdf.js needs browser classes, for drawing only, and without its optional canvas it prints that
+ * they are missing. So empty classes are provided, and printing is disabled while it loads.
  */
 async function importQuietly(root: string): Promise<Pdfjs> {
   const scope = globalThis as Record<string, unknown>;

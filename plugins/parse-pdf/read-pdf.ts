@@ -29,7 +29,7 @@ async function pdfFacts(file: PdfFile, { PDFDateString }: Pdfjs): Promise<Docume
   };
 }
 
-/** Names are parted by semicolons or "and"; by commas where each part is a whole name. */
+/** Names are separated by semicolons or "and", or by commas if each part is a whole name. */
 function namesIn(written: string): string[] {
   const names = written.split(/\s*;\s*|\s+(?:and|und|et|&)\s+/);
   return names.flatMap((name) => {
@@ -38,22 +38,23 @@ function namesIn(written: string): string[] {
   });
 }
 
-/** Pages on which a line must stand to be a running head. */
+/** Number of pages on which a line must appear to be a running head. */
 const LEAST_PAGES = 3;
-/** Lines from the upper and from the lower edge of a page that can be running heads. */
+/** Lines at the upper and lower edge of a page that can be running heads. */
 const EDGE_LINES = 2;
 /** Grid of places, in units of a page (1/72 inch). */
 const GRID = 4;
 /** Distance of running heads from the text, in font sizes. */
 const APART = 1.6;
-/** Share of the pages on which lines with a number stand at a place where page numbers are. */
+/** Share of the pages that have a line with a number at a place, from which on it is the place of page numbers. */
 const MOST = 0.3;
 /** A page number, Roman ones too, at the beginning or the end of a line. */
 const NUMBERED = /^\s*(?:\d+|[ivxlc]+)\b|\b(?:\d+|[ivxlc]+)\s*$/;
 
 /**
- * Removes running heads and page numbers: lines at the edge of pages that say the same at the same place on several
- * pages. Those that stand apart from the text may differ by digits, and where page numbers stand, by all but these.
+ * Removes running heads and page numbers: lines at the edge of pages with the same text at the same place on several
+ * pages. Lines that are apart from the text may differ in digits, and at the place of page numbers in everything except
+ * the digits.
  */
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[][] {
   const edges = pages.map(edgeLines);
@@ -110,7 +111,7 @@ interface ReadPdf {
   readonly pagesRead: number;
 }
 
-/** Reads a PDF. Rejects with what is wrong with it, in words for the operator. @param url base of relative links */
+/** Reads a PDF. Rejects with the fault of the file, in words for the operator. @param url base of relative links */
 export async function readPdf(body: Uint8Array, url: string, options: ReadOptions): Promise<ReadPdf> {
   const { pdfjs, guard } = options;
   const library = await pdfjs.load();
@@ -201,7 +202,7 @@ function write(writer: DocumentWriter, paragraphs: readonly Paragraph[]): void {
   }
 }
 
-/** Bytes from the end in which the mark of the end must stand (ISO 32000-1, annex H.3, note 18). */
+/** Bytes from the end that must contain the end mark (ISO 32000-1, annex H.3, note 18). */
 const TAIL_BYTES = 1024;
 
 /** Whether the end of a PDF is missing. */

@@ -55,7 +55,7 @@ function markdownLinks(text: string, base: string, maxLinks: number): Outlink[] 
   return [...found.values()];
 }
 
-/** URLs as people write them in running text: up to white space or a quote, without the punctuation of the sentence. */
+/** URLs in running text: up to white space or a quote, without the punctuation of the sentence. */
 function linksIn(text: string, maxLinks: number): Outlink[] {
   const found = new Map<string, Outlink>();
   for (const [written] of text.matchAll(/\bhttps?:\/\/[^\s<>"'`|\\^{}]+/gi)) {

@@ -56,8 +56,8 @@ export default definePlugin({
 });
 
 /**
- * Finds the main content and reports the blocks; `null`: the page has no nodes. `source`: where it stands, if not in
- * the visible HTML.
+ * Finds the main content and reports the blocks; `null`: the page has no nodes. `source`: where the content is, if not
+ * in the visible HTML.
  */
 type Finder = (page: Page, maxBlocks: number) => { readonly text: string; readonly source: string | null } | null;
 
@@ -77,14 +77,14 @@ function improvedFinder(): Finder {
   };
 }
 
-/** The text of the structured data, where the page shows none of its own. */
+/** The text of the structured data, if the page shows no text of its own. */
 function statedText({ result: { articleBody } }: Page, found: MainContent): string | null {
   if (articleBody === null || articleBody.length < found.text.length) return null;
   const stated = articleBodyText(articleBody);
   return isShellOf(found, stated) ? stated : null;
 }
 
-/** The paragraphs of a stated text as the content; what the page shows is around it. */
+/** The paragraphs of a stated text as the content; the displayed blocks surround it. */
 const withStated = (shown: readonly PageBlock[], stated: string): PageBlock[] => [
   ...shown.map((block): PageBlock => ({ ...block, type: 'noise' })),
   ...stated.split('\n').map(

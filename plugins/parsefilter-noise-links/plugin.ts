@@ -46,7 +46,7 @@ export default definePlugin({
         if (noise.size === 0) return;
         result.outlinks = result.outlinks.map((outlink) => {
           const reason = noise.get(outlink.url);
-          // The next page of an article goes on with its content, wherever the link to it stands.
+          // The next page of an article continues its content, wherever the link to it is.
           return reason === undefined || outlink.isNextPage ? outlink : marked(outlink, reason);
         });
       },
@@ -55,8 +55,8 @@ export default definePlugin({
 });
 
 /**
- * Copies the known fields one by one: V8 gives copies made by spread hidden classes of their own, which is slow here
- * and again when they are packed.
+ * Copies the known fields one by one: copies made by spread get separate hidden classes in V8, which is slow here and
+ * again when they are packed.
  */
 function marked(outlink: Outlink, noise: NoiseReason): Outlink {
   const { url, anchor, rel, nofollow, lang, lastModifiedAt, variant } = outlink;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const require = createRequire(import.meta.url);
 
-/** Whether cheerio can use it; the package is loaded where this plugin is listed, and nowhere else. */
+/** Whether cheerio can use it; the package is loaded only if this plugin is listed. */
 function isSelector(text: string): boolean {
   try {
     (require('cheerio') as typeof import('cheerio')).load('')(text);
@@ -27,7 +27,7 @@ const options = z.strictObject({
   maxChars: z.number().int().min(1).max(4_000).default(200).describe('Longer texts are cut, characters.'),
 });
 
-/** The first element of the page that has the text, or the attribute, not empty. */
+/** The first non-empty text, or attribute, of a matching element of the page. */
 function fieldValue({ $ }: Page, field: z.infer<typeof options>['fields'][string]): string {
   const [select, attribute] = typeof field === 'string' ? [field, null] : [field.select, field.attribute];
   for (const element of $(select)) {

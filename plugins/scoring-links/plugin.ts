@@ -30,7 +30,7 @@ export default definePlugin({
   setup: (_host, { seedScore, decay, noiseFactor, scorePower, visitPower }) => ({
     seedScore: () => seedScore,
     outlinkScore: ({ score, metadata }, outlink) => {
-      // What links give to a page they give to this page alone: a page of a popular one is not popular.
+      // The score from links belongs only to this page: a page linked by a popular one is not popular itself.
       const plain = score / Number(metadata.inlinkScore ?? 1);
       const near = outlink.isNextPage === true ? 1 : decay;
       return Math.max(LEAST_SCORE, plain * near * (outlink.noise === undefined ? 1 : noiseFactor));

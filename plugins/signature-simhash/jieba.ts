@@ -7,7 +7,7 @@ interface JiebaPackage {
 
 /**
  * Segments Chinese by jieba's dictionary and model, from the optional package `@node-rs/jieba`. `version` belongs in
- * the name of the signature. Throws an error that names the command which installs the package where it is missing.
+ * the name of the signature. Throws an error that names the installing command if the package is missing.
  */
 export function loadJieba(load: LoadPackage = loadPackage): { readonly cut: TextCutter; readonly version: string } {
   const { module, version, part } = load('jieba', 'segmenter: jieba');

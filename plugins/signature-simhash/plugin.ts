@@ -86,13 +86,13 @@ interface IdParts {
   readonly shingleWords: number;
   /** Version of the lists; `null`: all words count. */
   readonly stopWords: string | null;
-  /** With its version: it decides the words of unspaced scripts. */
+  /** Includes its version: it determines the words of unspaced scripts. */
   readonly segmenter: string;
 }
 
 const major = (version: string | undefined): string => version?.split('.')[0] ?? '0';
 
-/** Name of both signatures from every parameter that decides the bits. */
+/** Name of both signatures, from every parameter that affects the bits. */
 export function signatureId({ weights, tfCap, shingleWords, stopWords, segmenter }: IdParts): string {
   const { title, keywords, text, topic } = weights;
   const cap = tfCap === null ? '-tf' : tfCap === 0 ? '' : `-tf${tfCap}`;

@@ -1,4 +1,4 @@
-/** Letters and digits as Java counts them, one UTF-16 unit at a time: nothing beyond the first plane is one. */
+/** Letters and digits as Java counts them, one UTF-16 unit at a time: characters beyond the first plane are neither. */
 const TOKENS = /(?:(?![\u{10000}-\u{10ffff}])[\p{L}\p{Nd}])+/gu;
 
 export interface ProfileOptions {

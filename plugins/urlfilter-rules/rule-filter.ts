@@ -3,11 +3,11 @@ import { RE2Set } from 're2js';
 import type { Rule } from './rules.ts';
 
 /**
- * A filter by which the first rule that matches decides; a URL that no rule matches, or that has more characters than
- * `maxUrlLength`, is kept out. It reads no clock: what it does and says follows from rules and URL alone.
+ * A filter in which the first matching rule decides; a URL that no rule matches, or that has more characters than
+ * `maxUrlLength`, is rejected. It reads no clock: its verdict follows only from the rules and the URL.
  */
 export function createRuleFilter(rules: readonly Rule[], maxUrlLength: number): UrlFilter {
-  // Made once: the filter is asked about every link of every page.
+  // Created once: the filter is called for every link of every page.
   const verdicts = rules.map(verdictOf);
   const tooLong: UrlVerdict = { accept: false, reason: `longer than ${maxUrlLength} characters` };
   const unmatched: UrlVerdict = { accept: false, reason: 'no rule matches' };

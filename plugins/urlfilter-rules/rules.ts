@@ -12,7 +12,7 @@ export interface Rule {
 
 export interface RuleFile {
   readonly rules: readonly Rule[];
-  /** Rules that are valid but hardly intended. */
+  /** Rules that are valid but probably not intended. */
   readonly warnings: readonly string[];
 }
 
@@ -64,7 +64,7 @@ function compile(source: string, line: string): RE2JS {
   }
 }
 
-/** Syntax of Java's and JavaScript's engines that cannot be matched in linear time, or that RE2 spells otherwise. */
+/** Syntax of Java's and JavaScript's engines that cannot be matched in linear time, or that RE2 writes differently. */
 const UNSUPPORTED: readonly (readonly [syntax: RegExp, advice: string])[] = [
   [
     /\(\?<?[=!]/,

@@ -14,7 +14,7 @@ const host = z.string().transform((text, context) => {
 
 const domain = host.refine((name) => !/[:[]/.test(name), 'expected a domain such as example.org, without a port');
 
-/** `host[:port]/path`, or `/path` where any host of the scope is meant. */
+/** `host[:port]/path`, or `/path` for any host of the scope. */
 const pathPrefix = z.string().transform((text, context) => {
   const result = canonicalUrl(text, 'http://any.invalid/');
   const isPath = text.startsWith('/') && !text.startsWith('//');

@@ -5,8 +5,8 @@ import type { Options } from './options.ts';
 const requireHere = createRequire(import.meta.url);
 
 /**
- * Loaded in mode `domain` alone. By `require`: an import would search the whole text of this CommonJS package for the
- * names that it exports.
+ * Loaded only in mode `domain`. By `require`: an import would search the whole text of this CommonJS package for its
+ * exported names.
  */
 const loadTldts = (): typeof import('tldts') => requireHere('tldts');
 
@@ -17,7 +17,7 @@ const IN_SCOPE: UrlVerdict = Object.freeze({ accept: true });
 
 /** Which hosts are in scope under one set of seeds. */
 interface HostScope {
-  /** Seeds when this was made; a set that has grown since makes it stale. */
+  /** Number of seeds when this was made; a set that has grown since makes it stale. */
   readonly seeds: number;
   readonly hosts: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
@@ -79,7 +79,7 @@ function createHostScope({ mode, hosts, domains }: Options, seedHosts: ReadonlyS
   for (const host of mode === 'list' ? [] : seedHosts) {
     allHosts.add(withoutWww(host));
     const domain = tldts?.getDomain(host, { allowPrivateDomains: true }) ?? null;
-    // An address, `localhost` or a public suffix has none: then the host stands for itself alone.
+    // An address, `localhost` or a public suffix has none: then the host stands only for itself.
     if (domain !== null) allDomains.add(domain);
   }
   return { seeds: seedHosts.size, hosts: allHosts, domains: allDomains, verdicts: new Map() };
@@ -97,12 +97,12 @@ function verdictOn(host: string, scope: HostScope, mode: Options['mode']): UrlVe
   return { accept: false, reason: `${mode === 'domain' ? 'domain' : 'host'} not in scope: ${host}` };
 }
 
-/** Sites answer under one of both names and send the other there; a seed must not fall out of its own scope by that. */
+/** Sites answer under one of both names and redirect the other; this must not put a seed outside its own scope. */
 function withoutWww(host: string): string {
   return host.startsWith('www.') ? host.slice(4) : host;
 }
 
-/** Whether `path` stands in the URL at this place, and ends there with a segment. */
+/** Whether `path` is in the URL at this place, and ends there with a segment. */
 function beginsWithPath(url: string, path: string, at: number): boolean {
   if (!url.startsWith(path, at)) return false;
   const next = url[at + path.length];

@@ -66,7 +66,7 @@ const ACCEPTED: UrlVerdict = Object.freeze({ accept: true });
 
 type Options = z.infer<typeof options>;
 
-/** The features of a list. Throws a `TypeError` for a name that nobody provides. */
+/** The features of a list. Throws a `TypeError` for an unknown name. */
 function featuresNamed(names: readonly string[], more: UrlFeatures): UrlFeature[] {
   return names.map((name) => {
     const feature = featureNamed(name, more);

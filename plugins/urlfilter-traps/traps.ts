@@ -4,14 +4,14 @@ import type { Options } from './options.ts';
 /** `/2031/05/` and `/2031/05/17/`; a year alone may be anything. */
 const PATH_DATE = /\/((?:1|2)\d{3})\/(?:0?[1-9]|1[0-2])(?=\/|$)/;
 
-/** `/2031-05/`, `/2031-05-17/` as a segment of its own. */
+/** `/2031-05/`, `/2031-05-17/` as a separate segment. */
 const PATH_ISO_DATE = /\/((?:1|2)\d{3})-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?=\/|$)/;
 
 /** Parameters that page through a calendar, with the year that their value begins with. */
 const QUERY_DATE =
   /(?:^|&)(?:[\w-]*[_-])?(?:year|yr|month|date|day|week|cal|calendar|from|to|start|end)=((?:1|2)\d{3})(?:$|&|-\d\d?(?:-\d\d?)?(?:$|&))/i;
 
-/** The year of the date that a path or query names as calendars do; `null` without one. */
+/** The year of the date in a path or query, as calendars write it; `null` without one. */
 function yearOf(path: string, query: string): number | null {
   const found = PATH_DATE.exec(path) ?? PATH_ISO_DATE.exec(path) ?? (query === '' ? null : QUERY_DATE.exec(query));
   return found === null ? null : Number(found[1]);
@@ -23,8 +23,8 @@ function yearOf(path: string, query: string): number | null {
 const isTelling = (segment: string): boolean => segment.length > 1 && !/^\d+$/.test(segment);
 
 /**
- * The run of segments that follows on itself most often, where that is more than `max` times: a relative link that
- * misses its target makes `/a/b/` into `/a/b/a/b/`, and so on for ever. `null` if there is none.
+ * The run of segments that repeats itself most often in a row, if more than `max` times: a relative link that misses
+ * its target makes `/a/b/` into `/a/b/a/b/`, and so on for ever. `null` if there is none.
  */
 function repeatedRun(
   segments: readonly string[],
@@ -43,7 +43,7 @@ function repeatedRun(
   return null;
 }
 
-/** The first segment or parameter that comes more than `max` times, anywhere. */
+/** The first segment or parameter that occurs more than `max` times, anywhere. */
 function tooFrequent(parts: readonly string[], max: number, counts = isTelling): string | null {
   if (parts.length <= max) return null;
   const times = new Map<string, number>();
@@ -59,8 +59,8 @@ const NO_TRAP: UrlVerdict = Object.freeze({ accept: true });
 const trap = (reason: string): UrlVerdict => ({ accept: false, reason });
 
 /**
- * Keeps out URLs whose shape shows that a site makes them up without end. The rules look at the URL alone, so that the
- * answer is the same whenever it is asked.
+ * Rejects URLs whose shape shows that a site generates them without end. The rules look only at the URL, so that the
+ * answer is always the same.
  *
  * @param yearNow the year by the clock of the crawl
  */
@@ -87,7 +87,7 @@ function withoutZeros(options: Options): Options {
 }
 
 function judgePath(path: string, limits: Options): UrlVerdict | null {
-  // Two slashes bound one segment, which cannot repeat itself.
+  // Two slashes enclose one segment, which cannot repeat itself.
   if (path.indexOf('/', 1) < 0) return null;
   const segments = path.split('/').filter((segment) => segment !== '');
   if (segments.length > limits.maxSegments) {

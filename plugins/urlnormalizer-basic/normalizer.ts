@@ -1,9 +1,9 @@
 import { canonicalUrl } from 'incrawl/plugin';
 import type { Options } from './options.ts';
 
-/** Names that stand for a session and nothing else. */
+/** Names that can only stand for a session. */
 const CERTAIN = '(?:j|l|php|bv_|asp|web)?_?sess(?:ion)?_?id|aspsessionid[a-z]*|zenid|oscsid|cftoken';
-/** Names that may as well stand for a story or a section. */
+/** Names that may also stand for a story or a section. */
 const AMBIGUOUS = '(?:l|j|bv_)?sid|cfid|sess';
 
 const CERTAIN_NAME = new RegExp(`^_?(?:${CERTAIN})$`, 'i');
@@ -19,8 +19,8 @@ function isSessionParam(name: string, value: string, mode: 'tokens' | 'names'): 
 }
 
 /**
- * In a path as well as in a query, whose parts some sites put a semicolon between: `;jsessionid=...` is unmistakable,
- * `;sid=...` is not.
+ * In a path or a query, as some sites put semicolons between query parts: `;jsessionid=...` is unmistakable, `;sid=...`
+ * is not.
  */
 const MATRIX_PARAM = new RegExp(`;(_?(?:${CERTAIN}|sid))=([^;/?&]*)`, 'gi');
 /** ASP.NET without cookies: `/(S(24 characters))/page.aspx`. */
@@ -43,11 +43,11 @@ function withoutMatrixSessions(
 }
 
 /**
- * The rules in this order, until none changes anything any more: host, session ids of the path, slashes, index file,
- * trailing slash, query. One pass is nearly always enough; going on makes the whole idempotent, whatever one rule lays
- * bare for another. Each pass shortens the URL or puts its query in order, so there is an end.
+ * The rules in this order, until none changes anything: host, session ids of the path, slashes, index file, trailing
+ * slash, query. One pass is nearly always enough; repeating makes the whole idempotent, whatever one rule exposes to
+ * another. Each pass shortens the URL or sorts its query, so it terminates.
  *
- * @returns a function from canonical URLs to canonical URLs; `null` where nothing canonical is left
+ * @returns a function from canonical URLs to canonical URLs; `null` if nothing canonical is left
  */
 export function createNormalizer(options: Options): (url: string) => string | null {
   const pass = createPass(options);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Parameters that track visitors and never select content. A `*` at the end matches any ending. */
+/** Parameters that track visitors and never select content. A final `*` matches any ending. */
 export const TRACKING_PARAMS: readonly string[] = [
   'utm_*',
   'mtm_*',

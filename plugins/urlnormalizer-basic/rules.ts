@@ -1,7 +1,7 @@
 import { createNormalizer } from './normalizer.ts';
 import type { Options } from './options.ts';
 
-/** Nothing is done. */
+/** No rule is switched on. */
 const NO_RULE: Options = {
   dropQueryParams: [],
   keepQueryParams: [],
@@ -14,7 +14,7 @@ const NO_RULE: Options = {
   sortQuery: false,
 };
 
-/** Each rule under the name of its switch, in the order in which they run. */
+/** Each rule under the name of its switch, in execution order. */
 const RULES = [
   'stripWww',
   'sessionIds',
@@ -27,8 +27,8 @@ const RULES = [
 ] as const satisfies readonly (keyof Options)[];
 
 /**
- * Finds the rules that change a URL: each is applied alone, in order, until no rule changes it any more, since the
- * normaliser repeats its rules likewise.
+ * Finds the rules that change a URL: each is applied separately, in order, until no rule changes it any more, just as
+ * the normaliser repeats its rules.
  */
 export function createExplainer(options: Options): (url: string) => { rule: string; after: string }[] {
   const alone = RULES.map((rule) => ({

@@ -18,7 +18,7 @@ const DASH = 0x2d;
 const SECTION_MARK = Buffer.from('[CDATA[');
 const SECTION_END = Buffer.from(']]>');
 
-/** Reads markup that is no tag: comments, declarations and instructions. Each method returns where text continues. */
+/** Reads markup other than tags: comments, declarations and instructions. Each method returns where text continues. */
 class MarkScanner {
   private readonly nesting: Nesting;
   private isXhtml = false;
@@ -107,9 +107,9 @@ const END_MARK = Buffer.from('</');
 const TAGS = new NameTable(TAG_NAMES);
 const ATTRIBUTES = new NameTable(ATTRIBUTE_NAMES.slice(1));
 
-/** Beside WIDE and VISIBLE: it has a character reference, perhaps. */
+/** In addition to WIDE and VISIBLE: the text may have a character reference. */
 const REFERRING = 8;
-/** What a byte tells of the text that it is in. */
+/** What a byte reveals about the text that contains it. */
 const TEXT_KINDS = textKinds();
 
 function textKinds(): Uint8Array {
@@ -155,7 +155,7 @@ export class MarkupScanner {
 
   private scanAll(): void {
     const { bytes, length, nesting } = this;
-    // Start of the current text, the place that the scan has reached, and what the bytes between tell of the text.
+    // Start of the current text, the current place of the scan, and what the bytes between reveal about the text.
     let from = 0;
     let at = 0;
     let kinds = 0;
@@ -178,7 +178,10 @@ export class MarkupScanner {
     }
   }
 
-  /** Where the name or the content of the markup at a `<` begins; where it is none, negated, where to search on. */
+  /**
+   * Where the name or the content of the markup at a `<` begins; if it is not markup, the negated place where the
+   * search continues.
+   */
   private startOfMarkup(open: number): number {
     const { bytes } = this;
     const byte = bytes[open + 1]!;
@@ -248,7 +251,7 @@ export class MarkupScanner {
     return length;
   }
 
-  /** Returns the position where the tag continues; the end of the page where the attribute does not end. */
+  /** Returns the position where the tag continues; the end of the page if the attribute does not end. */
   private attribute(start: number): number {
     const { bytes, length, nesting } = this;
     let hash = 0;
@@ -260,7 +263,7 @@ export class MarkupScanner {
       hash = hashed(hash, lowered(byte));
       at++;
     } while (at < length && (BYTE_CLASSES[bytes[at]!]! & ENDS_ATTRIBUTE_NAME) === 0);
-    // Lower case may be ASCII where the name is not.
+    // The lower-case name may be ASCII although the written one is not.
     const number =
       all < 0x80
         ? ATTRIBUTES.find(bytes, start, at, hash) + 1

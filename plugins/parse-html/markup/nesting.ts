@@ -15,8 +15,8 @@ const MOST_DEPTH = 2_000;
 const FIRST_COUNTS = KNOWN_TAGS + 1_024;
 
 /**
- * Nests the tags of a page and writes its nodes on a tape, in time proportional to its length whatever it contains: the
- * rules of htmlparser2's parser, which takes quadratic time for nested and unmatched tags, and limits.
+ * Nests the tags of a page and writes its nodes on a tape, in time proportional to its length whatever it contains. It
+ * follows the rules of htmlparser2's parser, which takes quadratic time for nested and unmatched tags, and adds limits.
  */
 export class Nesting {
   isFull = false;
@@ -31,7 +31,7 @@ export class Nesting {
   private readonly openTags = new Int32Array(MOST_DEPTH);
   private readonly openEntries = new Int32Array(MOST_DEPTH);
   private readonly openForeign = new Uint8Array(MOST_DEPTH);
-  /** How often a tag is in `openTags`: an end tag without a start must not cost a search. */
+  /** How often each tag is in `openTags`: an end tag without a start must not cost a search. */
   private counts = new Int32Array(FIRST_COUNTS);
   /** Elements open beyond the depth limit, by tag. They have no content of their own, so only their end tags matter. */
   private readonly tooDeep = new Map<number, number>();
@@ -43,7 +43,7 @@ export class Nesting {
   private readTo = 0;
   private firstAttribute = 0;
   private attributeCount = 0;
-  /** A bit for each of the names with a number: the first attribute of a name wins. */
+  /** A bit for each numbered name: the first attribute of a name wins. */
   private attributesSeen = 0;
 
   begin(tape: Tape, limits: TreeLimits, isXhtml: boolean): void {
@@ -70,7 +70,7 @@ export class Nesting {
   text(from: number, to: number, known: number): void {
     const { tape } = this;
     const last = tape.length - 1;
-    // Texts one behind the other are one node: between them stood the end tag of nothing.
+    // Adjacent texts are one node: only an end tag without a start was between them.
     if (last >= 0 && tape.kindAt(last) === TEXT && !tape.isSection(last)) {
       if (!this.isFull) tape.extendText(from, to, known);
     } else if (this.count()) tape.addText(from, to, known);
@@ -112,7 +112,7 @@ export class Nesting {
     this.tape.addAttribute(name, from, to);
   }
 
-  /** As {@link attribute}, of a value with character references. @param quote around it; empty: none */
+  /** Like {@link attribute}, for a value with character references. @param quote around it; empty: none */
   attributeWithReferences(name: number, from: number, to: number, quote: string): void {
     if (this.attributeCount >= this.limits.maxAttributes) return;
     const { tape, references } = this;
@@ -156,7 +156,7 @@ export class Nesting {
     } else if (tag === P) this.addElement(tag, true);
   }
 
-  /** Whether there is place for another node. */
+  /** Whether there is room for another node. */
   private count(): boolean {
     if (this.isFull) return false;
     this.isFull = ++this.nodes > this.limits.maxNodes;
@@ -212,7 +212,7 @@ export class Nesting {
     }
   }
 
-  /** The tag of a name that is no known one as it is written; -1: none, and none is to be added. */
+  /** The tag of a name that is not a known one as written; -1: none, and none is to be added. */
   private tagOf(from: number, to: number, isNew: boolean): number {
     const name = this.tape.string(from, to).toLowerCase();
     const found = knownTag(name) ?? this.unknownTags.get(name);

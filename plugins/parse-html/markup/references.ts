@@ -44,7 +44,7 @@ class TextBuffer {
 const nothing = (): void => {};
 
 /**
- * Decodes the character references of a text or an attribute value by htmlparser2's tokenizer, which knows all names
+ * Decodes the character references of a text or an attribute value with htmlparser2's tokenizer, which knows all names
  * and their exceptions.
  */
 export class EntityReader {
@@ -77,7 +77,9 @@ export class EntityReader {
     );
   }
 
-  /** @param isEnded whether markup follows: what a reference without semicolon is depends on the next character */
+  /**
+   * @param isEnded whether markup follows: the meaning of a reference without semicolon depends on the next character
+   */
   text(source: string, isEnded: boolean): string {
     return isEnded ? this.read(`${source}<`).slice(0, -1) : this.read(source);
   }
@@ -101,7 +103,7 @@ export class EntityReader {
   }
 }
 
-/** Where a reference stands decides what it is. */
+/** The meaning of a reference depends on where it is. */
 export const IN_TEXT = 0;
 export const IN_TITLE = 1;
 export const IN_VALUE = 2;
@@ -119,8 +121,8 @@ const MAX_KNOWN = 5_000;
 const encoder = new TextEncoder();
 
 /**
- * Decodes character references to the end of a tape. Those with their semicolon are looked up; a text with any other is
- * read by htmlparser2's tokenizer, which knows all exceptions.
+ * Decodes character references to the end of a tape. References with a semicolon are looked up. A text with any other
+ * reference goes to htmlparser2's tokenizer, which knows all exceptions.
  */
 export class References {
   /** Where the text decoded last begins. */
@@ -147,13 +149,13 @@ export class References {
     return tape.append(where === IN_TITLE ? this.reader.title(source) : this.reader.attribute(source, quote));
   }
 
-  /** Writes the range from `out` on; returns the end, -1 where a reference needs the tokenizer. */
+  /** Writes the range from `out` on; returns the end, or -1 if a reference needs the tokenizer. */
   private lookUp(bytes: Buffer, from: number, to: number, start: number, where: number): number {
     let out = start;
     for (let at = from; at < to; at++) {
       const byte = bytes[at]!;
       if (byte !== AMPERSAND) {
-        // The tokenizer takes a reference right behind it for text.
+        // The tokenizer reads a reference directly after it as text.
         if (byte === LESS && where === IN_TITLE) return -1;
         bytes[out++] = byte;
         continue;
@@ -195,7 +197,7 @@ export class References {
 const isAmp = (bytes: Uint8Array, at: number): boolean =>
   bytes[at] === 0x61 && bytes[at + 1] === 0x6d && bytes[at + 2] === 0x70 && bytes[at + 3] === SEMICOLON;
 
-/** An ampersand before a space, another ampersand, or a sign of a query is one in every place. */
+/** An ampersand before a space, another ampersand, or a sign of a query is always a plain ampersand. */
 function isPlainAmpersand(next: number, isInside: boolean, where: number): boolean {
   return isInside && (next === 0x20 || next === 0x0a || next === AMPERSAND || (next === EQUALS && where === IN_VALUE));
 }

@@ -3,15 +3,15 @@
 import { CrawlError } from '../../core/domain/errors.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 
-/** Lines from one file of a batch, with the name that messages give it. */
+/** Lines from one file of a batch, with its name in messages. */
 export interface BatchLines {
   readonly name: string;
   readonly lines: AsyncIterable<string>;
 }
 
 /**
- * The URLs of all pairs that a batch has found: lines that begin with two URLs. Rejects with `usage-invalid`, naming
- * file and line.
+ * The URLs of all pairs found by a batch: lines that begin with two URLs. Rejects with `usage-invalid`, naming file and
+ * line.
  */
 export async function* urlsOfPairs(
   files: readonly BatchLines[],

@@ -26,8 +26,8 @@ export interface DedupOperations {
   /** Marks pages that repeat others as duplicates. */
   dedup(request: DedupRequest, onDuplicate?: (duplicate: DuplicateView) => void): Promise<DedupSummary>;
   /**
-   * The same for the pages that a batch on a cluster found to be near others, with all pages that are marked already.
-   * Their records decide, as they are now: a page that has changed since is compared by its new signature. Rejects with
+   * The same for the pages that a batch on a cluster found to be near others, together with all pages that are already
+   * marked. Their current records decide: a page that has changed since is compared by its new signature. Rejects with
    * `usage-invalid` for a line without two URLs, before anything is written.
    */
   applyPairs(
@@ -48,9 +48,9 @@ export interface DedupRequest extends Partial<Pick<DedupOptions, 'distance' | 'm
 }
 
 export interface AppliedPairs extends DedupSummary {
-  /** Lines that were read. */
+  /** Number of lines read. */
   readonly pairs: number;
-  /** URLs that the crawl db does not have. */
+  /** Number of URLs not in the crawl db. */
   readonly unknown: number;
 }
 
@@ -111,7 +111,7 @@ export function dedupOperations({
   };
 }
 
-/** Adds the pages that are marked, with their representatives: a mark that no longer holds is in no pair. */
+/** Adds the marked pages, with their representatives: a mark that no longer holds is in no pair. */
 async function* withMarked(urls: AsyncIterable<string>, db: CrawlDb): AsyncGenerator<string> {
   yield* urls;
   for await (const { url, target } of db.scan({ state: 'duplicate' })) {
@@ -120,7 +120,7 @@ async function* withMarked(urls: AsyncIterable<string>, db: CrawlDb): AsyncGener
   }
 }
 
-/** URLs of the pages that a segment holds with their content. */
+/** URLs of the pages whose content is in a segment. */
 export async function fetchedUrls(segments: Pick<SegmentStore, 'open'>, id: string): Promise<Set<string>> {
   const urls = new Set<string>();
   const segment = await segments.open(id, 'read');

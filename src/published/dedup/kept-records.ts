@@ -4,8 +4,8 @@ import { linesOfFile } from '../../store/files/sorting/external-sort.ts';
 import { LineFile } from '../near-grouping/files.ts';
 
 /**
- * Records of a crawl that others write meanwhile: later passes read those of the first one from a file. Visits, which
- * no judgement goes by, are left out.
+ * Records of a crawl that others write meanwhile: later passes read the records of the first pass from a file. Visits
+ * are left out, as no judgement depends on them.
  * @param path of a new file
  */
 export function keptRecords(records: JudgedRecords, path: string): JudgedRecords {

@@ -20,7 +20,7 @@ import { signedLine } from './near-pairs.ts';
 
 /** Input of the jobs that run on a cluster. */
 export interface BatchOperations {
-  /** Outlinks of all parsed pages, and what visited pages brought, as input of the job `linkclusters`. */
+  /** Outlinks of all parsed pages, and what their visits brought, as input of the job `linkclusters`. */
   exportLinks(place: BatchPlace): Promise<BatchExport>;
   /** Signatures of all pages that `dedup` compares, as input of the jobs `dedup` and `dedup-incoming`. */
   exportSignatures(place: BatchPlace, request: SignatureRequest): Promise<BatchExport>;
@@ -57,7 +57,7 @@ type BatchKind = 'signatures' | 'links';
 interface BatchPlace {
   /** Folder; it appears when it is complete. */
   readonly place: string;
-  /** Lines of a file, at most. */
+  /** Maximum lines of a file. */
   readonly shardLines: number;
 }
 
@@ -66,15 +66,15 @@ export interface BatchExport {
   readonly folder: string;
   readonly files: number;
   readonly lines: number;
-  /** As compressed. */
+  /** Compressed size. */
   readonly bytes: number;
   /** Pages of the query set; absent without one. */
   readonly query?: number;
-  /** Pages left out for too little text; only for signatures. */
+  /** Pages left out because their text is too short; only for signatures. */
   readonly short?: number;
 }
 
-/** File of the query set. Hadoop takes no file as input whose name begins with an underscore. */
+/** File of the query set. Hadoop ignores input files whose names begin with an underscore. */
 const QUERY_FILE = '_query.tsv.gz';
 
 /** Digits of the number of a shard, so that names sort by number. */
@@ -123,7 +123,7 @@ function requireEmpty(folder: string, place: string): void {
 interface ShardOptions {
   /** Existing folder. */
   readonly folder: string;
-  /** Name of a shard, by its number from 0. */
+  /** Name of a shard, by its index from 0. */
   readonly nameOf: (shard: number) => string;
   /** Lines of a shard; the last one may have fewer. */
   readonly lines: number;
@@ -132,7 +132,7 @@ interface ShardOptions {
 interface Shards {
   readonly files: readonly string[];
   readonly lines: number;
-  /** As compressed. */
+  /** Compressed size. */
   readonly bytes: number;
 }
 
@@ -140,8 +140,8 @@ interface Shards {
 const BLOCK_CHARS = 2 ** 16;
 
 /**
- * Writes lines into gzip files one after the other, one open at a time. The same lines give the same bytes. At least
- * one file is written.
+ * Writes lines into gzip files one after the other, so that only one is open at a time. The same lines give the same
+ * bytes. At least one file is written.
  */
 async function writeGzipShards(lines: AsyncIterable<string>, options: ShardOptions): Promise<Shards> {
   const source = lines[Symbol.asyncIterator]();
@@ -179,7 +179,7 @@ interface SignatureLines {
   readonly lines: AsyncIterable<string>;
   /** Of the pages of the new batch. */
   readonly query: AsyncIterable<string>;
-  /** Pages that were left out for too little text, when `lines` has been read. */
+  /** Number of pages left out because their text is too short; known once `lines` has been read. */
   readonly short: number;
 }
 

@@ -16,7 +16,7 @@ export interface StreamingStep {
   readonly lines: AsyncIterable<string>;
   /** The query set, for a mapper that needs one. */
   readonly query?: AsyncIterable<string>;
-  /** Folder for temporary files, where the lines of one key do not fit in memory. */
+  /** Folder for temporary files, used if the lines of one key do not fit in memory. */
   readonly dir: string;
 }
 

@@ -22,8 +22,8 @@ export interface AppliedFamilies {
 }
 
 /**
- * The noise families of the output of the job `linkclusters`. Rejects with `usage-invalid`, naming file and line, for
- * lines of another kind.
+ * The noise families from the output of the job `linkclusters`. Rejects with `usage-invalid`, naming file and line, for
+ * any other kind of line.
  */
 export async function noiseFamilies(files: readonly BatchLines[], now: number): Promise<readonly DomainFamilies[]> {
   const kept: DomainFamilies[] = [];
@@ -34,7 +34,7 @@ export async function noiseFamilies(files: readonly BatchLines[], now: number): 
   return kept;
 }
 
-/** Replaces the kept families, all in one batch, so that a crash leaves either the old ones or the new ones. */
+/** Replaces the stored families, all in one batch, so that a crash leaves either the old or the new ones. */
 export async function keepFamilies(db: CrawlDb, kept: readonly DomainFamilies[]): Promise<AppliedFamilies> {
   const domains = new Set(kept.map(({ domain }) => domain));
   const gone: DomainFamilies[] = [];
@@ -50,7 +50,7 @@ export async function keepFamilies(db: CrawlDb, kept: readonly DomainFamilies[])
   };
 }
 
-/** Changes with the families, whatever the order of domains and the time of their application; empty without any. */
+/** Changes with the families, but not with the order of domains or the time of application; empty without any. */
 function printOf(domains: readonly DomainFamilies[]): string {
   if (domains.length === 0) return '';
   const hash = createHash('sha256');
@@ -66,7 +66,7 @@ interface FamiliesOfDomain {
   readonly families: StoredFamily[];
 }
 
-/** Families by domain; the lines of a domain lie together, in one file. */
+/** Families by domain; the lines of a domain are adjacent, in one file. */
 async function* familiesOfFiles(files: readonly BatchLines[]): AsyncGenerator<FamiliesOfDomain> {
   const places = new Map<string, string>();
   for (const { name, lines } of files) {
@@ -95,7 +95,7 @@ async function* familiesOfFiles(files: readonly BatchLines[]): AsyncGenerator<Fa
   }
 }
 
-/** `null`: a line about URLs that are of no family. */
+/** `null`: a line about URLs that belong to no family. */
 function familyOf(line: string, place: string): { readonly domain: string; readonly family: StoredFamily } | null {
   if (line.trim() === '') return null;
   const [domain = '', number = '', size = '', verdict = '', similarity = '', first = '', template, visits] =
@@ -119,7 +119,7 @@ function familyOf(line: string, place: string): { readonly domain: string; reado
 export interface UndoneFamilies {
   readonly domains: number;
   readonly families: number;
-  /** Records that have their score and their time of before again. */
+  /** Number of records whose previous score and time are restored. */
   readonly restored: number;
 }
 
@@ -127,9 +127,9 @@ export interface UndoneFamilies {
 const CHUNK = 1_000;
 
 /**
- * Removes the noise families of a domain, or all, and restores the records that entered by them. The families go last,
- * so a run that is cut short is repeated. Links that were dropped are judged again by the next crawl.
- * @param domain `null`: all; one without families restores what an earlier run has left
+ * Removes the noise families of a domain, or all, and restores the records that entered through them. The families are
+ * removed last, so that an interrupted run can be repeated. Links that were dropped are judged again by the next crawl.
+ * @param domain `null`: all; a domain without families restores what an earlier run left over
  */
 export async function undoFamilies(db: CrawlDb, domain: string | null, now: number): Promise<UndoneFamilies> {
   let restored = 0;
@@ -163,7 +163,7 @@ export async function undoFamilies(db: CrawlDb, domain: string | null, now: numb
 
 async function* recordsOf(db: CrawlDb, domain: string | null): AsyncGenerator<CrawlDatum> {
   if (domain === null) yield* db.scan();
-  // Only hosts have a port; those that are addresses are domains of their own.
+  // Only hosts have ports; hosts that are addresses are their own domains.
   else if (hostOf(`http://${domain}/`).includes(':')) yield* db.scan({ host: domain });
   else yield* db.scan({ domain });
 }

@@ -10,7 +10,7 @@ import { pathAndQuery, UrlFamilies } from '../../core/domain/url/families/url-fa
 import { domainOf } from '../../operations/system/domain-of.ts';
 import type { MapReduceJob } from './job.ts';
 
-/** URLs of a domain that are clustered, at most; others are counted as outside. */
+/** Maximum URLs of a domain that are clustered; others are counted as outside. */
 const MAX_URLS = 500_000;
 
 /**
@@ -84,14 +84,14 @@ function* familiesOf({ name, urls, outside, visits }: DomainUrls): Generator<str
     yield `${name}\t${number}\t${family.size}\t${verdict}\t${family.similarityToNoise.toFixed(4)}\t${first}`;
     for (const path of family.deviants) yield `${name}\t${number}\tdeviant\t${byPath.get(path) ?? path}`;
   }
-  // What is noise by its URLs needs no second family.
+  // URLs that are noise by their form need no second family.
   const isNoise = (url: string): boolean => judged[familyOf.get(url) ?? -1]?.isNoise === true;
   yield* templatesOf(name, judged.length, urls.keys(), visits, isNoise);
   const beyond = outside + families.outside;
   if (beyond > 0) yield `${name}\toutside\t${beyond}`;
 }
 
-/** @param from number of the first one */
+/** @param from number of the first template */
 function* templatesOf(
   domain: string,
   from: number,

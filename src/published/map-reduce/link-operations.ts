@@ -19,11 +19,11 @@ export interface LinkOperations {
   /** Families of the URLs that pages link to, per domain: the lines of the map/reduce job `linkclusters`. */
   linkClusters(): AsyncIterable<string>;
   /**
-   * Keeps noise families, to which found links are compared from then on, in place of those before.
+   * Replaces the noise families, which links found from then on are compared with.
    * @param files output of the job `linkclusters`; default: of {@link linkClusters}
    */
   applyLinkClusters(files?: readonly BatchLines[]): Promise<AppliedFamilies>;
-  /** Takes the families of a domain back, or all, and what they did to records. */
+  /** Removes the families of a domain, or all, and undoes their effects on records. */
   undoLinkClusters(domain: string | null): Promise<UndoneFamilies>;
   /** The families in force, domain by domain. */
   linkFamilies(): AsyncIterable<DomainFamilies>;
@@ -64,7 +64,7 @@ async function apply(deps: LinkFamilyDeps, files: readonly BatchLines[]): Promis
 
 const APPLIED_KEY = 'linkFamiliesAppliedAt';
 
-/** Applies the families of the crawl every `linkclusters.every`, the first time this long after the first call. */
+/** Applies the families of the crawl every `linkclusters.every`, for the first time this long after the first call. */
 export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> {
   const { everyMs } = deps.config.linkclusters;
   const { db } = deps.store();
@@ -77,7 +77,7 @@ export async function applyFamiliesWhenDue(deps: LinkFamilyDeps): Promise<void> 
   await db.write({ meta: { [APPLIED_KEY]: String(clock.now()) } });
 }
 
-/** Outlinks of all parsed pages, and what visited pages brought, as input lines of the mapper. */
+/** Outlinks of all parsed pages, and what their visits brought, as input lines of the mapper. */
 export async function* clusterLines(segments: ReadSegments): AsyncGenerator<string> {
   yield* linksOf(segments);
   yield* visitedPageLines(crawledPages(segments));

@@ -15,18 +15,18 @@ import { MAP_REDUCE_JOBS } from './jobs.ts';
 export interface LocalJobOptions {
   /** Folder for temporary files; made when needed. Its files are removed at the end. */
   readonly dir: string;
-  /** Worker threads at most; default: as many as the machine runs at once, up to 4. */
+  /** Maximum worker threads; default: as many as the machine runs at once, up to 4. */
   readonly threads?: number;
-  /** Mapped lines from which on threads are started. */
+  /** Number of mapped lines from which threads are used. */
   readonly threadsFrom?: number;
   /** File of the worker thread; default: `reduce-worker`. */
   readonly worker?: string;
 }
 
 const MOST_THREADS = 4;
-/** Parts for each thread, so that one large key does not leave the others idle. */
+/** Parts per thread, so that one large key does not leave the others idle. */
 const PARTS_PER_THREAD = 4;
-/** Attempts at a part whose thread dies: the part itself may kill it. */
+/** Attempts at a part whose thread dies: the part itself may be the cause. */
 const TRIES = 3;
 
 /**
@@ -49,7 +49,7 @@ export async function* localJob(
     const mapped = await writeParts(job.map(lines), parts);
     const tasks = parts.map((part) => ({ job: name, part, out: `${part}.out`, dir: folder }));
     if (threads > 1 && mapped >= threadsFrom) {
-      // All threads from the start: a part that waits for a thread which does not start would wait for ever.
+      // All threads from the start: a part that waits for a thread that fails to start would wait for ever.
       const pool = new Piscina({
         filename: options.worker ?? workerFile(),
         minThreads: threads,
@@ -73,7 +73,7 @@ export async function* localJob(
 
 /**
  * Every attempt writes the whole part again, so a half-written one does no harm.
- * @param here does the work in this thread, where the system allows no other
+ * @param here does the work in this thread if the system allows no other
  */
 async function reducedBy(pool: Piscina, task: object, here: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {

@@ -61,7 +61,7 @@ interface MappedPage {
   readonly scope: string;
   readonly chars: number;
   readonly url: string;
-  /** Equal for pages that are near the same pages. */
+  /** Equal for pages that are near to the same pages. */
   readonly text: string;
 }
 
@@ -88,7 +88,7 @@ function* pairsOf(page: MappedPage, bucket: readonly MappedPage[]): Generator<st
 const pairLine = (a: string, b: string, distance: number): string =>
   a < b ? `${a}\t${b}\t${distance}` : `${b}\t${a}\t${distance}`;
 
-/** Whether a pair shares a part of an earlier table, so that it has been written there. */
+/** Whether a pair shares a part in an earlier table, where it has already been written. */
 function meetsEarlier({ fingerprint, table }: MappedPage, other: MappedPage): boolean {
   for (let earlier = 0; earlier < table; earlier++) {
     if (tableKey(fingerprint, earlier) === tableKey(other.fingerprint, earlier)) return true;
@@ -106,7 +106,7 @@ interface SignedLine {
   readonly fingerprint: Fingerprint;
   /** Id of the scope: pages of different scopes are not compared, nor are signatures of different names. */
   readonly scope: number;
-  /** Length of the text, characters; 0: unknown, which is like 0 alone. */
+  /** Length of the text, characters; 0: unknown, which is similar only to 0. */
   readonly chars: number;
 }
 

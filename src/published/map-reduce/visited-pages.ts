@@ -7,23 +7,23 @@ import { murmur3 } from '../../page/near/hashes.ts';
 import { textOverlap } from '../../page/near/page-dimensions.ts';
 import { WordCover } from '../../page/text/text-sketch.ts';
 
-/** Templates that are looked at, and visited pages of each: bound memory. */
+/** Maximum templates that are examined, and maximum visited pages of each: these bound memory. */
 const MOST_TEMPLATES = 4_000;
 const MOST_PAGES = 20;
-/** Links of a page that are looked at; one with more is taken to bring something. */
+/** Maximum links of a page that are examined; a page with more is assumed to bring something. */
 const MOST_LINKS = 100;
 /**
- * Pages of a template that list the same page, on the average. Archives, sections and the pages of a list name each
- * page once; tags name it again and again.
+ * Pages of a template that list the same page, on average. Archives, sections and list pages name each page once; tags
+ * name it again and again.
  */
 const LEAST_LISTINGS = 1.5;
-/** Pages of a template that are counted for one that they list. */
+/** Maximum pages of a template that are counted for one page that they list. */
 const MOST_LISTINGS = 3;
-/** Share of the words of a page that stand in the pages that it lists. */
+/** Share of the words of a page that occur in the pages it lists. */
 const LEAST_KNOWN_WORDS = 0.85;
-/** Likeness of two texts from which the second has nothing new. */
+/** Likeness above which the second of two texts adds nothing. */
 const LIKE = 0.9;
-/** Shorter texts say too little to be called alike: pages of pictures. */
+/** Shorter texts are too short to be called alike: pages of pictures. */
 const LEAST_CHARS = 100;
 
 /** All that was fetched and parsed, the newest last, as {@link Segment} has it. */
@@ -32,15 +32,15 @@ export type CrawledPages = Pick<Segment, 'fetched' | 'parsed'>;
 /** A visited page of a template. */
 interface VisitedPage {
   readonly url: string;
-  /** Pages are taken by its order, which says nothing about them. */
+  /** Pages are taken in the order of this hash, which says nothing about them. */
   readonly hash: number;
-  /** Where it redirects to, on another site; `null`: it is a page. */
+  /** Its redirect target on another site; `null`: it is a page. */
   away: string | null;
   /** Content links to pages of other templates, and to pages of its own. */
   readonly targets: readonly string[];
   readonly own: readonly string[];
   readonly sketch: string | null;
-  /** Made where the text decides. */
+  /** Made if the text decides. */
   cover: WordCover | null;
 }
 
@@ -53,19 +53,20 @@ interface VisitedTemplate {
   listings: number;
 }
 
-/** Who links to a page that is looked for. */
+/** The pages that link to a page under examination. */
 interface Linked {
-  /** Whether pages of no template do. */
+  /** Whether pages without a template link to it. */
   isKnown: boolean;
-  /** Some of the pages that do, by template. */
+  /** Some of the linking pages, by template. */
   readonly by: Map<VisitedTemplate, string[]>;
 }
 
 /**
  * Visited pages of the templates that brought nothing to the crawl, as input lines of the mapper of `linkclusters`:
- * `URL<TAB>nothing`, or `something` for the few others of these templates. A page brought nothing when it leads to
- * another site; when its text is that of another page of the template, and other templates link to all that it links
- * to; when it lists pages that other templates link to, as others of its template do, and its text stands in these.
+ * `URL<TAB>nothing`, or `something` for the few others of these templates. A page brought nothing in three cases: it
+ * leads to another site; its text is that of another page of the template, and other templates link to everything it
+ * links to; or it lists pages that other templates link to, as other pages of its template do, and its text occurs in
+ * these pages.
  */
 export async function* visitedPageLines(crawl: CrawledPages): AsyncGenerator<string> {
   const templates = await visitedTemplates(crawl);
@@ -76,7 +77,7 @@ export async function* visitedPageLines(crawl: CrawledPages): AsyncGenerator<str
   if (suspects.length === 0) return;
   await readTexts(crawl, suspects);
   const empty = new Set<VisitedTemplate>();
-  // Of templates that know their pages from each other, one remains: the one that lists them least often.
+  // Of several templates that know their pages only from each other, one remains: the one that lists them least often.
   for (const template of suspects.toSorted((a, b) => b.listings - a.listings)) {
     if (!isEmpty(template, linked, empty, hasKnownWords)) continue;
     empty.add(template);
@@ -154,7 +155,7 @@ function linksOf({ url, outlinks }: ParsedRecord, template: string): Pick<Visite
     if (targets.size + own.size >= MOST_LINKS) break;
     if (link.rel !== 'link' || link.noise !== undefined) continue;
     const target = targetOf(link);
-    // The further pages of a list are the list itself.
+    // Further pages of a list belong to the list itself.
     if (!target.startsWith(url)) (templateOf(target) === template ? own : targets).add(target);
   }
   return { targets: [...targets], own: [...own] };
@@ -162,7 +163,7 @@ function linksOf({ url, outlinks }: ParsedRecord, template: string): Pick<Visite
 
 const targetOf = ({ url }: Outlink): string => url.split('#', 1)[0]!;
 
-/** Canonical; `null`: no URL that can be crawled. */
+/** Canonical; `null`: not a URL that can be crawled. */
 function absolute(target: string, base: string): string | null {
   try {
     const canonical = canonicalUrl(new URL(target, base).href);
@@ -188,7 +189,7 @@ async function linkedPages(
     }
   }
   for await (const { url, outlinks } of crawl.parsed({ texts: false })) {
-    // A page of another site that the crawl has as well is of it.
+    // A page of another site that is also in this crawl belongs to it.
     for (const page of away.get(url) ?? []) page.away = null;
     const template = byName.get(templateOf(url) ?? '');
     for (const link of outlinks) {
@@ -237,7 +238,7 @@ function isEmpty(
   return isEmptyTemplate({ visits: pages.length, empty });
 }
 
-/** @param others templates that are empty themselves: what they alone link to is not known */
+/** @param others templates that are empty themselves: pages that only they link to count as unknown */
 function broughtNothing(
   page: VisitedPage,
   template: VisitedTemplate,

@@ -42,7 +42,7 @@ export class LeaderFile {
   }
 }
 
-/** Some representatives of a library. */
+/** Reads some representatives of a library. */
 export async function readLeaders(path: string, from: number, count: number): Promise<RowBlock> {
   const words = new Int32Array(WORDS * count);
   const file = await open(path, 'r');

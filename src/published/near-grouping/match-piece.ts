@@ -2,7 +2,9 @@ import { matchLeaders, type RowBlock, type RowRule } from '../../core/domain/cra
 import type { BucketTables } from '../../page/near/bucket-tables.ts';
 import { readLeaders } from './files.ts';
 
-/** Compares a piece of the library with a block of pages. All arrays but the library's are shared between threads. */
+/**
+ * Compares a piece of the library with a block of pages. All arrays except the library's are shared between threads.
+ */
 export interface MatchTask {
   readonly library: string;
   /** Number of the first representative, and number of representatives. */

@@ -37,12 +37,12 @@ const MOST_THREADS = 4;
 const PREFIX = 'near-';
 
 /**
- * Groups pages in bounded memory, with the result of comparing them one after the other. Pages go through an external
- * sort by preference, and then block by block: threads compare pieces of the library (all representatives so far, in a
- * file) with the four tables of the block, the rest is grouped in memory, and the new representatives join the library.
- * That is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never stored: a million
- * similar pages would make 10^11 of them. Memory is a block, four bytes a representative, and eight a page that repeats
- * another.
+ * Groups pages in bounded memory, with the same result as comparing them one after the other. Pages go through an
+ * external sort by preference, and then block by block. Threads compare pieces of the library (all representatives so
+ * far, in a file) with the four tables of the block, the rest is grouped in memory, and the new representatives join
+ * the library. This is the batch protocol of CN101645082A (C1 to C5) for each block in turn. Pairs are never stored: a
+ * million similar pages would make 10^11 of them. Memory: one block, four bytes per representative, and eight per page
+ * that repeats another.
  */
 export async function createFileNearGrouping({
   dir,
@@ -68,7 +68,7 @@ export async function createFileNearGrouping({
 
   const match = async (task: MatchTask): Promise<void> => {
     if (threads === 1) return matchPiece(task);
-    // All threads from the start: a piece that waits for a thread which does not start would wait for ever.
+    // All threads from the start: a piece that waits for a thread that fails to start would wait for ever.
     pool ??= new Piscina({ filename: workerFile(), minThreads: threads, maxThreads: threads });
     try {
       await pool.run(task);

@@ -17,7 +17,7 @@ export interface OrderedPagesOptions {
 const WINDOW_ROWS = 8_192;
 const FIRST_ROWS = 1_024;
 
-/** An external sort of pages by preference: beyond memory, sorted runs go to files, which are merged. */
+/** An external sort of pages by preference: pages beyond memory go to sorted runs in files, which are merged. */
 export class OrderedPages {
   readonly #folder: string;
   readonly #blockRows: number;
@@ -83,7 +83,7 @@ export class OrderedPages {
     return sorted;
   }
 
-  /** Each window is stored in full length, after its number of rows. */
+  /** Each window is stored at full length, after its number of rows. */
   async #spill(): Promise<void> {
     const path = join(this.#folder, `run-${this.#runs.length}`);
     const file = await open(path, 'w');
@@ -243,7 +243,7 @@ export class PageColumns implements RowBlock {
     return Uint32Array.from({ length: this.size }, (_, row) => row).sort((a, b) => isBefore(this, a, this, b));
   }
 
-  /** Incoming pages first; pages equal by all criteria are ordered by number. */
+  /** Incoming pages come first; pages equal by all criteria are ordered by number. */
   static order(prefer: readonly Preference[]): PageOrder {
     const by: Readonly<Record<Preference, PageOrder>> = {
       score: (a, i, b, j) => b.#score[j]! - a.#score[i]!,

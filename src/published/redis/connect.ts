@@ -11,7 +11,7 @@ const AWAY =
 const GAVE_UP = /Connection is closed|max retries per request/;
 const NO_DATABASE = /DB index/;
 
-/** Whether the server has no database of the number asked for. */
+/** Whether the server has no database with the configured number. */
 function isNoDatabase(error: Error): boolean {
   return NO_DATABASE.test(error.message);
 }
@@ -50,7 +50,7 @@ export function redisError(error: unknown, fault?: Error): Error {
   return new CrawlError('internal', `Redis failed: ${text}`, { cause: error });
 }
 
-/** A discarded transaction has its cause only in the errors of its commands. */
+/** For a discarded transaction, only the errors of its commands show the cause. */
 function reasonOf(error: unknown): string {
   const [first] = (error as { previousErrors?: readonly Error[] } | undefined)?.previousErrors ?? [];
   const telling = first ?? error;
@@ -65,8 +65,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const COMMAND_TIMEOUT_MS = 10_000;
 
 /**
- * Connects on first use. While the server is away commands fail within seconds; they work again when it is back.
- * Rejects with `CrawlError('package-missing')` where the optional package is not installed.
+ * Connects on first use. While the server is unreachable, commands fail within seconds; they work again when it is
+ * back. Rejects with `CrawlError('package-missing')` if the optional package is not installed.
  */
 export async function connectRedis(url: string, load: LoadPackage = loadPackage): Promise<RedisClient> {
   const ioredis = load('ioredis', 'Redis').module as IoRedis;
@@ -94,6 +94,6 @@ export function connectionFault(redis: RedisClient): Error | undefined {
 
 function noteFault(redis: RedisClient, error: Error): void {
   if (!isGivingUp(error)) faults.set(redis, error);
-  // Otherwise ioredis would go on in database 0.
+  // Otherwise ioredis would continue in database 0.
   if (isNoDatabase(error)) redis.disconnect();
 }

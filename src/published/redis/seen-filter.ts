@@ -11,7 +11,7 @@ type Argument = string | number | Buffer;
 
 const digests = new Map<string, string>();
 
-/** Command and arguments that run a script by its digest, or by its text where the server does not know it yet. */
+/** Command and arguments that run a script by its digest, or by its text if the server does not know it yet. */
 function commandOf(
   script: string,
   by: 'digest' | 'text',
@@ -32,7 +32,7 @@ function commandOf(
 const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
- * Runs a script by its digest; sends its text only where the server does not know it yet. Strings of the reply are
+ * Runs a script by its digest; sends its text only if the server does not know it yet. Strings in the reply are
  * buffers.
  */
 async function runScript(
@@ -53,13 +53,13 @@ async function runScript(
   }
 }
 
-/** A script, since only scripts go to the node of a cluster on which the key is. */
+/** A script, since only scripts go to the cluster node that has the key. */
 const MEMORY = `return redis.call('INFO', 'memory')`;
 
 /**
- * `maxmemory-policy`: the keys that the server evicts when its memory is full; `null` where it evicts none
- * (`noeviction`), or does not report it.
- * @param key any on the same node
+ * `maxmemory-policy`: the keys that the server evicts when its memory is full; `null` if it evicts none (`noeviction`),
+ * or does not report it.
+ * @param key any key on the same node
  */
 async function evictionPolicy(redis: RedisClient, key: string): Promise<string | null> {
   const info = await runScript(redis, MEMORY, [key], []).catch(() => '');
@@ -73,11 +73,11 @@ interface RedisSeenFilterOptions {
   readonly name: string;
   readonly plan: BloomPlan;
   readonly hash?: string;
-  /** Time that a worker has to replace a leaf, ms, before another one may try; default 30 s. */
+  /** Time that a worker has to replace a leaf before another one may try, ms; default 30 s. */
   readonly lockMs?: number;
 }
 
-/** Life of new leaves that no switch made part of the tree, ms. */
+/** Lifetime of new leaves that no switch made part of the tree, ms. */
 const ORPHAN_MS = 600_000;
 const WAIT_MS = 20;
 
@@ -89,10 +89,10 @@ interface Group {
 }
 
 /**
- * A filter that several crawlers share: bits are Redis bitmaps, URL sets strings of digests, the tree is one hash with
- * a version. Every script checks the version first, so a replaced leaf is neither read nor written. A full leaf takes
- * no more digests until it is replaced. One worker at a time may do that, under a lock whose token the switch checks
- * again: a worker that was too slow only leaves keys that expire.
+ * A filter that several crawlers share: bits are Redis bitmaps, URL sets are strings of digests, the tree is one hash
+ * with a version. Every script checks the version first, so a replaced leaf is neither read nor written. A full leaf
+ * accepts no more digests until it is replaced. One worker at a time may do that, under a lock whose token the switch
+ * checks again: a worker that was too slow only leaves keys that expire.
  */
 export class RedisSeenFilter implements SharedSeenFilter {
   readonly #redis: RedisClient;
@@ -232,7 +232,7 @@ export class RedisSeenFilter implements SharedSeenFilter {
     );
   }
 
-  /** Replaces a full leaf, or waits for the worker that does. */
+  /** Replaces a full leaf, or waits for the worker that is replacing it. */
   async #replace(id: number): Promise<void> {
     const token = randomUUID();
     const lock = this.#key('lock', id);

@@ -14,15 +14,15 @@ export interface SharedTree {
   readonly leaves: readonly StoredLeaf[];
   readonly splits: number;
   readonly growths: number;
-  /** Unlike that of any filter made later under the same name. */
+  /** Differs from that of any filter made later under the same name. */
   readonly epoch: string;
   /** Digests ever added. */
   readonly adds: number;
 }
 
 /**
- * Reads the tree, or creates it when there is none. Rejects with `CrawlError('config-invalid')` for a filter of another
- * kind.
+ * Reads the tree, or creates it if there is none. Rejects with `CrawlError('config-invalid')` for a different kind of
+ * filter.
  */
 export async function readTree(
   redis: RedisClient,
@@ -39,7 +39,7 @@ export async function readTree(
       hash,
       epoch,
       plan: JSON.stringify(plan),
-      // Unlike that of an earlier tree: a process that knows that tree must not use the bits of this one.
+      // Differs from that of an earlier tree: a process that knows that tree must not use the bits of this one.
       version: randomInt(2 ** 47),
       nextId: plan.leaves,
       adds: 0,
@@ -140,7 +140,7 @@ redis.call('HINCRBY', KEYS[1], ARGV[6], 1)
 redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
 return 1`;
 
-/** KEYS tree. ARGV fields and values. Writes them where there is no tree yet. */
+/** KEYS tree. ARGV fields and values. Writes them if there is no tree yet. */
 const FOUND = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV))

@@ -30,7 +30,7 @@ export const untouchedLines = ({ invalid, unknown }: TouchSummary): string[] => 
 ];
 
 /** The delay in force, and why it differs from the requested one. */
-export function delayText(host: string, askedMs: number, { delayMs: inForce }: CommandAnswer<'delay'>): string {
+export function delayText(host: string, wantedMs: number, { delayMs: inForce }: CommandAnswer<'delay'>): string {
   const now = `${host}: ${span(inForce / 1_000)} between requests`;
   return wantedMs > 0 && wantedMs < inForce ? `${now}; robots.txt or the configuration asks for that.` : `${now}.`;
 }

@@ -12,11 +12,11 @@ interface BrowserProcess {
   /** `browser`, `renderer`, `GPU`, .. */
   readonly type: string;
   readonly pid: number;
-  /** Memory of its own, bytes; 0 where the system does not say. */
+  /** Private memory, bytes; 0 if the system does not report it. */
   readonly bytes: number;
 }
 
-/** The processes of a browser. Memory that they share, as of the program itself, is left out. */
+/** The processes of a browser. Memory that they share, such as that of the program itself, is left out. */
 async function processesOf(session: CdpSession): Promise<BrowserProcess[]> {
   const { processInfo } = (await session.send('SystemInfo.getProcessInfo')) as {
     readonly processInfo: readonly { readonly type: string; readonly id: number }[];
@@ -26,7 +26,7 @@ async function processesOf(session: CdpSession): Promise<BrowserProcess[]> {
 
 const PAGE_BYTES = 4_096;
 
-/** Resident less shared pages, by the second and third number of `statm` (proc(5)). */
+/** Resident minus shared pages, from the second and third number of `statm` (proc(5)). */
 function ownBytes(pid: number): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
@@ -42,7 +42,7 @@ interface BrowserOptions {
   readonly isSandboxed: boolean;
   /** Pages rendered at a time. */
   readonly pages: number;
-  /** Bytes that all processes of the browser may take: more ends the largest page. */
+  /** Bytes that all processes of the browser may take together: beyond that, the largest page is ended. */
   readonly maxMemoryBytes: number;
 }
 
@@ -54,12 +54,12 @@ interface BrowserDeps {
 
 /** Pause between two looks at the memory, ms. */
 const LOOK_EVERY_MS = 500;
-/** Time after which a browser that has not ended is ended by closing its pipe, ms. */
+/** A browser that has not ended by then is ended by closing its pipe, ms. */
 const CLOSE_MS = 5_000;
 
 /**
- * Nothing may leave the browser but through the crawler: requests that it does not hand over (WebRTC, prefetches, its
- * own services) find no name and no proxy.
+ * All traffic must go through the crawler: requests that the browser does not hand over (WebRTC, prefetches, its own
+ * services) can reach no host name and no proxy.
  */
 const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND',
@@ -67,7 +67,7 @@ const ARGUMENTS = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--disable-background-networking',
   '--disable-gpu',
-  // The command line, which names the profile, is given out under this alone.
+  // Only with this flag is the command line, which names the profile, disclosed.
   '--enable-automation',
   '--dns-prefetch-disable',
   '--mute-audio',
@@ -115,7 +115,7 @@ class RunningBrowser {
         executablePath: options.program,
         headless: true,
         chromiumSandbox: options.isSandboxed,
-        // The crawler ends in its own way when it is asked to.
+        // The crawler handles these signals itself.
         ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
         proxy: NO_PROXY,
         args: ARGUMENTS,
@@ -142,7 +142,7 @@ class RunningBrowser {
     await this.#forget();
   }
 
-  /** Ends the largest page where all together take too much: only that page fails, and the browser goes on. */
+  /** Ends the largest page if all together take too much: only that page fails, and the browser continues. */
   async #boundMemory(maxBytes: number, log: BrowserDeps['log']): Promise<void> {
     const processes = await processesOf(this.#session);
     if (processes.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes) return;
@@ -165,10 +165,10 @@ interface RendererOptions extends BrowserOptions, PageLimits {
   readonly restartAfter: number;
 }
 
-/** A page during which the browser ended may or may not be the reason: it is tried once more. */
+/** A page that ends its browser may or may not be the cause, so it is tried once more. */
 const ATTEMPTS = 2;
 
-/** Opens a renderer; its browser starts with the first page, and after it has ended. */
+/** Opens a renderer; its browser starts with the first page, and again after it has ended. */
 export function createBrowserRenderer(deps: BrowserDeps, options: RendererOptions): PageRenderer {
   return new BrowserRenderer(deps, options);
 }
@@ -177,7 +177,7 @@ class BrowserRenderer implements PageRenderer {
   readonly #deps: BrowserDeps;
   readonly #options: RendererOptions;
   #running: Promise<RunningBrowser> | null = null;
-  /** Pages in each browser: one that is to be replaced ends with its last page. */
+  /** Number of pages in each browser: a browser that is to be replaced ends with its last page. */
   readonly #inUse = new Map<RunningBrowser, number>();
   readonly #waiting: (() => void)[] = [];
   #active = 0;
@@ -242,7 +242,7 @@ class BrowserRenderer implements PageRenderer {
   async #browser(): Promise<RunningBrowser> {
     if (this.#isClosed) throw new CrawlError('fetch-aborted', 'stopped before the page was rendered');
     const running = await this.#running;
-    // Another page may have put a fresh one in its place while this one waited.
+    // While this page waited, another one may have started a fresh browser.
     if (running?.isConnected === true && running.pages < this.#options.restartAfter) return running;
     if (this.#running === null || (await this.#running) === running) {
       this.#running = RunningBrowser.start(this.#deps, this.#options);

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { LoadPackage } from '../../core/packages/find-package.ts';
 
-/** Commands of Chromium and its like, in the order in which they are looked for. */
+/** Commands of Chromium and its variants, in the order of the search. */
 const NAMES = [
   'chromium',
   'chromium-browser',
@@ -13,7 +13,7 @@ const NAMES = [
   'microsoft-edge',
 ] as const;
 
-/** Where installers put it outside of the path. */
+/** Where installers put it, outside the path. */
 const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -31,8 +31,8 @@ const isExecutable = (file: string): boolean => {
 };
 
 /**
- * The program of the browser. Throws `config-invalid` where there is none.
- * @param named `render.browser`; empty: it is looked for
+ * The browser program. Throws `config-invalid` if there is none.
+ * @param named `render.browser`; empty: search for it
  * @param path the variable PATH
  */
 export function findBrowser(named: string, path: string): string {
@@ -56,7 +56,7 @@ export function findBrowser(named: string, path: string): string {
   );
 }
 
-/** Resolves as the task does, at the latest after `ms`; never rejects. `false`: it was too late. */
+/** Resolves when the task settles, at the latest after `ms`; never rejects. `false`: it did not settle in time. */
 export async function within(task: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -11,17 +11,17 @@ export interface PageLimits {
   readonly takesScreenshot: boolean;
 }
 
-/** Time of the page's own clock, which jumps over pauses: what a page does later is not waited for, ms. */
+/** Time of the page's own clock, which skips pauses: later activity of a page is not awaited, ms. */
 const SCRIPT_MS = 5_000;
-/** Tasks after which that clock goes on although the page is busy. */
+/** Number of tasks after which that clock advances although the page is busy. */
 const MAX_TASKS = 10_000;
 /** Wall time for reading a document, and for ending a script, ms. */
 const READ_MS = 5_000;
 const END_MS = 2_000;
 
 /**
- * Renders one page, which finds no cookies, storage or cache of others. Rejects with `render-failed`, or with an error
- * of playwright-core where the browser has ended.
+ * Renders one page, isolated from the cookies, storage and cache of others. Rejects with `render-failed`, or with an
+ * error of playwright-core if the browser has ended.
  */
 export async function renderPage(
   contexts: SiteContexts,
@@ -42,14 +42,14 @@ export async function renderPage(
 }
 
 class OpenPage {
-  /** Its scripts have come to rest by themselves. */
+  /** Its scripts have come to rest. */
   isAtRest = false;
   readonly #context: SiteContext;
   readonly #page: PageToRender;
   readonly #limits: PageLimits;
   readonly #endsAt: number;
   #main: Page | null = null;
-  /** The document has been handed over; any further one is a page that it leads to. */
+  /** Whether the document has been delivered; any later document is a navigation by the page. */
   #hasDocument = false;
   /** Where a script has sent the page. */
   #movedTo: string | null = null;
@@ -101,14 +101,14 @@ class OpenPage {
 
   async #answer(route: Route): Promise<void> {
     const request = route.request();
-    // The page before this one, and pages that it opens, get no answers.
+    // The previous page, and pages that this one opens, get no answers.
     if (this.#main === null || pageOf(request) !== this.#main) return route.abort('blockedbyclient');
     if (request.isNavigationRequest()) {
-      // Frames and pages that it leads to are pages of their own: the crawl finds them by their links.
+      // Frames and navigation targets are separate pages: the crawl finds them through links.
       if (request.frame() !== this.#main.mainFrame()) return route.abort('blockedbyclient');
       if (this.#hasDocument) {
         if (request.url() !== this.#page.url) this.#movedTo = request.url();
-        // The document stays where it is; an error would take its place.
+        // The document stays in place; an error would replace it.
         return route.fulfill({ status: 204, headers: {}, body: Buffer.alloc(0) });
       }
       this.#hasDocument = true;
@@ -135,7 +135,7 @@ class OpenPage {
   }
 }
 
-/** `null`: of a page that is not there yet, or not any more. */
+/** `null`: the request belongs to a page that does not exist yet or any more. */
 function pageOf(request: Request): Page | null {
   try {
     return request.frame().page();
@@ -144,11 +144,11 @@ function pageOf(request: Request): Page | null {
   }
 }
 
-/** A redirect by script, written as markup, so that the target is found as a link. */
+/** A redirect by script, expressed as pages without scripts do, so that the target is found as a link. */
 const refreshTo = (url: string): string =>
   `<meta http-equiv="refresh" content="0; url=${url.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')}">`;
 
-/** Fields of the connection or of the codings, which are undone; cookies stay with the crawler. */
+/** Fields about the connection or about codings that have been undone; cookies stay with the crawler. */
 const NOT_FORWARDED =
   /^(?:content-encoding|content-length|transfer-encoding|connection|keep-alive|set-cookie|alt-svc)$/;
 
@@ -156,8 +156,8 @@ const forwarded = (headers: Readonly<Record<string, string>>): Record<string, st
   Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_FORWARDED.test(name)));
 
 /**
- * Waits until no request is open and the clock of the page has gone through its time. It runs as fast as there is
- * nothing to do, so a page that shows its text after two seconds takes milliseconds.
+ * Waits until no request is open and the clock of the page has run through its time. The clock skips idle time, so a
+ * page that shows its text after two seconds takes milliseconds.
  */
 function restOfScripts(session: CdpSession): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -172,7 +172,7 @@ function restOfScripts(session: CdpSession): Promise<void> {
   });
 }
 
-/** Read in a world of its own, where scripts of the page have replaced nothing. */
+/** Read in an isolated world, where scripts of the page have replaced nothing. */
 async function documentIn(session: CdpSession, maxChars: number): Promise<string> {
   const read = async (): Promise<string> => {
     const { frameTree } = (await session.send('Page.getFrameTree')) as {
@@ -206,7 +206,7 @@ async function documentIn(session: CdpSession, maxChars: number): Promise<string
   return text;
 }
 
-/** Runs in the browser. A document of too many elements is not serialised: its text would take all memory. */
+/** Runs in the browser. A document with too many elements is not serialised: its text would take all memory. */
 const serialised = `(maxChars) => {
   const root = document.documentElement;
   if (root === null) return '';
@@ -215,7 +215,7 @@ const serialised = `(maxChars) => {
   return html.length > maxChars ? html.slice(0, maxChars) : html;
 }`;
 
-/** `null` where the browser gives none in time: a picture is worth no failure. */
+/** `null` if the browser returns none in time: a missing picture must not fail the page. */
 async function screenshot(session: CdpSession): Promise<Uint8Array | null> {
   let image: Uint8Array | null = null;
   const taken = session.send('Page.captureScreenshot', { format: 'png' }).then(({ data }) => {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Browser, type CdpSession, type Context, type Page, type Route, within } from './playwright.ts';
 
-/** How playwright-core names the folder of a browser's profile. */
+/** Name of a browser's profile folder in playwright-core. */
 const PROFILE = /^playwright_chromium\w*profile-\w+$/;
 
 /**
- * Notes of the profiles of running browsers, in the state directory. A browser ends with the process that has started
- * it, whatever kills that process, since its pipe closes; its profile in the temporary folder stays behind, and is
- * removed by the next start that finds the note.
+ * Notes of the profiles of running browsers, in the state directory. A browser ends with the process that started it,
+ * however that process dies, since its pipe closes. Its profile in the temporary folder stays behind; the next start
+ * that finds the note removes it.
  */
 export class ProfileNotes {
   readonly #folder: string;
@@ -31,7 +31,7 @@ export class ProfileNotes {
   }
 
   /**
-   * Notes the profile of a browser; what is returned removes both.
+   * Notes the profile of a browser; the returned function removes both.
    * @param commandLine of the browser
    */
   async add(commandLine: readonly string[]): Promise<() => Promise<void>> {
@@ -43,7 +43,7 @@ export class ProfileNotes {
     return () => this.#remove(profile, note);
   }
 
-  /** The note goes last: where the profile cannot be removed, the next start tries again. */
+  /** The note is removed last: if the profile cannot be removed, the next start tries again. */
   async #remove(profile: string, note: string): Promise<void> {
     try {
       await removeProfile(profile);
@@ -54,11 +54,11 @@ export class ProfileNotes {
   }
 }
 
-/** Only what is named and placed as such a profile is: the note is a file that others may have written. */
+/** Only a folder with the name and place of such a profile is removed: others may have written the note. */
 async function removeProfile(profile: string): Promise<void> {
   if (!PROFILE.test(basename(profile)) || dirname(profile) !== tmpdir()) return;
   try {
-    // Chromium keeps its socket in a folder of its own.
+    // Chromium keeps its socket in a separate folder.
     const socket = dirname(readlinkSync(join(profile, 'SingletonSocket')));
     if (basename(socket).startsWith('org.chromium.Chromium.') && dirname(socket) === tmpdir()) {
       await rm(socket, { recursive: true, force: true });
@@ -122,13 +122,13 @@ export class SiteContext {
     const opened = new SiteContext(context, origin, userAgent);
     await context.route('**/*', (route) => opened.#route(route).catch(() => {}));
     context.on('page', (page) => {
-      // A page that was opened by another one.
+      // A page opened by another page.
       if (!opened.#isOpening) void page.close().catch(() => {});
     });
     return opened;
   }
 
-  /** A page that finds nothing of the one before it; its requests are handed to `answer`. */
+  /** A page without traces of the previous one; its requests are handed to `answer`. */
   async newPage(answer: Answer): Promise<{ readonly page: Page; readonly session: CdpSession }> {
     this.#answer = answer;
     this.#isOpening = true;
@@ -144,13 +144,13 @@ export class SiteContext {
     return { page, session };
   }
 
-  /** Ends all pages but one; `false`: they do not end in time. */
+  /** Ends all pages but one; `false`: they did not end in time. */
   keepOnly(page: Page): Promise<boolean> {
     const others = this.#context.pages().filter((each) => each !== page);
     return within(Promise.all(others.map((each) => each.close())), END_MS);
   }
 
-  /** What its page asks for from now on is refused. */
+  /** Refuses all later requests of its page. */
   rest(): void {
     this.#answer = null;
   }
@@ -167,8 +167,8 @@ export class SiteContext {
 
 /**
  * The contexts of a browser. They are kept, with their last page, for further pages of the origin: while that page is
- * open, the next one shares its process, and costs a third of what the first page of a process costs. The clock of a
- * page that is at rest stands, so it does nothing meanwhile.
+ * open, the next one shares its process and costs a third of the first page of a process. The clock of a resting page
+ * stands still, so it does nothing meanwhile.
  */
 export class SiteContexts {
   readonly #browser: Browser;
@@ -176,7 +176,7 @@ export class SiteContexts {
   /** Longest idle first. */
   #idle: SiteContext[] = [];
 
-  /** @param max contexts that are kept */
+  /** @param max maximum number of kept contexts */
   constructor(browser: Browser, max: number) {
     this.#browser = browser;
     this.#max = max;
@@ -190,7 +190,7 @@ export class SiteContexts {
     return kept;
   }
 
-  /** @param isWell whether its page has ended as pages should: any other context is not used again */
+  /** @param isWell whether its page ended properly: otherwise the context is not used again */
   async giveBack(context: SiteContext, isWell: boolean): Promise<void> {
     if (isWell) this.#idle.push(context);
     else await this.#end(context);
@@ -198,7 +198,7 @@ export class SiteContexts {
     if (oldest !== undefined) await this.#end(oldest);
   }
 
-  /** Other pages that a browser takes down with it are rendered again. */
+  /** Other pages that end with the browser are rendered again. */
   async #end(context: SiteContext): Promise<void> {
     if (!(await context.close())) await within(this.#browser.close(), END_MS);
   }

@@ -7,12 +7,12 @@ import type { AddressGuard } from '../../http/guard/address-guard.ts';
 import type { SocketMaker, SocketTarget } from '../../http/guard/guarded-socket.ts';
 
 /**
- * Fields of a response that Node keeps. With names and values of its compression table (4 KiB) this bounds what a few
- * bytes can blow up to; the limit in bytes is that of the configuration.
+ * Maximum number of response fields that Node keeps. With names and values from its compression table (4 KiB), this
+ * bounds what a few bytes can expand to; the limit in bytes is configured.
  */
 const MAX_FIELDS = 8_192;
 
-/** Room for bodies that were not read yet, of a stream and of the connection: what servers may send ahead, bytes. */
+/** Flow-control window of a stream and of the connection: what servers may send ahead of reading, bytes. */
 const WINDOW_BYTES = 256 * 1024;
 
 /** One connection of HTTP/2 (RFC 9113), which carries any number of exchanges with one origin. */
@@ -20,15 +20,15 @@ export class Http2Connection {
   readonly origin: string;
   readonly session: ClientHttp2Session;
   readonly remoteAddress: string | null;
-  /** Exchanges under way. */
+  /** Number of current exchanges. */
   running = 0;
-  /** Exchanges that have come to an end. */
+  /** Number of ended exchanges. */
   served = 0;
   /** Why it was lost. */
   fault: Error | null = null;
   private isLeaving = false;
 
-  /** `socket` has agreed on `h2`. `onLost` is called once, when no exchange can be begun any more. */
+  /** `socket` has agreed on `h2`. `onLost` is called once, when no further exchange can begin. */
   constructor(origin: string, socket: Socket, maxHeaderBytes: number, onLost: () => void) {
     this.origin = origin;
     this.remoteAddress = socket.remoteAddress ?? null;
@@ -38,7 +38,8 @@ export class Http2Connection {
       settings: {
         enablePush: false,
         initialWindowSize: WINDOW_BYTES,
-        // Beyond it Node answers with a reset that looks like one of the server; the exchange counts before.
+        // Beyond this size Node answers with a reset that looks like one from the server; the exchange checks its own
+        // limit first.
         maxHeaderListSize: Math.max(1024 * 1024, 4 * maxHeaderBytes),
       },
     };
@@ -50,7 +51,7 @@ export class Http2Connection {
       onLost();
     };
     session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
-    // Streams that the server has not taken end with REFUSED_STREAM, the others go on.
+    // Streams that the server has not taken end with REFUSED_STREAM; the others continue.
     session.on('goaway', leave);
     session.on('close', leave);
     session.on('error', (fault: Error) => {
@@ -58,7 +59,7 @@ export class Http2Connection {
     });
   }
 
-  /** Whether another exchange can be begun. */
+  /** Whether another exchange can begin. */
   get isOpen(): boolean {
     return !this.isLeaving && !this.session.closed && !this.session.destroyed;
   }
@@ -71,7 +72,7 @@ export class Http2Connection {
 
 export interface Http2ConnectionsOptions {
   readonly guard: AddressGuard;
-  /** Offers `h2` and `http/1.1`; the socket has what was agreed on as `alpnProtocol`. */
+  /** Offers `h2` and `http/1.1`; the negotiated protocol is in the socket's `alpnProtocol`. */
   readonly makeSocket: SocketMaker;
   readonly maxHeaderBytes: number;
   /** Maximum exchanges with one origin at a time. */
@@ -94,11 +95,11 @@ interface OriginRow {
   /** Exchanges that have a connection. */
   running: number;
   connection: Http2Connection | null;
-  /** While a connection is made. */
+  /** Set while a connection is being made. */
   connecting: Socket | null;
 }
 
-/** Origins without HTTP/2 that are kept in mind. */
+/** Maximum number of origins remembered as having no HTTP/2. */
 const KEPT_ORIGINS = 10_000;
 
 /**
@@ -111,19 +112,19 @@ export class Http2Connections {
   /** By origin, the longest idle first. */
   private readonly idle = new Map<Http2Connection, NodeJS.Timeout>();
   private readonly http1Origins = new Lru<true>({ entries: KEPT_ORIGINS });
-  /** Connections that turned out to be of HTTP/1.1 and are not used yet, by host and port. */
+  /** Connections that turned out to be HTTP/1.1 and are not yet used, by host and port. */
   private readonly parked = new Map<string, Socket>();
 
   constructor(options: Http2ConnectionsOptions) {
     this.options = options;
   }
 
-  /** Whether the server is known to have only HTTP/1.1. */
+  /** Whether the server is known to support only HTTP/1.1. */
   isHttp1(url: URL): boolean {
     return this.http1Origins.get(url.origin) !== undefined;
   }
 
-  /** From now on the origin is spoken to by HTTP/1.1. */
+  /** From now on HTTP/1.1 is used for the origin. */
   setHttp1(url: URL): void {
     this.http1Origins.set(url.origin, true);
   }
@@ -142,7 +143,7 @@ export class Http2Connections {
     };
   }
 
-  /** To be called once for each connection handed over, whatever its state. */
+  /** Must be called once for each connection handed over, whatever its state. */
   release(connection: Http2Connection): void {
     const row = this.rows.get(connection.origin);
     connection.running--;
@@ -154,7 +155,7 @@ export class Http2Connections {
     this.tidy(row);
   }
 
-  /** A connection of HTTP/1.1 to the host that was made here, if there is one. */
+  /** An HTTP/1.1 connection to the host that was made here, if there is one. */
   takeHttp1({ hostname, port }: SocketTarget): Socket | null {
     const key = `${hostname}:${port}`;
     const socket = this.parked.get(key);
@@ -229,7 +230,7 @@ export class Http2Connections {
     });
   }
 
-  /** The connection is idle from now on, and does not keep the process alive. */
+  /** Marks the connection as idle; it does not keep the process alive. */
   private rest(connection: Http2Connection): void {
     if (!connection.isOpen) return;
     connection.session.unref();

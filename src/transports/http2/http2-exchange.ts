@@ -6,13 +6,13 @@ import { headersOf, IncomingResponse, networkFault } from '../../http/exchange/i
 import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { Http2Connection, Http2Connections } from './http2-connections.ts';
 
-/** Of error codes, from 0 (RFC 9113 section 7). */
+/** Names of error codes, from 0 (RFC 9113 section 7). */
 const NAMES = `NO_ERROR PROTOCOL_ERROR INTERNAL_ERROR FLOW_CONTROL_ERROR SETTINGS_TIMEOUT STREAM_CLOSED FRAME_SIZE_ERROR
   REFUSED_STREAM CANCEL COMPRESSION_ERROR CONNECT_ERROR ENHANCE_YOUR_CALM INADEQUATE_SECURITY HTTP_1_1_REQUIRED`.split(
   /\s+/,
 );
 
-/** Codes that one side sends where the other broke the rules (RFC 9113 section 7). */
+/** Codes that a side sends when the other broke the rules (RFC 9113 section 7). */
 const BROKEN_RULES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_PROTOCOL_ERROR,
   constants.NGHTTP2_FLOW_CONTROL_ERROR,
@@ -20,7 +20,7 @@ const BROKEN_RULES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_COMPRESSION_ERROR,
 ]);
 
-/** The stable code for a stream that ended early. `resetCode`: that of its RST_STREAM. */
+/** The stable code for a stream that ended early. `resetCode`: the code of its RST_STREAM. */
 export function http2Fault(error: Error | null, resetCode: number): CrawlError {
   const code = error !== null && 'code' in error ? String(error.code) : '';
   const isOfHttp2 = error === null || code.startsWith('ERR_HTTP2_');
@@ -38,13 +38,13 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_HTTP_1
 export interface Http2ExchangeDeps {
   readonly connections: Http2Connections;
   readonly settings: HttpProtocolSettings;
-  /** The same exchange by HTTP/1.1. */
+  /** The same exchange over HTTP/1.1. */
   byHttp1(request: ExchangeRequest): Promise<Exchange>;
 }
 
 /**
- * One exchange as a stream of a connection. It is sent again once, on a new connection, where the server has refused
- * the stream unseen, or closed a kept connection before anything of an answer came (RFC 9113 section 8.7).
+ * One exchange as a stream of a connection. It is sent once more on a new connection if the server refused the stream
+ * unprocessed, or closed a kept connection before any part of an answer (RFC 9113 section 8.7).
  */
 export class Http2Exchange {
   private readonly deps: Http2ExchangeDeps;
@@ -106,7 +106,7 @@ export class Http2Exchange {
     stream.on('error', (error: Error) => {
       fault = error;
     });
-    // Node hands over the fields as received, too.
+    // Node also passes the fields as received.
     stream.once('response', (head: IncomingHttpStatusHeader, _flags: number, ...more: unknown[]) => {
       if (stream === this.stream) this.onHead(head, more[0] as readonly string[]);
     });
@@ -137,7 +137,7 @@ export class Http2Exchange {
       rawHeaders,
       remoteAddress: connection.remoteAddress,
     };
-    // What came with the head is counted first.
+    // Bytes that came with the head are counted first.
     if (incoming.onHead(head) === 'drop') setImmediate(() => this.drop());
   }
 
@@ -178,7 +178,7 @@ export class Http2Exchange {
     }
   }
 
-  /** A reset without an error may come before the end, where nothing but the length shows it. */
+  /** A reset without an error may come before the end; then only the length shows it. */
   private isShort(): boolean {
     return this.bodyBytes < Number(this.incoming.head?.headers['content-length'] ?? 0);
   }
@@ -191,7 +191,7 @@ export class Http2Exchange {
     this.deps.connections.release(connection);
   }
 
-  /** The connection stays, for the next exchange. */
+  /** The connection stays open for the next exchange. */
   private cut(): void {
     this.leaveQueue();
     const { stream } = this;
@@ -201,7 +201,7 @@ export class Http2Exchange {
   }
 }
 
-/** Names and values in turn, as received, without the pseudo-fields. */
+/** Names and values alternating, as received, without the pseudo-fields. */
 function fieldsOf(received: readonly string[]): string[] {
   const fields: string[] = [];
   for (let i = 0; i + 1 < received.length; i += 2) {

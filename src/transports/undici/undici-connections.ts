@@ -12,7 +12,7 @@ interface UndiciConnectionOptions {
   readonly idleTimeoutMs: number;
 }
 
-/** Bytes of a response that are kept to find its status line, also behind stray line ends, which parsers skip. */
+/** Bytes of a response that are kept to find its status line, which may follow stray line ends that parsers skip. */
 const START_BYTES = 128;
 
 /** One connection, with an undici client of its own, so that the socket behind a response is known. */
@@ -20,7 +20,7 @@ export class UndiciConnection {
   readonly origin: string;
   readonly client: UndiciClient;
   remoteAddress: string | null = null;
-  /** Exchanges that its socket has served. */
+  /** Number of exchanges that its socket has served. */
   served = 0;
   private readonly parserKey: symbol;
   private socket: Socket | null = null;
@@ -42,7 +42,7 @@ export class UndiciConnection {
     this.client = new options.undici.Client(origin, {
       pipelining: 1,
       maxHeaderSize: options.maxHeaderBytes,
-      // The exchange has timeouts of its own.
+      // The exchange has its own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
@@ -78,12 +78,12 @@ export class UndiciConnection {
     return this.socket?.readableEnded === true || this.wasReset;
   }
 
-  /** Forgets the response before. */
+  /** Forgets the previous response. */
   expectResponse(): void {
     this.start = '';
   }
 
-  /** Whether any byte has come since {@link expectResponse}. */
+  /** Whether any byte has arrived since {@link expectResponse}. */
   get hasResponse(): boolean {
     return this.start !== '';
   }
@@ -94,8 +94,8 @@ export class UndiciConnection {
   }
 
   /**
-   * The reason phrase as it was sent, in Latin-1 as from `node:http`: undici decodes it as UTF-8, and loses the front
-   * of one that came in two packets. `null` where the first line has another status (early hints), or is incomplete.
+   * The reason phrase as sent, in Latin-1 as from `node:http`: undici decodes it as UTF-8, and loses the beginning of
+   * one that came in two packets. `null` if the first line has another status (early hints), or is incomplete.
    */
   reasonOf(status: number): string | null {
     const [, code, reason] = /HTTP\/\d\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/.exec(this.start) ?? [];
@@ -103,8 +103,8 @@ export class UndiciConnection {
   }
 
   /**
-   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for that number of bytes and
-   * closes the connection when none come, unless its parser forgets the field.
+   * The Content-Length of a 304 is that of the page (RFC 9110 section 8.6). undici waits for that many bytes and closes
+   * the connection when none come, unless its parser forgets the field.
    */
   expectNoBody(): void {
     const parser = (this.socket as Record<symbol, { contentLength: string } | null> | null)?.[this.parserKey];
@@ -134,8 +134,8 @@ export class UndiciConnection {
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r\n]/;
 
 /**
- * undici ends the exchange at a 100 that it did not ask for, where a client has to pass over it (RFC 9110 section
- * 15.2). It is given the number of another interim answer, 102, in place.
+ * undici ends the exchange at an unrequested 100, which a client has to ignore (RFC 9110 section 15.2). The bytes are
+ * changed to another interim status, 102.
  */
 function passOverContinue(start: Buffer): void {
   if (start[9] === 0x31 && CONTINUE.test(start.toString('latin1', 0, 13))) start[11] = 0x32;
@@ -153,7 +153,7 @@ type Use = (connection: UndiciConnection) => void;
 
 interface OriginRow {
   readonly url: URL;
-  /** The one used last is at the end. */
+  /** The most recently used one is at the end. */
   readonly idle: UndiciConnection[];
   readonly waiting: Use[];
   /** Idle or in use. */
@@ -161,8 +161,8 @@ interface OriginRow {
 }
 
 /**
- * Kept connections by origin. The operator's exceptions depend on host and port, so a connection that only a named host
- * may have never serves another host.
+ * Kept connections by origin. The operator's exceptions depend on host and port, so a connection reserved for a named
+ * host never serves another host.
  */
 export class UndiciConnections {
   private readonly options: UndiciConnectionsOptions;
@@ -175,8 +175,8 @@ export class UndiciConnections {
   }
 
   /**
-   * Hands over the connection used last, or a new one: at once, or when the maximum is reached, as soon as one is given
-   * back. The returned function cancels a request that still waits.
+   * Hands over the most recently used connection, or a new one: at once, or, if the maximum is reached, as soon as one
+   * is given back. The returned function cancels a waiting request.
    */
   acquire(url: URL, use: Use): () => void {
     const { origin } = url;
@@ -216,7 +216,9 @@ export class UndiciConnections {
     }
   }
 
-  /** Closes the idle connections to this origin: a server that has closed one has probably closed the older ones. */
+  /**
+   * Closes the idle connections to this origin: a server that has closed one has probably closed the older ones too.
+   */
   closeIdleTo(url: URL): void {
     this.closeIdle([...(this.rows.get(url.origin)?.idle ?? [])]);
   }
@@ -263,7 +265,7 @@ interface Undici {
 
 /**
  * The only modules of undici in use. The package's own entry also loads fetch, caches and mocks, which takes five times
- * as long, and installs a dispatcher beneath the `fetch` of Node. The version is pinned, so the paths hold.
+ * as long, and installs a dispatcher beneath Node's `fetch`. The version is pinned, so the paths are stable.
  */
 const CLIENT = 'undici/lib/dispatcher/client.js';
 const SYMBOLS = 'undici/lib/core/symbols.js';

@@ -6,7 +6,7 @@ import { headersOf, IncomingResponse, networkFault } from '../../http/exchange/i
 import type { HttpProtocolSettings } from '../../http/exchange/protocol-options.ts';
 import type { UndiciConnection, UndiciConnections } from './undici-connections.ts';
 
-/** By name: most errors of undici's parser have no code. */
+/** By error name: most errors of undici's parser have no code. */
 const NAMES: Readonly<Record<string, ErrorCode>> = {
   HTTPParserError: 'protocol-error',
   HeadersOverflowError: 'headers-too-large',
@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * The stable code for an error of undici, which stays as `cause`. `hasPeerLeft`: the server ended or reset the
+ * The stable code for an error of undici, which is kept as `cause`. `hasPeerLeft`: the server ended or reset the
  * connection; parser errors are a consequence of that.
  */
 function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
@@ -38,8 +38,8 @@ function undiciFault(error: Error, hasPeerLeft: boolean): CrawlError {
 
 /**
  * One exchange through undici. It is the handler that undici calls from its parser, at half the cost of undici's own
- * `request` with its stream. A kept connection that the server has closed while it was idle is replaced once, as long
- * as no byte of a response has come (RFC 9112 section 9.3.1).
+ * `request` with its stream. A kept connection that the server closed while it was idle is replaced once, as long as no
+ * byte of a response has arrived (RFC 9112 section 9.3.1).
  */
 export class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly connections: UndiciConnections;
@@ -106,7 +106,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
       // Without a reason phrase the usual one is reported, as with got.
       const statusText = (connection.reasonOf(status) ?? reason) || (STATUS_CODES[status] ?? '');
       const head = { status, statusText, httpVersion, headers: headersOf(rawHeaders), rawHeaders, remoteAddress };
-      // One turn later the parser has processed all that came with the head: where that was the whole response, the
+      // One turn later the parser has processed everything that came with the head: if that was the whole response, the
       // connection is kept.
       if (this.incoming.onHead(head) === 'drop') process.nextTick(() => this.drop());
     }

@@ -14,8 +14,8 @@ import { loadUndici, UndiciConnections } from './undici-connections.ts';
 import { UndiciExchange } from './undici-exchange.ts';
 
 /**
- * The `http:` and `https:` protocol on undici: the same as the one on got, for a third to a half of the CPU time a
- * request. With `http2`, servers that have HTTP/2 are spoken to by `node:http2`. Time limits use timers of the machine
+ * The `http:` and `https:` protocol on undici: the same as the one on got, for a third to a half of the CPU time per
+ * request. With `http2`, `node:http2` is used for servers that support HTTP/2. Time limits use timers of the machine
  * here too.
  *
  * Rejects with `CrawlError('config-invalid')` for an invalid entry of `allowAddresses`.
@@ -58,7 +58,7 @@ interface Http2 {
   send(url: URL, request: ExchangeRequest, byHttp1: (request: ExchangeRequest) => Promise<Exchange>): Promise<Exchange>;
 }
 
-/** Loaded on first use. */
+/** Loaded on demand. */
 async function openHttp2(settings: HttpProtocolSettings, guard: AddressGuard): Promise<Http2> {
   const { Http2Connections } = await import('../http2/http2-connections.ts');
   const { Http2Exchange } = await import('../http2/http2-exchange.ts');
@@ -70,7 +70,7 @@ async function openHttp2(settings: HttpProtocolSettings, guard: AddressGuard): P
   };
 }
 
-/** Sockets whose handshake has agreed on HTTP/1.1 are used before others are made. */
+/** Sockets whose handshake ended in HTTP/1.1 are used before new ones are made. */
 function partlyMade(connections: Http2Connections, makeSocket: SocketMaker): SocketMaker {
   return (target, done) => {
     const made = target.isSecure ? connections.takeHttp1(target) : null;
