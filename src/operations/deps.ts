@@ -34,7 +34,7 @@ export interface CrawlDeps {
   readonly web: WebAccess;
   readonly pages: PageAccess;
   readonly segments: SegmentStore;
-  /** The open crawl db. Throws `TypeError` for a crawl that was opened for its segments only. */
+  /** The open crawl db. Throws `TypeError` if the crawl was opened only for its segments. */
   store(): Store;
 }
 
@@ -55,7 +55,7 @@ export interface CrawlPlugins {
   exporter(format: string): Promise<Exporter>;
 }
 
-/** Only URL plugins and schedules, with the stored copies of robots.txt: no request is sent to answer a question. */
+/** Only URL plugins and schedules, with the stored copies of robots.txt: answering a question sends no request. */
 export interface QuestionPlugins {
   readonly loaded: LoadedPlugins;
   readonly policy: SettlePolicy;
@@ -74,22 +74,22 @@ export interface WebAccess {
   /** Whether the host has a private address or is allowed by name: such hosts need no contact. */
   isOwnHost(host: string): boolean;
   /**
-   * Called with hosts before the first request to them: warns of proxies of the environment, which are not used, and of
-   * too few descriptors. Throws `system-limit` where there are too few for any request, and `config-invalid` where a
-   * secret of `hosts:` cannot be read, or no browser is there to render.
+   * Called with hosts before the first request to them. Warns of proxies of the environment, which are not used, and of
+   * too few descriptors. Throws `system-limit` if there are too few for any request, and `config-invalid` if a secret
+   * of `hosts:` cannot be read, or there is no browser to render with.
    */
   noteHosts(hosts: Iterable<string>): void;
 }
 
 /** Parsing and decoding of stored bodies. */
 export interface PageAccess {
-  /** Parses on worker threads, which start on first use, since they cost memory. */
+  /** Parses on worker threads, which start on first use because they cost memory. */
   parser(): PageParser;
-  /** Undoes the Content-Encoding of a stored body. Of a body that was cut it returns as much as can be decoded. */
+  /** Undoes the Content-Encoding of a stored body. If the body was cut, returns as much as can be decoded. */
   undoContentCoding(body: Uint8Array, codings: string | undefined): Promise<Uint8Array>;
   /** Converts on a worker thread, which starts on first use. */
   readonly convert: PageConversion;
-  /** Parses a stored body in this thread, with the whole result. The plugins are loaded at the first call. */
+  /** Parses a stored body in this thread, and returns the whole result. The plugins are loaded on the first call. */
   parseLive(page: PageToParse): ReturnType<typeof parseLive>;
 }
 
@@ -98,11 +98,11 @@ export interface Store {
   readonly db: RowsCrawlDb;
   readonly seen: SeenUrls;
   readonly seedHosts: Set<string>;
-  /** Counts of query strings by path, kept from one updatedb to the next. */
+  /** Counts of query strings by path, kept between runs of updatedb. */
   readonly variants: QueryVariants;
   readonly admission: UrlAdmission;
   readonly families: LinkFamilies;
-  /** `undefined`: the scoring does not go by the links to a page. */
+  /** `undefined`: the scoring does not depend on the links to a page. */
   readonly inlinks: InlinkLevels | undefined;
   /** Adds the look-ups of new URLs since the last call to the counts that `readdb --seen` shows. */
   saveSeenStats(): Promise<void>;
@@ -110,11 +110,11 @@ export interface Store {
 
 /** A crawl for questions: one crawl db that answers for all of its parts. */
 export type QueryDb = CrawlDb & {
-  /** Those in which something was written: one, or the partitions of a spread crawl. */
+  /** The parts in which something was written: one, or the partitions of a spread crawl. */
   readonly parts: readonly PartOfCrawl[];
-  /** The crawl db, with the facts of the part of a host. */
+  /** The crawl db, with the facts of the part that has the host. */
   partOf(host: string): PartOfCrawl;
-  /** One crawl db that holds all, for an export. Warns of what it lacks. */
+  /** One crawl db that contains all parts, for an export. Warns of what it lacks. */
   asOne(log: Log): Promise<CrawlDb>;
   readonly fingerprints: FingerprintTables | null;
   readonly seenFilter: SeenFilter | null;
@@ -124,11 +124,11 @@ export type QueryDb = CrawlDb & {
 export interface PartOfCrawl {
   readonly db: CrawlDb;
   readonly dir: string;
-  /** From 0; that of the partition. */
+  /** From 0; the number of the partition. */
   readonly number: number;
 }
 
-/** A crawl that is one crawl db. */
+/** A crawl that consists of one crawl db. */
 export function ofOnePart<Db extends Omit<QueryDb, 'parts' | 'partOf' | 'asOne'>>(db: Db, dir: string): Db & QueryDb {
   const part = { db, dir, number: 0 };
   return Object.assign(db, { parts: [part], partOf: () => part, asOne: async () => db });

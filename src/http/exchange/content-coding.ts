@@ -5,15 +5,15 @@ import { CrawlError } from '../../core/domain/errors.ts';
 
 export interface DecodedBody {
   readonly body: Uint8Array;
-  /** The output reached its limit, or the coded data ended too soon. */
+  /** The output reached its limit, or the coded data ended too early. */
   readonly truncated: boolean;
-  /** The coded data ended too soon although the body was received completely. */
+  /** The coded data ended too early although the body was received completely. */
   readonly isTorn: boolean;
 }
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
-/** Zstandard (RFC 8878) of zlib, in Node 22.15 and later. */
+/** Zstandard (RFC 8878) in zlib, available in Node 22.15 and later. */
 interface Zstd {
   readonly zstdDecompressSync: (data: Uint8Array, options: zlib.ZlibOptions) => Buffer;
   readonly createZstdDecompress: (options: zlib.ZlibOptions) => Decoder;
@@ -27,7 +27,7 @@ export const ACCEPTED_CODINGS = `gzip, deflate, br${zstd === null ? '' : ', zstd
 
 /** More codings than this are an attack rather than a page. */
 const MAX_CODINGS = 2;
-/** Above this many coded bytes zlib's own threads decode; below, decoding synchronously is cheaper. */
+/** With more coded bytes than this zlib's own threads decode; with fewer, decoding synchronously is cheaper. */
 const SYNC_LIMIT = 256 * 1024;
 
 const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
@@ -38,14 +38,15 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ...(zstd === null ? [] : [['zstd', 'zstd'] as const]),
 ]);
 
-/** Codings of IANA's registry, and others in use, that are not supported where they are none of the above. */
+/** Codings in IANA's registry, and others in use, that are unsupported unless they are among those above. */
 const OTHER_CODINGS: ReadonlySet<string> = new Set(
   'aes128gcm bzip2 compress dcb dcz exi lzma pack200-gzip sdch x-bzip2 x-compress xz zstd'.split(' '),
 );
 
 /**
- * Codings of a Content-Encoding field in the order applied. Throws `CrawlError('content-undecodable')` for one that is
- * not supported. Any other word is no coding (servers write "utf-8", "none", "binary") and is ignored, as in browsers.
+ * Codings of a Content-Encoding field in the order in which they were applied. Throws
+ * `CrawlError('content-undecodable')` if one is not supported. Any other word is not a coding (servers write "utf-8",
+ * "none", "binary") and is ignored, as in browsers.
  */
 export function contentCodings(field: string | undefined): readonly Coding[] {
   if (field === undefined) return [];
@@ -63,9 +64,9 @@ export function contentCodings(field: string | undefined): readonly Coding[] {
 }
 
 /**
- * Decodes a body, the coding applied last first. No step puts out more than `maxBytes`, so a decompression bomb costs
- * bounded work and memory. Of a body that was cut, all that can be decoded is returned, also where only its missing end
- * shows the cut.
+ * Decodes a body, undoing the last applied coding first. No step outputs more than `maxBytes`, so a decompression bomb
+ * costs bounded work and memory. If the body was cut, everything that can be decoded is returned, even if only the
+ * missing end shows the cut.
  */
 export async function decodeBody(
   wire: Uint8Array,
@@ -130,7 +131,7 @@ function decodeByStream(decoder: Decoder, data: Uint8Array, maxBytes: number): P
   });
 }
 
-/** With these options a decoder that runs out of data returns its output so far instead of an error. */
+/** With these options a decoder that runs out of data returns its output so far instead of failing. */
 function optionsOf(coding: Coding, isCut: boolean): zlib.ZlibOptions & zlib.BrotliOptions {
   if (!isCut) return {};
   if (coding === 'zstd') return { finishFlush: zstd!.constants.ZSTD_e_flush };
@@ -156,7 +157,7 @@ function streamDecoder(coding: Coding, data: Uint8Array, isCut: boolean): Decode
 }
 
 /**
- * `deflate` means the zlib format (RFC 9110 section 8.4.1.2; header: RFC 1950 section 2.2), but some servers send the
+ * `deflate` means the zlib format (RFC 9110 section 8.4.1.2; header: RFC 1950 section 2.2), but some servers send a
  * bare DEFLATE stream.
  */
 function hasZlibHeader(data: Uint8Array): boolean {
@@ -164,7 +165,10 @@ function hasZlibHeader(data: Uint8Array): boolean {
   return (cmf & 0x0f) === 8 && cmf >> 4 <= 7 && (cmf * 256 + flags) % 31 === 0;
 }
 
-/** A body in an ArrayBuffer of its own, which can be transferred to a worker without the shared pool. */
+/**
+ * Copies a body into an ArrayBuffer of its own if necessary, so that it can be transferred to a worker without the
+ * shared pool.
+ */
 export function owned(body: Uint8Array): Uint8Array {
   if (body.byteLength === body.buffer.byteLength) return body;
   const copy = Buffer.allocUnsafeSlow(body.byteLength);

@@ -11,20 +11,20 @@ export interface GotClientOptions {
   readonly connectTimeoutMs: number;
   /** Timeout of the response head once the request has been sent, ms. */
   readonly headTimeoutMs: number;
-  /** Sent with `http:` URLs that go to a proxy as a whole; `null`: none do. */
+  /** Sent with `http:` requests that are forwarded by a proxy; `null`: there are none. */
   readonly forwarding: Readonly<Record<string, string>> | null;
 }
 
 /**
- * Sends a request and returns got's stream of it, which emits from the next turn of the event loop on. `headers` by
+ * Sends a request and returns got's stream for it, which emits from the next turn of the event loop on. `headers` by
  * lower-case name.
  */
 export type GotClient = (url: URL, method: 'GET' | 'HEAD', headers: Readonly<Record<string, string>>) => Request;
 
 /**
- * Requests through got at the lowest cost. got copies prepared options in a third of the time that merging given ones
- * takes. So there is one set for each method, in which a request changes URL and headers; got copies them before it
- * returns.
+ * Requests through got at the lowest cost. Copying prepared options takes got a third of the time of merging given
+ * ones. So there is one set of options per method; a request sets its URL and headers there, and got copies them before
+ * it returns.
  */
 export function createGotClient(options: GotClientOptions, pool: ConnectionPool): GotClient {
   const { connectTimeoutMs } = options;
@@ -65,8 +65,8 @@ export function createGotClient(options: GotClientOptions, pool: ConnectionPool)
 }
 
 /**
- * The request options for `node:http`, in place of got's own list. That one has thirty fields, nearly all undefined,
- * which Node copies three times on the way to the socket; it took more time than everything else in a request.
+ * The request options for `node:http`, instead of got's own list. That list has thirty fields, nearly all undefined,
+ * which Node copies three times on the way to the socket; this took more time than everything else in a request.
  */
 function nativeRequestOptions(this: Options): HttpsRequestOptions {
   const { agent, url } = this;
@@ -80,7 +80,7 @@ function nativeRequestOptions(this: Options): HttpsRequestOptions {
   };
 }
 
-/** The same, where an `http:` URL is sent to the proxy as a whole. */
+/** The same for an `http:` request that is forwarded by a proxy. */
 function forwardedBy(fields: Readonly<Record<string, string>>): (this: Options) => HttpsRequestOptions {
   return function (this: Options) {
     const options = nativeRequestOptions.call(this);

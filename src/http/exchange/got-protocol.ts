@@ -11,12 +11,12 @@ import { awaitDescriptor, bareUrl, type HttpProtocolOptions, protocolSettings } 
 
 interface Clients {
   readonly guarded: GotClient;
-  /** For hosts that the operator named as exceptions of the address guard. */
+  /** For hosts that the operator named as exceptions to the address guard. */
   readonly named: GotClient;
 }
 
 /**
- * The `http:` and `https:` protocol on got. Time limits use timers of the machine, not the Clock port: sockets do not
+ * The `http:` and `https:` protocol on got. Time limits use the machine's timers, not the Clock port: sockets do not
  * live in simulated time.
  *
  * Throws `CrawlError('config-invalid')` for an invalid entry of `allowAddresses`.
@@ -29,7 +29,7 @@ export function createGotProtocol(options: HttpProtocolOptions): FetchProtocol {
     const { createProxiedSocketMaker } = await import('../guard/proxied-socket.ts');
     return pools.through((guard) => createProxiedSocketMaker(proxy, guard, settings.connectTimeoutMs, settings.tls));
   };
-  // Loaded with the first request: got takes a sixth of the start-up of a command, and most commands fetch nothing.
+  // Loaded with the first request: got takes a sixth of a command's start-up time, and most commands fetch nothing.
   const load = async (): Promise<Clients> => {
     const { createGotClient } = await import('./got-client.ts');
     const { guarded, named } = settings.proxy === undefined ? pools : await proxiedPools(settings.proxy);
@@ -57,8 +57,9 @@ export function createGotProtocol(options: HttpProtocolOptions): FetchProtocol {
 const MAX_STALE_CONNECTIONS = 3;
 
 /**
- * One exchange through got, with time limits of our own: got never settles on some responses (an unasked 101), whatever
- * its limits. got's stream is used up to the head; the body is read from the response itself, which saves one stream.
+ * One exchange through got, with time limits of its own: got never settles on some responses (an unsolicited 101),
+ * whatever its limits. got's stream is used up to the head; the body is read from the response itself, which saves one
+ * stream.
  */
 class GotExchange {
   private readonly client: GotClient;
@@ -91,7 +92,7 @@ class GotExchange {
       this.native = native;
       native.once('socket', (socket) => {
         this.bytesBefore = socket.bytesRead;
-        // The request is written by listeners of the event that Node adds later.
+        // The request is written by listeners for this event that Node adds later.
         if (socket.connecting) socket.prependOnceListener('connect', () => this.incoming.onSend());
         else this.incoming.onSend();
       });
@@ -121,7 +122,7 @@ class GotExchange {
     }
   }
 
-  /** Whether this is a kept connection over which no byte of a response has come. */
+  /** Whether this is a kept connection on which no byte of a response has arrived. */
   private isStale(): boolean {
     const { native } = this;
     if (this.incoming.head !== null || native?.reusedSocket !== true) return false;
@@ -136,7 +137,7 @@ class GotExchange {
     else if (plan === 'drop') this.drop(response);
   }
 
-  /** Reads to the end, so that the connection can serve the next request. */
+  /** Reads the response to its end, so that the connection can serve the next request. */
   private endWithout(response: IncomingMessage): void {
     response.once('end', () => this.incoming.onNoBody(0));
     response.once('aborted', () => this.incoming.onNoBody(0));
@@ -144,8 +145,8 @@ class GotExchange {
   }
 
   private drop(response: IncomingMessage): void {
-    // One turn later the parser has processed all that came with the head. A body that is complete by then is read at
-    // no cost, and its connection is kept. Any other connection is closed, so that the server stops sending.
+    // One turn later the parser has processed all that came with the head. If the body is complete by then, it is read
+    // at no cost and its connection is kept. Otherwise the connection is closed, so that the server stops sending.
     process.nextTick(() => {
       if (this.incoming.isSettled) return;
       const droppedBytes = response.readableLength;

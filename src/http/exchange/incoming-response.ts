@@ -32,7 +32,7 @@ function headBytes(head: ResponseHead): number {
   return bytes;
 }
 
-/** Responses to HEAD, and those of some statuses, have no body whatever their headers say (RFC 9112 section 6.3). */
+/** Responses to HEAD, and those with some statuses, have no body whatever their headers say (RFC 9112 section 6.3). */
 function hasNoBody(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304;
 }
@@ -49,14 +49,14 @@ function utf8Where(text: string): string {
 
 export interface AbortWatch {
   /**
-   * Calls back once when the signal aborts; the returned function ends the watch. The signal must not be aborted yet.
+   * Calls back once when the signal aborts; the returned function stops watching. The signal must not be aborted yet.
    */
   watch(signal: AbortSignal, onAbort: (reason: unknown) => void): () => void;
 }
 
 /**
- * Watches an AbortSignal for thousands of waiting tasks with one listener: `addEventListener` walks the list of all
- * listeners on each call, which is quadratic for a whole window of tasks.
+ * Watches an AbortSignal for thousands of waiting tasks with one listener: each call of `addEventListener` walks the
+ * list of all listeners, which is quadratic for a whole window of tasks.
  */
 export function createAbortWatch(): AbortWatch {
   const watched = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
@@ -84,25 +84,25 @@ export function createAbortWatch(): AbortWatch {
   };
 }
 
-/** How a body is handled: `read`; `none` (there is none by definition); `drop` (discarded, however long it is). */
+/** How a body is handled: `read`; `none` (there is no body by definition); `drop` (discarded, whatever its length). */
 type BodyPlan = 'read' | 'none' | 'drop';
 
 /**
- * The response of one exchange while it comes in, for either transport: time limits, the decision on the head, the body
- * up to its limit, its decoding, the byte counts. It settles once; later reports of the transport change nothing.
+ * The response of one exchange while it arrives, for either transport: time limits, the decision on the head, the body
+ * up to its limit, its decoding, and the byte counts. It settles once; later reports of the transport change nothing.
  */
 export class IncomingResponse {
-  /** `null` until it has come. */
+  /** `null` until it has arrived. */
   head: ResponseHead | null = null;
   isSettled = false;
-  /** `null` until the head has come. */
+  /** `null` until the head has arrived. */
   plan: BodyPlan | null = null;
   private readonly request: ExchangeRequest;
   private readonly stallTimeoutMs: number;
   private readonly cut: () => void;
   private readonly startedAt = performance.now();
   private readonly deadlineAt: number;
-  /** End of the present phase by `performance.now()`, and the fault that is reported then. */
+  /** End of the present phase in the time of `performance.now()`, and the fault to report then. */
   private phaseEndsAt = Number.POSITIVE_INFINITY;
   private phaseFault = '';
   private phaseMs = 0;
@@ -113,7 +113,7 @@ export class IncomingResponse {
   private resolve: (exchange: Exchange | Promise<Exchange>) => void = () => {};
   private reject: (error: unknown) => void = () => {};
 
-  /** `cut` ends the exchange on the side of the transport. It may be called more than once, and after the end. */
+  /** `cut` ends the exchange in the transport. It may be called more than once, and after the end. */
   constructor(request: ExchangeRequest, stallTimeoutMs: number, cut: () => void) {
     this.request = request;
     this.stallTimeoutMs = stallTimeoutMs;
@@ -134,7 +134,7 @@ export class IncomingResponse {
     });
   }
 
-  /** The request is about to be sent. False: it must not be, as the exchange has ended. */
+  /** The request is about to be sent. False: it must not be sent, because the exchange has ended. */
   onSend(): boolean {
     if (!this.isSettled) this.request.onSend?.();
     return !this.isSettled;
@@ -145,7 +145,7 @@ export class IncomingResponse {
     this.enterPhase(timeoutMs, 'no answer');
   }
 
-  /** Decides how the body is handled; `null` when the head ends the exchange with a failure. */
+  /** Decides how the body is handled; `null`: the head ends the exchange with a failure. */
   onHead(head: ResponseHead): BodyPlan | null {
     if (this.isSettled) return null;
     this.head = head;
@@ -159,7 +159,7 @@ export class IncomingResponse {
     return this.plan;
   }
 
-  /** Bytes of the body have come, or may come from now on. */
+  /** Bytes of the body have arrived, or may arrive from now on. */
   onProgress(): void {
     this.enterPhase(this.stallTimeoutMs, 'the body stalled');
   }
@@ -178,14 +178,14 @@ export class IncomingResponse {
     void this.deliver(null);
   }
 
-  /** There was no body, or it was discarded after so many bytes: they crossed the wire and are booked. */
+  /** There was no body, or it was discarded after this many bytes; they crossed the wire, so they are counted. */
   onNoBody(droppedBytes: number): void {
     if (this.isSettled) return;
     this.wireBytes = droppedBytes;
     this.succeed(null, null, false, false);
   }
 
-  /** The body broke off. The bytes received so far are delivered; without any, the exchange fails. */
+  /** The body broke off. The bytes received so far are delivered; if there are none, the exchange fails. */
   onPrematureEnd(fault: CrawlError | null): void {
     if (this.isSettled) return;
     this.cut();
@@ -193,14 +193,14 @@ export class IncomingResponse {
     else this.fail(fault ?? new CrawlError('fetch-aborted', 'the connection broke off before the body'));
   }
 
-  /** The transport failed. After the head of a response whose body is not read this has no effect. */
+  /** The transport failed. This has no effect after the head of a response whose body is not read. */
   onFault(fault: CrawlError): void {
     if (this.plan === 'none') this.onNoBody(0);
     else if (this.plan === 'read' && fault.code === 'fetch-aborted') this.onPrematureEnd(fault);
     else if (this.plan !== 'drop') this.fail(fault);
   }
 
-  /** Another transport makes the exchange in place of this one: its outcome is the outcome. */
+  /** Another transport makes the exchange instead of this one: its outcome counts. */
   settleBy(exchange: Promise<Exchange>): void {
     if (this.isSettled) return;
     this.release();
@@ -257,7 +257,7 @@ export class IncomingResponse {
     });
   }
 
-  /** Ends timer and watch. The outcome is decided. */
+  /** Stops timer and watch, after the outcome is decided. */
   private release(): void {
     this.isSettled = true;
     clearTimeout(this.timer);
@@ -277,8 +277,8 @@ export class IncomingResponse {
   }
 
   /**
-   * One timer for all limits. It checks them when it fires, which may be too early, and is only ever moved nearer: a
-   * phase as long as the one before, the usual case, leaves it where it is.
+   * One timer for all limits. It checks them when it fires, which may be too early, and is only ever moved nearer. In
+   * the usual case, a phase as long as the one before, it need not be moved.
    */
   private armTimer(dueAt: number): void {
     clearTimeout(this.timer);
@@ -335,7 +335,7 @@ const PHASES: Readonly<Record<string, ErrorCode>> = {
 /** The stable code for an error of got, node:http, node:tls or a resolver, which stays as `cause`. */
 export function networkFault(error: unknown): CrawlError {
   if (error instanceof CrawlError) return error;
-  // The fault of this machine is never that of a host.
+  // A fault of this machine is never a fault of the host.
   if (isOutOfFiles(error)) return outOfFiles('no connection could be opened', error);
   const chain = chainOf(error);
   const message = chain[0]?.message ?? String(error);
@@ -349,7 +349,7 @@ export function networkFault(error: unknown): CrawlError {
 
 type Link = Error & { readonly code?: unknown; readonly event?: unknown; readonly errors?: unknown };
 
-/** The error, its causes, and the attempts within an AggregateError (several addresses tried). */
+/** The error, its causes, and the attempts in an AggregateError (several addresses were tried). */
 function chainOf(error: unknown): Link[] {
   const chain: Link[] = [];
   const pending = [error];

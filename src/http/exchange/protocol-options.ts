@@ -5,13 +5,13 @@ import type { TlsFiles } from '../guard/guarded-socket.ts';
 import { forwardingFields, type ProxyServer } from '../guard/proxied-socket.ts';
 import { ACCEPTED_CODINGS } from './content-coding.ts';
 
-/** Pauses before another attempt, ms: the first, and the longest. */
+/** Pauses before another attempt, ms: the first and the longest. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * An exchange that waits for a file descriptor: without one no request was sent, so the host has noticed nothing. The
- * waiting counts for the deadline of the request, and rejects with `system-limit` at its end.
+ * wait counts towards the deadline of the request, and rejects with `system-limit` when that has passed.
  * @param makeWay closes idle connections, which have descriptors
  */
 export async function awaitDescriptor(
@@ -47,17 +47,17 @@ export interface HttpProtocolOptions {
   readonly headTimeoutMs?: number;
   /** Timeout between two chunks of a body, ms. Default 20 s. */
   readonly stallTimeoutMs?: number;
-  /** Exceptions of the address guard beside public hosts: host names, `host:port`, IP addresses, CIDR ranges. */
+  /** Exceptions to the address guard besides public hosts: host names, `host:port`, IP addresses, CIDR ranges. */
   readonly allowAddresses?: readonly string[];
   /** Maximum connections to one host and port. Default 8: the host lanes decide how many are used. */
   readonly maxSockets?: number;
   /** Maximum idle connections over all hosts. Default 256. */
   readonly maxIdleSockets?: number;
-  /** Certificates other than those of the system. */
+  /** Certificates to use instead of those of the system. */
   readonly tls?: TlsFiles;
-  /** All requests go through it; default: to the servers themselves. */
+  /** Proxy for all requests; default: requests go to the servers themselves. */
   readonly proxy?: ProxyServer;
-  /** HTTP/2 with servers that have it, over TLS; default: only HTTP/1.1. got has HTTP/1.1 whatever is set. */
+  /** Uses HTTP/2 over TLS with servers that support it; default: only HTTP/1.1. got always uses HTTP/1.1. */
   readonly http2?: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface HttpProtocolSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly connectTimeoutMs: number;
-  /** Timeout of each address but the last of a host with several, ms. */
+  /** Timeout for each address of a host except the last, ms. */
   readonly attemptTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly stallTimeoutMs: number;
@@ -76,12 +76,12 @@ export interface HttpProtocolSettings {
   readonly maxIdleSockets: number;
   /**
    * Idle connections are closed after this time, ms. It is longer than the usual crawl delays of 5 to 10 s, so that the
-   * next page finds one.
+   * next request finds one.
    */
   readonly idleTimeoutMs: number;
   readonly tls: TlsFiles;
   readonly proxy: ProxyServer | undefined;
-  /** As {@link forwardingFields} of the proxy; `null` without one. */
+  /** {@link forwardingFields} of the proxy; `null` without a proxy. */
   readonly forwarding: Readonly<Record<string, string>> | null;
 }
 
@@ -98,7 +98,7 @@ export function protocolSettings(options: HttpProtocolOptions): HttpProtocolSett
     },
     maxHeaderBytes: options.maxHeaderBytes ?? 32 * 1024,
     connectTimeoutMs,
-    // Node's default, 250 ms without a second try, is too short for half the globe, a lost packet, or a busy event
+    // Node's default, 250 ms without a second attempt, is too short for half the globe, a lost packet, or a busy event
     // loop.
     attemptTimeoutMs: Math.ceil(connectTimeoutMs / 4),
     headTimeoutMs: options.headTimeoutMs ?? 20_000,

@@ -8,7 +8,7 @@ import { isUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 
 /**
  * Ports of other protocols that a crafted URL could reach: the "bad port" list of the WHATWG Fetch standard, section
- * 2.9. A page served there can be crawled only when the operator names host and port.
+ * 2.9. A page served there can be crawled only if the operator names host and port.
  */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
@@ -50,7 +50,7 @@ const BLOCKED_V6: readonly (readonly [string, number])[] = [
 
 /**
  * Metadata services of clouds, which give credentials to any process inside: AWS (EC2, ECS, EKS), Alibaba, Oracle,
- * Azure, Google. Permitted only where the operator has named the very address.
+ * Azure, Google. Permitted only if the operator has named this exact address.
  */
 const METADATA = new Set([
   '169.254.169.254',
@@ -69,7 +69,7 @@ for (const [net, prefix] of BLOCKED_V4) blockedV4.addSubnet(net, prefix, 'ipv4')
 const blockedV6 = new BlockList();
 for (const [net, prefix] of BLOCKED_V6) blockedV6.addSubnet(net, prefix, 'ipv6');
 
-/** Whether an IP address (text, any spelling) belongs to a public host; false for other text. */
+/** Whether an IP address (text, in any spelling) is public; false for other text. */
 function isPublicAddress(address: string): boolean {
   if (isMetadataAddress(address)) return false;
   const family = isIP(address);
@@ -100,7 +100,7 @@ function embeddedIPv4(address: string): string | null {
   return null;
 }
 
-/** Canonical text of a valid address: without zone, mapped IPv4 written as IPv4. */
+/** Canonical text of a valid address: without zone; mapped IPv4 is written as IPv4. */
 function canonicalAddress(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);
@@ -112,7 +112,7 @@ const dotted = (high: number, low: number): string => `${high >> 8}.${high & 255
 
 const withoutZone = (address: string): string => address.replace(/%.*$/, '');
 
-/** The URL parser writes IPv6 addresses in the one form of RFC 5952. */
+/** The URL parser writes IPv6 addresses in the canonical form of RFC 5952. */
 const canonicalIPv6 = (address: string): string => new URL(`http://[${withoutZone(address)}]/`).hostname.slice(1, -1);
 
 /** The eight 16-bit groups of a valid IPv6 address. */
@@ -126,15 +126,16 @@ function groupsOf(address: string): number[] {
   return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-/** The operator's exceptions of the address guard. */
+/** The operator's exceptions to the address guard. */
 interface AllowList {
   /**
-   * Whether the host was named (alone, or with this port): then it may have any address but those of cloud metadata.
+   * Whether the host was named (without a port, or with this port): then it may have any address except those of cloud
+   * metadata.
    */
   hasHost(hostname: string, port: number): boolean;
   /** Whether host and port were named together, which also permits a blocked port. */
   hasHostAndPort(hostname: string, port: number): boolean;
-  /** Whether the address was named or lies in a range that was. */
+  /** Whether the address, or a range that contains it, was named. */
   hasAddress(address: string): boolean;
 }
 
@@ -142,7 +143,7 @@ const EXPECTED = 'expected a host name, host:port, an IP address or a CIDR range
 
 /**
  * Parses entries: `intranet.example`, `localhost:8080`, `10.1.2.3`, `[::1]:8080`, `127.0.0.0/8`, `fd00::/8`. Throws
- * `CrawlError('config-invalid')` that quotes the entry.
+ * `CrawlError('config-invalid')`, quoting the entry.
  */
 export function createAllowList(entries: readonly string[]): AllowList {
   const hosts = new Set<string>();
@@ -197,18 +198,18 @@ function hostnameOf(host: string): string | null {
 
 /** Keeps requests away from private, reserved and metadata addresses (server-side request forgery). */
 export interface AddressGuard {
-  /** Reason why this URL must not be requested, as far as known before its host is resolved; `null`: none. */
+  /** Reason why this URL must not be requested, as far as that is known before its host is resolved; `null`: none. */
   refusal(url: URL): string | null;
-  /** Whether the operator named the host: then its addresses are not checked (metadata excepted). */
+  /** Whether the operator named the host: then its addresses are not checked, except for metadata. */
   isNamed(url: URL): boolean;
-  /** `dns.lookup` that returns the permitted addresses only, and fails with {@link BLOCKED} when none is left. */
+  /** `dns.lookup` that returns only permitted addresses, and fails with {@link BLOCKED} if none is left. */
   readonly lookup: LookupFunction;
   readonly lookupNamed: LookupFunction;
   /**
    * Whether a connection to this address may be used; `isNamed` as above. True for all addresses that `lookup` returns.
    */
   permits(address: string, isNamed: boolean): boolean;
-  /** Whether the address is permitted although a check that knows only global unicast may refuse it. */
+  /** Whether the address is permitted although a check that allows only global unicast may refuse it. */
   isException(address: string): boolean;
 }
 
@@ -237,7 +238,7 @@ export function createAddressGuard(
 
 /**
  * Whether the guard refuses the URL by its text alone: scheme, port, literal address in any spelling, names that always
- * mean this machine. Text that is no absolute URL is refused as well. Other names are checked once resolved.
+ * mean this machine. Text that is not an absolute URL is also refused. Other names are checked once they are resolved.
  */
 export function isAddressBlocked(url: string, allow: readonly string[] = []): boolean {
   return !isUrl(url) || createAddressGuard(allow).refusal(new URL(url)) !== null;
@@ -246,7 +247,7 @@ export function isAddressBlocked(url: string, allow: readonly string[] = []): bo
 /** Origins whose verdicts are kept; a crawl visits few at a time. */
 const KEPT_ORIGINS = 1_000;
 
-/** The verdict depends on scheme, host and port alone, so it is computed once for each. */
+/** The verdict depends only on scheme, host and port, so it is computed once per origin. */
 function byOrigin(allowed: AllowList): AddressGuard['refusal'] {
   const kept = new Lru<{ readonly refusal: string | null }>({ entries: KEPT_ORIGINS });
   return (url) => {
@@ -277,7 +278,7 @@ function refusalOf(url: URL, allowed: AllowList): string | null {
   if (/(^|\.)localhost\.?$/.test(hostname) && !isNamed && !allowed.hasAddress('127.0.0.1')) {
     return `${hostname} means this machine`;
   }
-  // Whatever the operator allows: got takes this name for a socket file.
+  // Even if the operator allows it: got takes this name for a socket file.
   if (hostname === 'unix') return 'the host name "unix" stands for a Unix domain socket, not for a host';
   return null;
 }

@@ -7,17 +7,17 @@ import { type AddressGuard, createAddressGuard } from './address-guard.ts';
 import type { SocketMaker, SocketTarget, TlsFiles } from './guarded-socket.ts';
 
 export interface ConnectionPoolOptions {
-  /** Exceptions of the address guard: host names, `host:port`, IP addresses, CIDR ranges. */
+  /** Exceptions to the address guard: host names, `host:port`, IP addresses, CIDR ranges. */
   readonly allowAddresses: readonly string[];
   /** Maximum connections to one host and port. */
   readonly maxSockets: number;
-  /** Maximum idle connections over all hosts; the longest idle one is closed for the next. */
+  /** Maximum idle connections over all hosts; the one idle for longest is closed to make room. */
   readonly maxIdleSockets: number;
   /** Idle connections are closed after this time, ms. */
   readonly idleTimeoutMs: number;
-  /** Timeout of each address but the last of a host with several, ms. */
+  /** Timeout for each address of a host except the last, ms. */
   readonly attemptTimeoutMs: number;
-  /** Certificates, as `node:tls` takes them. */
+  /** Certificates in the form that `node:tls` takes. */
   readonly tls?: TlsFiles;
 }
 
@@ -27,21 +27,21 @@ export interface ConnectionPool {
 }
 
 export interface ConnectionPools {
-  /** Reason why this URL must not be requested; `null` when it depends on the resolved addresses. */
+  /** Reason why this URL must not be requested; `null`: that depends on the resolved addresses. */
   refusal(url: URL): string | null;
   /** For hosts that the operator did not name, and for those that were named. */
   readonly guarded: ConnectionPool;
   readonly named: ConnectionPool;
   isNamed(url: URL): boolean;
-  /** The two pools with other sockets, which lead through a proxy. */
+  /** The two pools with other sockets, which connect through a proxy. */
   through(makeSocket: (guard: AddressGuard) => SocketMaker): { guarded: ConnectionPool; named: ConnectionPool };
   closeIdle(): void;
 }
 
 /**
- * Keep-alive connections behind two checks. Our own guard checks the URL and every resolved address, with the
- * operator's exceptions; request-filtering-agent then refuses to connect to anything but global unicast and the
- * exceptions of the guard, at the one place where sockets are made. An address must pass both.
+ * Keep-alive connections behind two checks. The address guard checks the URL and every resolved address, with the
+ * operator's exceptions. Then, at the one place where sockets are made, request-filtering-agent refuses to connect to
+ * anything except global unicast and the exceptions of the guard. An address must pass both.
  */
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
   const guard = createAddressGuard(options.allowAddresses);
@@ -109,7 +109,7 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   };
 }
 
-/** An agent whose connections are made elsewhere, TLS included. */
+/** An agent whose connections are made elsewhere, including TLS. */
 function withSockets<A extends HttpAgent>(
   agent: A,
   make: SocketMaker,
@@ -123,7 +123,7 @@ function withSockets<A extends HttpAgent>(
   return agent;
 }
 
-/** Bounds the file descriptors of idle connections: `http.Agent` has a limit per host only. */
+/** Limits the file descriptors of idle connections: `http.Agent` only has a limit per host. */
 function createIdleSockets(limit: number): { countIn<A extends HttpAgent>(agent: A): A; closeAll(): void } {
   const idle = new Set<Duplex>();
   const closeOldest = (): void => {

@@ -12,17 +12,17 @@ export interface SocketTarget {
 }
 
 /**
- * Connects. `done` is called once, with a connected socket or with the fault. Returns the socket to destroy when it is
- * no longer wanted.
+ * Connects. `done` is called once, with a connected socket or with the fault. Returns the socket, to be destroyed if it
+ * is no longer wanted.
  */
 export type SocketMaker = (target: SocketTarget, done: (fault: Error | null, socket: Socket | null) => void) => Socket;
 
 type Phase = 'lookup' | 'connect' | 'secureConnect';
 
 /**
- * Sockets behind two checks: the resolved addresses before the connection, and the connected address before a byte is
+ * Sockets behind two checks: of the resolved addresses before connecting, and of the connected address before a byte is
  * sent. Resolution, connection and TLS handshake each end after `timeoutMs` with an error whose `event` is the phase.
- * Where a name has several addresses, each but the last is tried for no longer than `attemptTimeoutMs`.
+ * If a name has several addresses, each except the last is tried for at most `attemptTimeoutMs`.
  */
 export function createSocketMaker(
   guard: AddressGuard,
@@ -87,15 +87,15 @@ function timedOut(phase: Phase, { hostname, port }: SocketTarget, timeoutMs: num
   return Object.assign(new Error(text), { code: 'ETIMEDOUT', event: phase });
 }
 
-/** TLS sessions kept for resumption, which saves most of a handshake; `https.Agent` keeps as many. */
+/** Number of TLS sessions kept for resumption, which saves most of a handshake; the same as in `https.Agent`. */
 const MAX_SESSIONS = 100;
 
 interface TlsSessions {
-  /** Begins the handshake with a host over a connection to it. */
+  /** Begins the TLS handshake with a host over a connection to it. */
   connect(socket: Socket, target: { readonly hostname: string; readonly port: number }): Socket;
 }
 
-/** Versions of HTTP that are offered, by their names in TLS (RFC 7301). */
+/** Versions of HTTP to offer, by their names in TLS (RFC 7301). */
 export type Alpn = readonly ('h2' | 'http/1.1')[];
 
 export const HTTP1: Alpn = ['http/1.1'];
@@ -120,7 +120,7 @@ export function createTlsSessions({ ca, ...own }: TlsFiles, alpn: Alpn = HTTP1):
         ...(ca !== undefined && { ca: [...ca] }),
         host: hostname,
         ALPNProtocols: [...alpn],
-        // An IP address is no server name (RFC 6066 section 3), and names are sent without a trailing dot.
+        // An IP address is not a server name (RFC 6066 section 3), and names are sent without a trailing dot.
         servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : '',
         ...(session === undefined ? {} : { session }),
       });
@@ -135,9 +135,9 @@ export function createTlsSessions({ ca, ...own }: TlsFiles, alpn: Alpn = HTTP1):
   };
 }
 
-/** Certificates as `node:tls` takes them, in PEM. */
+/** Certificates in the form that `node:tls` takes, in PEM. */
 export interface TlsFiles {
-  /** The authorities that are trusted, all of them; absent: those of the system. */
+  /** All trusted authorities; absent: those of the system. */
   readonly ca?: readonly string[];
   readonly cert?: string;
   readonly key?: string;

@@ -14,7 +14,7 @@ import {
   type TlsFiles,
 } from './guarded-socket.ts';
 
-/** A proxy that the operator named. Its own address is not judged by the guard. */
+/** A proxy that the operator named. The guard does not judge its address. */
 export interface ProxyServer {
   /** `http`, `https`: how the proxy itself is reached. `socks5`: names are resolved here; `socks5h`: by the proxy. */
   readonly scheme: 'http' | 'https' | 'socks5' | 'socks5h';
@@ -27,9 +27,9 @@ export interface ProxyServer {
 
 const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, socks5: 1080, socks5h: 1080 };
 
-/** Reads `http://proxy.example:3128`, with a user and a password or without; `null` for any other text. */
+/** Reads `http://proxy.example:3128`, with or without user and password; `null` for any other text. */
 export function parseProxy(text: string): ProxyServer | null {
-  // Other schemes have no host in a URL without a scheme of the web: the parser is given one.
+  // The URL parser finds no host after a scheme that the web does not know, so it is given another scheme.
   const [, scheme = '', rest = ''] = /^(https?|socks5h?):\/\/(.*)$/i.exec(text.trim()) ?? [];
   const spelled = `http://${rest}`;
   if (scheme === '' || !isUrl(spelled)) return null;
@@ -40,7 +40,7 @@ export function parseProxy(text: string): ProxyServer | null {
     return {
       scheme: name,
       hostname: hostname.replace(/^\[|\]$/g, ''),
-      // The parser leaves out the port of http.
+      // The parser omits the default port of http.
       port: port === '' ? (/:80\/?$/.test(rest) ? 80 : (PORTS[name] as number)) : Number(port),
       user: username === '' ? null : decodeURIComponent(username),
       password: password === '' ? null : decodeURIComponent(password),
@@ -50,7 +50,7 @@ export function parseProxy(text: string): ProxyServer | null {
   }
 }
 
-/** As messages show it: without user and password. */
+/** The proxy as messages show it: without user and password. */
 export function proxyName({ scheme, hostname, port }: ProxyServer): string {
   return `${scheme}://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
 }
@@ -59,8 +59,8 @@ export function proxyName({ scheme, hostname, port }: ProxyServer): string {
 export const resolvesNames = ({ scheme }: ProxyServer): boolean => scheme !== 'socks5';
 
 /**
- * Header fields with which a URL is sent to the proxy as a whole, which then asks for it (RFC 9112 section 3.2.2);
- * `null`: through a tunnel.
+ * Header fields of a request that the proxy forwards: it gets the whole URL (RFC 9112 section 3.2.2). `null`: requests
+ * go through a tunnel.
  */
 export function forwardingFields(proxy: ProxyServer): Readonly<Record<string, string>> | null {
   if (proxy.scheme !== 'http' && proxy.scheme !== 'https') return null;
@@ -74,9 +74,9 @@ export function proxyAuthorization({ user, password }: ProxyServer): Readonly<Re
 }
 
 /**
- * Sockets that lead to their targets through a proxy: by CONNECT or SOCKS5 (RFC 1928). For `http:` an HTTP proxy is
- * sent the whole URL, so the socket is one to the proxy itself. A fault of the proxy is a `proxy-failed`; a fault of
- * the target that the proxy reports is that of the target. Each step ends after `timeoutMs`.
+ * Sockets that lead to their targets through a proxy: by CONNECT or SOCKS5 (RFC 1928). With `http:`, an HTTP proxy is
+ * sent the whole URL, so the socket leads to the proxy itself. A fault of the proxy is a `proxy-failed`; a fault of the
+ * target that the proxy reports is that of the target. Each step ends after `timeoutMs`.
  */
 export function createProxiedSocketMaker(
   proxy: ProxyServer,
@@ -86,13 +86,13 @@ export function createProxiedSocketMaker(
   alpn: Alpn = HTTP1,
 ): SocketMaker {
   const sessions = createTlsSessions(tls, alpn);
-  // The proxy is shown no client certificate, which is for the servers behind it.
+  // The proxy gets no client certificate: that is for the servers behind it.
   const sessionsOfProxy = createTlsSessions(tls.ca === undefined ? {} : { ca: tls.ca });
   const isSocks = proxy.scheme.startsWith('socks');
 
   async function establish(tcp: Socket, target: SocketTarget): Promise<Socket> {
     const connected = ready(tcp, 'connect');
-    // It may fail while the name is resolved.
+    // It may fail while the name is being resolved.
     connected.catch(() => {});
     const address = isSocks && !resolvesNames(proxy) ? await resolved(guard, target) : target.hostname;
     await within(timeoutMs, `no connection to ${proxyName(proxy)}`, connected, tcp);
@@ -127,7 +127,7 @@ export function createProxiedSocketMaker(
   };
 }
 
-/** An address of the target that the guard lets pass. */
+/** An address of the target that the guard permits. */
 function resolved(guard: AddressGuard, { hostname, isNamed }: SocketTarget): Promise<string> {
   if (isIP(hostname) !== 0) return Promise.resolve(hostname);
   const lookup: LookupFunction = isNamed ? guard.lookupNamed : guard.lookup;
@@ -149,7 +149,7 @@ const proxyFault = (what: string, error: unknown): CrawlError =>
     cause: error,
   });
 
-/** A proxy that says nothing most likely waits for the target. */
+/** A proxy that does not answer is most likely waiting for the target. */
 const tunnelFault = (what: string, error: unknown): unknown =>
   error instanceof Error && 'event' in error
     ? new CrawlError('connect-timeout', `${what}: ${error.message}`, { cause: error })
@@ -157,7 +157,7 @@ const tunnelFault = (what: string, error: unknown): unknown =>
 
 const secureFault = (_what: string, error: unknown): unknown => error;
 
-/** Ends a step after its time; `faultOf` makes what it failed with. What is a fault of this machine stays one. */
+/** Ends a step after its time; `faultOf` makes the error from its failure. A fault of this machine stays one. */
 async function within<Value>(
   timeoutMs: number,
   what: string,
@@ -209,7 +209,7 @@ function throughConnect(proxy: ProxyServer, socket: Socket, target: SocketTarget
 function refusal(proxy: ProxyServer, authority: string, status: number): CrawlError {
   const name = proxyName(proxy);
   if (status === 407) return new CrawlError('proxy-failed', `${name} asks for other credentials (status 407)`);
-  // The gateway's statuses: it is the target that did not answer.
+  // Gateway statuses: it was the target that did not answer.
   if (status >= 500) return new CrawlError('connect-failed', `${name} could not reach ${authority} (status ${status})`);
   return new CrawlError('proxy-failed', `${name} does not connect to ${authority} (status ${status})`);
 }
@@ -234,7 +234,7 @@ async function throughSocks(proxy: ProxyServer, socket: Socket, target: SocketTa
     return socket;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // The error itself holds the options, and so the password.
+    // The error itself has the options, and so the password.
     const cause = new Error(message);
     const authority = authorityOf(target);
     if (UNREACHED.test(message)) {

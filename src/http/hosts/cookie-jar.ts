@@ -3,9 +3,9 @@
 import { Cookie, CookieJar, type Store } from 'tough-cookie';
 
 /**
- * Reads `cookies.txt`, the format of Netscape that browsers' extensions, curl and wget write: domain, whether hosts
- * below it get the cookie, path, secure, expiry in seconds, name, value, with tabs between them. A line that has
- * another form is given back by its number, since its text may be a secret.
+ * Reads `cookies.txt`, the Netscape format that browser extensions, curl and wget write: domain, whether hosts below it
+ * get the cookie, path, secure, expiry in seconds, name, value, separated by tabs. Lines in another format are returned
+ * by their numbers, because their text may be a secret.
  */
 export function readNetscapeCookies(text: string): { cookies: ImportedCookie[]; faults: number[] } {
   const cookies: ImportedCookie[] = [];
@@ -24,7 +24,7 @@ export function readNetscapeCookies(text: string): { cookies: ImportedCookie[]; 
     cookies.push({
       ...{ key, value: value.join('\t'), domain: name, path, httpOnly },
       secure: secure === 'TRUE',
-      // 0: a cookie of a session, which has no end of its own.
+      // 0: a session cookie, which has no expiry of its own.
       expires: Number(expires) === 0 ? 'Infinity' : new Date(Number(expires) * 1000),
       isHostOnly: below === 'FALSE',
     });
@@ -32,25 +32,25 @@ export function readNetscapeCookies(text: string): { cookies: ImportedCookie[]; 
   return { cookies, faults };
 }
 
-/** Where the cookies of one entry of `hosts:` are kept from run to run. */
+/** The place where the cookies of one entry of `hosts:` are kept between runs. */
 export interface CookieFile {
-  /** What was saved last; `null`: nothing, or it cannot be read. */
+  /** The text saved last; `null`: there is none, or it cannot be read. */
   load(): string | null;
-  /** Replaces it at once: after a crash there is the old text or the new one. */
+  /** Replaces the text atomically: after a crash there is either the old text or the new one. */
   save(text: string): void;
 }
 
 /** The cookies of one entry of `hosts:`. */
 export interface HostCookies {
-  /** The Cookie header for a URL; empty: there is none. */
+  /** The Cookie header for a URL; empty: there are no cookies for it. */
   header(url: string): string;
-  /** Keeps what a response from a URL has set, as RFC 6265 says. */
+  /** Stores the cookies that a response from a URL has set, according to RFC 6265. */
   keep(url: string, setCookies: readonly string[]): void;
-  /** Saves what was kept since. */
+  /** Saves what has been stored since. */
   flush(): void;
 }
 
-/** A cookie as people may see it: without its value. */
+/** A cookie as it may be shown: without its value. */
 export interface CookieView {
   readonly name: string;
   readonly domain: string;
@@ -60,11 +60,11 @@ export interface CookieView {
   readonly expires: string | null;
 }
 
-/** RFC 6265, section 6.1: what every client has to keep; longer ones are not taken. */
+/** RFC 6265, section 6.1: the length that every client has to support; longer cookies are not accepted. */
 const MAX_COOKIE_BYTES = 4_096;
-/** The cookies used longest ago go first. */
+/** The least recently used cookies are dropped first. */
 const MAX_COOKIES = 300;
-/** What a crash may lose, ms. */
+/** Longest time whose cookies a crash may lose, ms. */
 const SAVE_AFTER_MS = 1_000;
 
 const OPTIONS = { looseMode: true, allowSpecialUseDomain: true, rejectPublicSuffixes: true } as const;
@@ -112,11 +112,11 @@ export interface ImportedCookie {
   readonly secure: boolean;
   readonly httpOnly: boolean;
   readonly expires: Date | 'Infinity';
-  /** Whether hosts below the domain do not get it. */
+  /** Whether hosts below the domain do not get the cookie. */
   readonly isHostOnly: boolean;
 }
 
-/** The cookies of a saved jar, without those that have expired. */
+/** The cookies of a saved jar, except those that have expired. */
 export function cookieViews(text: string, now: number): CookieView[] {
   return cookiesIn(jarOf(text)).flatMap((cookie) => {
     const { key, domain, path, secure } = cookie;
@@ -127,7 +127,7 @@ export function cookieViews(text: string, now: number): CookieView[] {
   });
 }
 
-/** A text that is no jar counts as an empty one: the sites are asked to log in again. */
+/** A text that is not a jar counts as an empty jar: the sites then require a new login. */
 function jarOf(text: string | null): CookieJar {
   if (text === null) return new CookieJar(undefined, OPTIONS);
   try {
@@ -141,7 +141,7 @@ const textOf = (jar: CookieJar): string => JSON.stringify(jar.serializeSync());
 
 function cookiesIn({ store }: CookieJar): Cookie[] {
   let found: Cookie[] = [];
-  // The store in memory answers before it returns.
+  // The in-memory store answers before it returns.
   (store as Store).getAllCookies((_error, cookies) => {
     found = cookies ?? [];
   });

@@ -2,31 +2,34 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import type { Exchange, ExchangeRequest, FetchProtocol, ResponseHead } from '../../core/ports/fetch-protocol.ts';
 import type { HostCookies } from './cookie-jar.ts';
 
-/** What holds for the requests to some URLs. */
+/** Settings for the requests to some URLs. */
 export interface HostAccess {
   /** Sent with each request, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same for those that are secrets: over https, and over http only where the operator says so. */
+  /** The same for secrets, which are sent over https, and over http only if the operator says so. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly sendsOverHttp: boolean;
-  /** Connections of their own; `null`: those of all hosts. */
+  /** Separate connections; `null`: the common ones. */
   readonly protocol: FetchProtocol | null;
-  /** Kept and sent as secrets are; `null`: none are kept. */
+  /** Sent under the same conditions as secrets, and stored likewise; `null`: no cookies are kept. */
   readonly cookies: HostCookies | null;
-  /** Whether a proxy is between: what answers may be the proxy, and the address of the peer is the proxy's. */
+  /**
+   * Whether there is a proxy in between: then a response may be the proxy's own, and the address of the peer is the
+   * proxy's.
+   */
   readonly isProxied?: boolean;
 }
 
 export interface HostAccesses {
-  /** `undefined`: nothing was set for this URL. Rejects with `config-invalid` where a secret cannot be read. */
+  /** `undefined`: nothing was set for this URL. Rejects with `config-invalid` if a secret cannot be read. */
   of(url: string): Promise<HostAccess> | undefined;
-  /** Closes the connections of their own. */
+  /** Closes the separate connections. */
   close(): Promise<void>;
 }
 
 /**
- * A protocol that sends with each request what was set for its URL, and only for that URL: it follows no redirect, and
- * the target of one is a request like any other.
+ * A protocol that adds to each request what was set for its URL, and only for that URL: it does not follow redirects,
+ * and the target of a redirect is a request like any other.
  */
 export function createHostProtocol(inner: FetchProtocol, accesses: HostAccesses): FetchProtocol {
   return {
@@ -65,7 +68,7 @@ const hasSecrets = ({ secrets, cookies }: HostAccess): boolean => cookies !== nu
 
 const withheld = (exchange: Exchange): Exchange => ({ ...exchange, head: { ...exchange.head, withheldSecrets: true } });
 
-/** Throws where the answer is the proxy's own. */
+/** Throws if the response is the proxy's own. */
 function fromProxy(exchange: Exchange): Exchange {
   const { status } = exchange.head;
   if (status === 407) throw new CrawlError('proxy-failed', 'the proxy asks for other credentials (status 407)');
@@ -75,7 +78,7 @@ function fromProxy(exchange: Exchange): Exchange {
   return { ...exchange, head: { ...exchange.head, remoteAddress: null } };
 }
 
-/** By RFC 9209, or by what proxies in use write. */
+/** According to RFC 9209, or to what common proxies write. */
 function isOfProxy({ headers }: ResponseHead): boolean {
   const { 'proxy-status': report = '', 'x-squid-error': squid, server = '' } = headers;
   return /;\s*error=/.test(report) || squid !== undefined || /^(?:tinyproxy|squid|privoxy)\b/i.test(server);
@@ -87,7 +90,7 @@ function setCookiesOf(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && isSetCookie(rawHeaders[i - 1]));
 }
 
-/** A session is a secret, and the head goes into the WARC file. */
+/** A session is a secret, and the head is written to the WARC file. */
 function withMaskedCookies(head: ResponseHead): ResponseHead {
   const masked = (line: string): string => line.replace(/^([^=;]*=)?[^;]*/, '$1***');
   const rawHeaders = head.rawHeaders.map((text, i) =>

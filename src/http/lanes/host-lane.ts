@@ -6,20 +6,20 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { LaneTurn } from '../../core/ports/host-lanes.ts';
 import type { AbortWatch } from '../exchange/incoming-response.ts';
 
-/** An active host: made with its first task, dropped with its last. */
+/** An active host: created with its first task, dropped with its last. */
 export class HostLane implements HostTurn {
   readonly host: string;
   readonly connections: number;
-  /** Tasks that wait for their turn. */
+  /** Number of tasks that wait for their turn. */
   waiting = 0;
   running = 0;
   lastEndAt: number | null;
   pausedUntil: number | null;
   delayMs: number;
-  /** Holds each task from its first turn on to its end, at most `connections` of them. */
+  /** Holds each task from its first turn to its end, at most `connections` of them. */
   readonly queue: PQueue;
   readonly #time: SteadyTime;
-  /** One for each sleeping task. */
+  /** One per sleeping task. */
   readonly #alarms = new Set<AbortController>();
 
   constructor(host: string, connections: number, delayMs: number, rest: Rest | undefined, time: SteadyTime) {
@@ -57,7 +57,7 @@ export class HostLane implements HostTurn {
     this.pausedUntil = Math.max(this.pausedUntil ?? at, at);
   }
 
-  /** When delay and pause allow the next request, ms since the epoch. */
+  /** Time at which delay and pause allow the next request, ms since the epoch. */
   get opensAt(): number {
     return Math.ceil(quietUntil(this) - this.#time.behindMs());
   }
@@ -77,21 +77,21 @@ export class HostLane implements HostTurn {
     }
   }
 
-  /** Sleeping tasks look at the lane again: its delay has changed, or one of them is cancelled. */
+  /** Makes sleeping tasks check the lane again: its delay has changed, or one of them is cancelled. */
   wake(): void {
     for (const alarm of this.#alarms) alarm.abort();
   }
 }
 
 export interface LaneTaskDeps {
-  /** Bounds the tasks that run over all hosts. */
+  /** Limits the number of running tasks over all hosts. */
   readonly slots: PQueue;
   readonly aborts: AbortWatch;
   /** Called once, when the task is done with its lane. */
   readonly onLeave: (lane: HostLane) => void;
 }
 
-/** As of `HostLanes.run`. */
+/** As in `HostLanes.run`. */
 interface LaneTaskLimits {
   readonly signal: AbortSignal | undefined;
   readonly latest: (() => number) | undefined;
@@ -102,8 +102,8 @@ interface LaneTaskLimits {
  *
  * - `waiting`: for the lane, then for a global slot. It begins so, and returns to it with each `next()`.
  * - `running`: in a turn; holds a connection of the host and a global slot.
- * - `cancelled`: its signal was aborted, its turn comes too late, or the clock failed, while it waited. A task that had
- *   begun still has to end.
+ * - `cancelled`: while it waited, its signal was aborted, its turn became too late, or the clock failed. A task that
+ *   had begun still has to end.
  * - `done`: it has settled.
  */
 type State = 'waiting' | 'running' | 'cancelled' | 'done';
@@ -117,9 +117,9 @@ export class LaneTask<T> implements LaneTurn {
   readonly #resolve: (value: T) => void;
   readonly #reject: (reason: unknown) => void;
   #state: State = 'waiting';
-  /** Whether the turn asks anything of the host. */
+  /** Whether the turn sends a request to the host. */
   #hasRequested = true;
-  /** After `next()`: settles its promise. Before: `null`, and the turn begins the task. */
+  /** After `next()`: settles its promise. Before that: `null`, and the turn begins the task. */
   #awaited: { readonly resume: () => void; readonly refuse: (reason: unknown) => void } | null = null;
   /** Gives the global slot back. */
   #freeSlot = (): void => {};
@@ -145,7 +145,7 @@ export class LaneTask<T> implements LaneTurn {
   enter(): void {
     this.#wait();
     this.#lane.queue.add(this.#takeTurns).catch((error: unknown) => {
-      // Only a clock that fails to sleep comes here.
+      // Only reached if the clock fails to sleep.
       if (this.#isWaiting()) this.#cancel(error);
     });
   }
@@ -169,7 +169,7 @@ export class LaneTask<T> implements LaneTurn {
     if (this.#signal !== undefined) this.#unwatch = this.#deps.aborts.watch(this.#signal, this.#cancel);
   }
 
-  /** Holds the task's place in the lane, not a global slot, while it waits. */
+  /** While it waits, holds the task's place in the lane, but no global slot. */
   readonly #takeTurns = async (): Promise<void> => {
     while (this.#state === 'waiting') {
       if (this.#lane.isOpen) await this.#deps.slots.add(this.#takeTurn);
@@ -184,9 +184,10 @@ export class LaneTask<T> implements LaneTurn {
 
   readonly #isWaiting = (): boolean => this.#state === 'waiting';
 
-  /** With a global slot, which it holds until the promise resolves. */
+  /** Runs with a global slot, which it holds until the promise resolves. */
   readonly #takeTurn = (): Promise<void> => {
-    // While the task waited for the slot the lane may have closed (a pause, a longer delay): wait again without it.
+    // While the task waited for the slot, the lane may have closed (a pause, a longer delay): wait again without the
+    // slot.
     if (this.#state !== 'waiting' || !this.#lane.isOpen) return Promise.resolve();
     this.#state = 'running';
     this.#unwatch?.();
@@ -240,15 +241,15 @@ export class LaneTask<T> implements LaneTurn {
   };
 }
 
-/** What has to be known of a host between two of its tasks. */
+/** What must be remembered about a host between two of its tasks. */
 interface Rest extends Pick<HostTurn, 'lastEndAt' | 'delayMs' | 'pausedUntil'> {
   delayMs: number;
 }
 
-/** Rests are looked through for those that are over whenever this many have come. */
+/** Number of rests put after which those that are over are removed. */
 const SWEEP_EVERY = 1000;
 
-/** Hosts without tasks that must not be contacted yet, by name. A rest that is over is forgotten in time. */
+/** Hosts without tasks that must not be contacted yet, by name. A rest that is over is eventually forgotten. */
 export class RestingHosts {
   readonly #rests = new Map<string, Rest>();
   #sweepAt = SWEEP_EVERY;
@@ -257,14 +258,14 @@ export class RestingHosts {
     return this.#rests.get(host);
   }
 
-  /** The rest of a host that has a task again. */
+  /** Removes and returns the rest of a host that has a task again. */
   take(host: string): Rest | undefined {
     const rest = this.#rests.get(host);
     if (rest !== undefined) this.#rests.delete(host);
     return rest;
   }
 
-  /** Nothing is kept of a host whose time has come. */
+  /** Nothing is kept for a host that may be requested already. */
   put(host: string, turn: Rest, now: number): void {
     if (quietUntil(turn) <= now) return;
     const { lastEndAt, delayMs, pausedUntil } = turn;
@@ -280,9 +281,9 @@ export class RestingHosts {
 }
 
 /**
- * Time that is not moved when a clock is set: otherwise hosts would be waited for until a clock that was set back has
- * caught up, or be asked without a pause when it is set forward. A clock without `elapsed` goes on from where it was
- * when it is set back.
+ * Time that does not move when a clock is set. Otherwise, after a clock was set back, hosts would wait until it has
+ * caught up; after it was set forward, they would be requested without a pause. If the clock has no `elapsed` and is
+ * set back, this time continues from where it was.
  */
 export class SteadyTime {
   readonly #clock: Clock;
@@ -293,7 +294,7 @@ export class SteadyTime {
     this.#clock = clock;
   }
 
-  /** Never less than before. */
+  /** Never less than the last value. */
   now(): number {
     if (this.#clock.elapsed !== undefined) return this.#clock.elapsed();
     const clockNow = this.#clock.now();
@@ -302,7 +303,7 @@ export class SteadyTime {
     return this.#latest;
   }
 
-  /** By how much the clock is behind this time, ms. */
+  /** How far the clock is behind this time, ms. */
   behindMs(): number {
     return this.now() - this.#clock.now();
   }

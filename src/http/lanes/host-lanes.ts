@@ -8,13 +8,13 @@ import { HostLane, LaneTask, type LaneTaskDeps, RestingHosts, SteadyTime } from 
 
 export interface HostLanesOptions {
   readonly clock: Clock;
-  /** Tasks at a time over all hosts. */
+  /** Concurrent tasks over all hosts. */
   readonly concurrency: number;
-  /** Tasks at a time of one host. */
+  /** Concurrent tasks per host. */
   readonly connectionsPerHost: number;
-  /** Delay of hosts for which no other was set, ms. */
+  /** Delay of hosts for which no other delay was set, ms. */
   readonly defaultDelayMs: number;
-  /** What the operator set for one host; default: nothing for any. */
+  /** The operator's settings for one host; default: there are none. */
   readonly ownSettings?: ((host: string) => LaneSettings | undefined) | undefined;
 }
 
@@ -28,16 +28,16 @@ export function createHostLanes(options: HostLanesOptions): HostLanes {
   return new QueuedHostLanes(options);
 }
 
-/** Delays set for hosts beyond this number are forgotten, longest unused first. */
+/** Beyond this number, delays set for hosts are forgotten, least recently used first. */
 const MAX_KEPT_DELAYS = 50_000;
 
-/** {@link HostLanes} on p-queue: one queue per active host, and one over all that bounds their sum. */
+/** {@link HostLanes} on p-queue: one queue per active host, and one over all hosts that limits their sum. */
 class QueuedHostLanes implements HostLanes {
   readonly #options: HostLanesOptions;
   readonly #time: SteadyTime;
   readonly #lanes = new Map<string, HostLane>();
   readonly #delays = new Lru<number>({ entries: MAX_KEPT_DELAYS });
-  /** Delays that the operator asks for, ms. */
+  /** Delays requested by the operator, ms. */
   readonly #lengthened = new Map<string, number>();
   readonly #resting = new RestingHosts();
   readonly #deps: LaneTaskDeps;

@@ -11,7 +11,7 @@ import { MAX_ROBOTS_BYTES, withoutTornLine } from './robots-reader.ts';
 
 /**
  * Text of a robots.txt as received, cut at 500 KiB: UTF-8 as in RFC 9309; UTF-16 with or without a byte order mark;
- * Latin-1 where the bytes are not valid UTF-8, so that their rules still match.
+ * Latin-1 if the bytes are not valid UTF-8, so that their rules still match.
  */
 export function decodeRobots(bytes: Uint8Array): string {
   if (bytes.length > MAX_ROBOTS_BYTES) return withoutTornLine(textOf(bytes.subarray(0, MAX_ROBOTS_BYTES), true));
@@ -22,14 +22,14 @@ function textOf(data: Uint8Array, isCut: boolean): string {
   const utf16 = utf16Of(data);
   if (utf16 !== null) return new TextDecoder(utf16).decode(data);
   try {
-    // A character that was cut is not a fault of the file.
+    // A truncated last character is not a fault of the file.
     return new TextDecoder('utf-8', { fatal: true }).decode(data, { stream: isCut });
   } catch {
     return Buffer.from(data).toString('latin1');
   }
 }
 
-/** By the byte order mark, or by the zero byte of each of the first two characters: rules begin in ASCII. */
+/** Detected by the byte order mark, or by the zero byte in each of the first two characters: rules begin in ASCII. */
 function utf16Of(data: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const [first, second, third, fourth] = data;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -52,7 +52,7 @@ export type RobotsAccess =
       readonly reason: string;
       readonly restUntil: number | null;
     }
-  /** The origin was not reached, or must not be, so robots.txt was not requested. */
+  /** The origin was not reached, or must not be requested, so robots.txt was not requested. */
   | { readonly kind: 'not-asked'; readonly code: NotRequestedCode; readonly message: string };
 
 interface RobotsTraffic {
@@ -67,10 +67,10 @@ const MAX_REDIRECTS = 5;
 const HEADERS = { accept: 'text/plain,*/*;q=0.8' };
 
 /**
- * Fetches the robots.txt of an origin. Up to five redirects are followed, each by an exchange of its own, also to other
- * hosts; the result counts for the first origin. More redirects, or one without a valid target, count as "none", as RFC
- * 9309 allows. A redirect within the host waits for the host's next turn. Never rejects because of a server or the
- * network; with `system-limit` when this machine has no descriptor for the request.
+ * Fetches the robots.txt of an origin. Follows up to five redirects, each as an exchange of its own, including those to
+ * other hosts; the result counts for the first origin. More redirects, or one without a valid target, count as "none",
+ * as RFC 9309 allows. A redirect within the host waits for the host's next turn. Never rejects because of a server or
+ * the network; rejects with `system-limit` if this machine has no descriptor for the request.
  */
 export async function fetchRobots(
   protocol: FetchProtocol,
@@ -102,7 +102,7 @@ export async function fetchRobots(
     const { head } = exchange;
     const { status, headers } = head;
     if (status >= 200 && status <= 299) {
-      // The rest might have disallowed the URL.
+      // The missing part might have disallowed the URL.
       if (exchange.brokenOff) {
         return { kind: 'unreachable', status, reason: 'it broke off before its end', restUntil: null };
       }
@@ -110,7 +110,7 @@ export async function fetchRobots(
       return { kind: 'found', text: decodeRobots(exchange.body ?? new Uint8Array(0)), status };
     }
     if (status < 300 || status > 399) {
-      // A Retry-After of another host does not concern this one.
+      // A Retry-After from another host does not concern this one.
       return accessOnRefusal(status, isOwn ? pauseByAnswer(head, clock.now()) : null);
     }
     const target = redirectTarget(headers.location, url);

@@ -3,18 +3,18 @@ import { closestName } from '../../core/domain/closest-name.ts';
 
 /**
  * One spelling for paths and rules, so that the matcher may compare character by character (RFC 9309 section 2.2.2):
- * octets that need no encoding are decoded, all others are encoded, hexadecimal digits are upper case. `*` and `$` are
- * metacharacters of rules; as literal characters they are written `%2A` and `%24`.
+ * octets that need no encoding are decoded, all others are encoded, and hexadecimal digits are upper case. `*` and `$`
+ * are metacharacters in rules; as literal characters they are written `%2A` and `%24`.
  */
 
 /**
- * Unreserved characters, and the reserved ones that URLs carry as they are. All others are compared in encoded form.
+ * Unreserved characters, and reserved ones that URLs contain unencoded. All others are compared in encoded form.
  */
 const AS_IS = /^[A-Za-z0-9\-._~!()*+,/:;=?@&$]*$/;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 const TO_ENCODE = /%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!()*+,/:;=?@&$%]/gu;
 
-/** Maximum length of a URL that is matched: rules of an attacker cost work in proportion to it. */
+/** Maximum length of a URL that is matched: an attacker's rules cost work in proportion to it. */
 const MAX_URL_LENGTH = 2048;
 
 /** Path and query of a URL in the spelling that the matcher compares. */
@@ -25,7 +25,7 @@ export function comparablePath(pathAndQuery: string): string {
   return literal(oneSpelling(rooted));
 }
 
-/** Pattern of a rule in the spelling that the matcher compares; a run of `*` is the same as one. */
+/** Pattern of a rule in the spelling that the matcher compares; a run of `*` is the same as a single one. */
 export function comparablePattern(pattern: string): string {
   const isAnchored = pattern.endsWith('$');
   const spelled = oneSpelling(isAnchored ? pattern.slice(0, -1) : pattern)
@@ -49,27 +49,27 @@ function oneSpelling(text: string): string {
 }
 
 /**
- * Encodes one character outside the set above. `encodeURIComponent` leaves a quote as it is and throws on half a
+ * Encodes one character outside the set above. `encodeURIComponent` leaves an apostrophe as it is and throws on half a
  * surrogate pair.
  */
 const percentEncoded = (char: string): string =>
   char === "'" ? '%27' : encodeURIComponent(char.replace(/\p{Surrogate}/u, '\uFFFD'));
 
-/** The part of robots-parser in use: the rule that decides on a path. */
+/** The part of robots-parser that is used: the rule that decides on a path. */
 export interface RuleMatcher {
-  /** Line of the deciding rule, counted from 1; -1 when no rule matches. */
+  /** Line of the deciding rule, counted from 1; -1 if no rule matches. */
   getMatchingLineNumber(url: string, agent: string): number;
 }
 
-// Its type declarations promise a default export that CommonJS does not give under `nodenext`; only this file depends
-// on that.
+// Its type declarations promise a default export that CommonJS does not provide under `nodenext`; only this file
+// depends on that.
 const robotsParser = createRequire(import.meta.url)('robots-parser') as (url: string, text: string) => RuleMatcher;
 
-/** Any origin serves once rules and paths are prepared. */
+/** Any origin will do, because rules and paths are prepared. */
 const ORIGIN = 'http://robots.invalid';
 /**
- * Characters of a pattern times characters of a path up to which robots-parser has the last word. Its work for one rule
- * is their product; 100,000 of them are some 0.2 ms.
+ * Characters of a pattern times characters of a path, up to which robots-parser has the last word. Its work for one
+ * rule is this product; 100,000 take some 0.2 ms.
  */
 const MAX_PRODUCT = 100_000;
 
@@ -82,7 +82,7 @@ interface PreparedRule {
 interface Candidate {
   readonly index: number;
   readonly rule: PreparedRule;
-  /** What stands between the wildcards. */
+  /** The text between the wildcards. */
   readonly pieces: readonly string[];
   readonly isAnchored: boolean;
   /** Made when the rule first decides. */
@@ -93,8 +93,8 @@ interface Candidate {
  * Matching of RFC 9309 section 2.2.2: the longest rule wins, `allow` wins a tie, `*` and `$` are special. Returns the
  * index of the deciding rule, -1 for none.
  *
- * Rules are tried in their order of precedence by the pieces between their wildcards, in time linear in the path for
- * each rule; robots-parser judges the first that fits.
+ * Rules are tried in their order of precedence, by the pieces between their wildcards, in time linear in the path per
+ * rule; robots-parser judges the first that fits.
  */
 export function createRuleMatcher(rules: readonly PreparedRule[]): (path: string) => number {
   const candidates = rules
@@ -114,7 +114,10 @@ function candidateOf(rule: PreparedRule, index: number): Candidate {
   return { index, rule, pieces, isAnchored, parser: null };
 }
 
-/** The first piece is a prefix. Each of the others is taken at its first place, which leaves most to those behind. */
+/**
+ * The first piece is a prefix. Each later piece is matched at its first occurrence, which leaves most of the path to
+ * the rest.
+ */
 function fits({ pieces, isAnchored }: Candidate, path: string): boolean {
   const [first = '', ...rest] = pieces;
   if (!path.startsWith(first)) return false;
@@ -161,16 +164,16 @@ const FIELDS: Readonly<Record<string, RobotsField>> = {
   crawldelay: 'crawl-delay',
   sitemap: 'sitemap',
 };
-/** Names that are recognised with a typing error. Never `allow`: a wrong guess there would open a site. */
+/** Names that are recognised even with a typing error. Never `allow`: a wrong guess there would open a site. */
 const GUESSED = ['useragent', 'disallow'];
-/** `user agent`, `Crawl_Delay`: the words of a name are sometimes separated otherwise. */
+/** `user agent`, `Crawl_Delay`: the words of a name sometimes have another separator. */
 const WITH_COLON = /^([a-z][a-z _-]{2,20}?)\s*:(.*)$/is;
 const WITHOUT_COLON = /^(user[ _-]?agent|[a-z][a-z_-]{2,20})\s+(\S.*)$/is;
 /** A tag at the end of a line, as in files made by HTML editors. */
 const TRAILING_TAG = /<\/?[a-z]+\s*\/?>$/i;
-/** Longer lines are cut: no URL that is matched is that long. */
+/** Longer lines are cut: no URL that is matched is this long. */
 const MAX_LINE_LENGTH = 16_384;
-/** Comparisons of misspelt names, per file. */
+/** Comparisons of misspelt names per file. */
 const MAX_GUESSES = 1000;
 
 /** The lines with a known field, in order. Unknown fields, comments and HTML are skipped. */
@@ -190,7 +193,7 @@ export function robotsLines(text: string): RobotsLine[] {
 const withinLimit = (text: string): string =>
   text.length <= MAX_ROBOTS_BYTES ? text : withoutTornLine(text.slice(0, MAX_ROBOTS_BYTES));
 
-/** A cut text without its last, incomplete line: a rule that was cut would match more than it should. */
+/** A cut text without its last, incomplete line: a truncated rule would match more than it should. */
 export function withoutTornLine(text: string): string {
   return text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
 }
@@ -226,9 +229,9 @@ function fieldNamed(name: string, guesses: { left: number }): RobotsField | null
 interface ParsedRobots {
   /** Verdict on a path with its query, beginning with `/`. */
   decide(pathAndQuery: string): RobotsDecision;
-  /** False when every path is allowed, so that no path has to be matched. */
+  /** False if every path is allowed, so that no path has to be matched. */
   readonly hasRules: boolean;
-  /** Crawl-delay in seconds, at most a day; `null` without a valid one. */
+  /** Crawl-delay in seconds, at most a day; `null` if there is no valid one. */
   readonly crawlDelay: number | null;
   /** As written; each once. */
   readonly sitemaps: readonly string[];
@@ -236,7 +239,7 @@ interface ParsedRobots {
 
 export interface RobotsDecision {
   readonly allowed: boolean;
-  /** The rule that decided, as written; `null` where none did. */
+  /** The rule that decided, as written; `null` if none did. */
   readonly rule: { readonly line: number; readonly text: string } | null;
 }
 
@@ -254,14 +257,15 @@ interface Group {
 const MAX_CRAWL_DELAY_S = 86_400;
 const MAX_SITEMAPS = 1000;
 /**
- * Characters of all rules with `*` together. Rules beyond are cut at their first `*`: each costs work for every URL.
+ * Limit for the characters of all rules with `*` together. Rules beyond it are cut at their first `*`: each costs work
+ * for every URL.
  */
 const MAX_WILDCARD_CHARS = 32 * 1024;
 const ALLOWED: RobotsDecision = Object.freeze({ allowed: true, rule: null });
 
 /**
- * Parses robots.txt by RFC 9309 for the crawler of this product token. It selects the groups of the token and rewrites
- * their rules in one spelling, in which they are matched. Never throws: invalid lines are skipped.
+ * Parses robots.txt according to RFC 9309 for the crawler with this product token. Selects the groups of the token, and
+ * rewrites their rules in one spelling, in which they are matched. Never throws: invalid lines are skipped.
  */
 export function parseRobots(text: string, productToken: string): ParsedRobots {
   const lines = robotsLines(text);
@@ -296,8 +300,8 @@ function groupsFor(lines: readonly RobotsLine[], productToken: string): Group[] 
 
 /**
  * Collects agents until a rule comes; sitemaps, delays and unknown lines between them end nothing. Rules before the
- * first agent belong to no group. A delay belongs to the agents since the delay before, or after rules to the whole
- * group, which is why one group may be returned as several with the same rules.
+ * first agent belong to no group. A delay belongs to the agents since the previous delay or, after rules, to the whole
+ * group. That is why one group may be returned as several with the same rules.
  */
 function groupsOf(lines: readonly RobotsLine[]): Group[] {
   const groups: Group[] = [];
@@ -339,7 +343,7 @@ const agentsIn = (value: string): string[] =>
 
 /**
  * RFC 9309 requires the whole product token; it ends where a version, a space or a comment in parentheses begins. A `*`
- * within, as in `foo*bot`, matches any characters, though no standard says so.
+ * inside it, as in `foo*bot`, matches any characters, though no standard says so.
  */
 function namesToken(agent: string, token: string): boolean {
   const name = agent.split(/[\s/;(]/)[0] ?? '';
@@ -360,7 +364,7 @@ function crawlDelayIn(value: string): number | null {
   return found === undefined ? null : Math.min(Number(found.replace(',', '.')), MAX_CRAWL_DELAY_S);
 }
 
-/** Rules without a value are skipped; so are those that begin neither with `/` nor with `*`, which match no path. */
+/** Rules without a value are skipped; so are those that begin with neither `/` nor `*`, which match no path. */
 function preparedRules(lines: readonly RobotsLine[]): Rule[] {
   const rules: Rule[] = [];
   const seen = new Set<RobotsLine>();
@@ -373,7 +377,7 @@ function preparedRules(lines: readonly RobotsLine[]): Rule[] {
     if (pattern.includes('*')) {
       wildcardChars += pattern.length;
       if (wildcardChars > MAX_WILDCARD_CHARS) {
-        // Cut, the rule matches more than it should, which only a disallow may.
+        // A cut rule matches more than it should, which is acceptable only for a disallow.
         if (allowed) continue;
         pattern = pattern.slice(0, pattern.indexOf('*') + 1);
       }

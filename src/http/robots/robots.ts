@@ -40,7 +40,7 @@ function createDenial(
 }
 
 /**
- * Verdicts of one origin from its stored robots.txt. Without a usable copy (`hasCopy`) everything is disallowed for
+ * Verdicts for one origin from its stored robots.txt. Without a usable copy (`hasCopy`) everything is disallowed for
  * now. There is one verdict object per rule, made on first use, so that a verdict on a page costs no memory.
  */
 function createOriginRules(
@@ -92,7 +92,7 @@ export interface RobotsOptions {
   readonly productToken: string;
   /** Longest plausible Crawl-delay, ms. */
   readonly maxCrawlDelayMs: number;
-  /** For a longer one: `obey` visits at the configured pace of the host, `skip` leaves the host out. */
+  /** For a longer delay: `obey` visits at the configured pace of the host, `skip` leaves the host out. */
   readonly crawlDelayPolicy: 'obey' | 'skip';
   /** Timeout of one exchange, ms. */
   readonly timeoutMs: number;
@@ -101,14 +101,14 @@ export interface RobotsOptions {
 /** A copy should not be used for longer (RFC 9309 section 2.4). */
 const FRESH_MS = DAY_MS;
 /**
- * Crawl-delay from which a copy serves for two of them longer: robots.txt is a request as well, so no page of a host
- * that allows one a day would ever be requested.
+ * From this Crawl-delay on, a copy is used for two delays longer: robots.txt is a request as well, so otherwise no page
+ * of a host that allows one request a day would ever be requested.
  */
 const LONG_DELAY_MS = HOUR_MS;
-/** While robots.txt is unreachable the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
+/** While robots.txt is unreachable, the last usable copy is used for this long (RFC 9309 section 2.3.1.4). */
 const STALE_MS = 30 * DAY_MS;
 const RETRY_MS = 10 * MINUTE_MS;
-/** Kept in memory: origins, and characters of their files together; least recently used out first. */
+/** Kept in memory: number of origins, and characters of their files together; least recently used are dropped first. */
 const MEMORY = { entries: 10_000, weight: 32 * 1024 * 1024 };
 
 interface CachedOrigin {
@@ -118,8 +118,8 @@ interface CachedOrigin {
 }
 
 /**
- * {@link SharedRobots}: the robots.txt of each origin is fetched once a day at most, parsed once, and then kept in
- * memory. The verdict on an origin that was not requested is not kept.
+ * {@link SharedRobots}: the robots.txt of each origin is fetched at most once a day, parsed once, and then kept in
+ * memory. A verdict on an origin that was not requested is not kept.
  */
 export function createRobots(options: RobotsOptions): SharedRobots {
   const { store, clock, log } = options;
@@ -155,7 +155,7 @@ export function createRobots(options: RobotsOptions): SharedRobots {
       if (isFresh(cached)) return cached.rules;
     }
     const answer = await fetchRobots(protocol, origin, options.timeoutMs, traffic, clock, nextTurn);
-    // A copy does not help where the address guard refuses the pages as well.
+    // A copy does not help if the address guard refuses the pages as well.
     if (answer.kind === 'not-asked' && (answer.code === 'address-blocked' || known === undefined || !hasCopy(known))) {
       const { code, message } = answer;
       log.debug('robots.txt could not be requested', { origin, code, message });
@@ -257,7 +257,7 @@ export function checkRobots({ robots, agent, url }: { robots: string; agent: str
   return { allowed, crawlDelay: parsed.crawlDelay, sitemaps: absolute(parsed.sitemaps, origin), rule };
 }
 
-/** Sitemaps must be absolute URLs; relative ones are resolved like links, invalid ones are left out. */
+/** Sitemaps must be absolute URLs; relative ones are resolved like links, and invalid ones are left out. */
 function absolute(sitemaps: readonly string[], origin: string): string[] {
   return sitemaps.flatMap((sitemap) => {
     if (/^https?:\/\//i.test(sitemap)) return isUrl(sitemap) ? [sitemap] : [];

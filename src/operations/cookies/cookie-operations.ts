@@ -16,24 +16,24 @@ import type { CrawlDeps } from '../deps.ts';
 import type { RevisitOperations } from '../loop/revisit-operations.ts';
 
 export interface CookieOperations {
-  /** Takes in a `cookies.txt`, each cookie into the jars of the entries of `hosts:` that it may be sent by. */
+  /** Imports a `cookies.txt`: each cookie goes into the jars of those entries of `hosts:` that may send it. */
   importCookies(text: string): Promise<CookieImport>;
-  /** Removes all cookies, or those of one entry, by its pattern. Resolves with their number. */
+  /** Removes all cookies, or those of the entry with this pattern. Resolves with their number. */
   clearCookies(match?: string): Promise<number>;
 }
 
 export interface CookieImport {
   readonly imported: number;
-  /** Domains of cookies that no entry with `cookies: true` is for. */
+  /** Domains of cookies that belong to no entry with `cookies: true`. */
   readonly unused: readonly string[];
-  /** Numbers of lines that have another form. */
+  /** Numbers of lines that have another format. */
   readonly faults: readonly number[];
-  /** Pages that waited for a login and are due now; absent in a plan. */
+  /** Pages that waited for a login and are now due; absent in a plan. */
   readonly due?: number;
 }
 
 export interface CookieRow extends CookieView {
-  /** The pattern of the entry that the jar is of. */
+  /** The pattern of the entry that the jar belongs to. */
   readonly match: string;
 }
 
@@ -66,7 +66,7 @@ export function storedCookies(dir: string, now: number): CookieRow[] {
   return cookieFiles(dir).flatMap(({ match, text }) => cookieViews(text, now).map((view) => ({ match, ...view })));
 }
 
-/** What an import would do. Throws `usage-invalid` where no entry keeps cookies. */
+/** What an import would do. Throws `usage-invalid` if no entry keeps cookies. */
 export function plannedImport(
   { hosts }: Config,
   text: string,
@@ -89,7 +89,7 @@ export function plannedImport(
   return { jars, summary: { imported, unused: [...unused].sort(), faults } };
 }
 
-/** Whether a host of the pattern may be sent the cookie. */
+/** Whether the cookie may be sent to a host of the pattern. */
 function mayGet(pattern: HostPattern, { domain, isHostOnly }: ImportedCookie): boolean {
   const isBelow = (name: string, of: string): boolean => name === of || name.endsWith(`.${of}`);
   if (pattern.kind === 'domain') {

@@ -36,7 +36,7 @@ import { generateRound, injectSeeds } from './step-operations.ts';
 import { requireContact } from './step-settings.ts';
 import { updateSteps } from './update-round.ts';
 
-/** Seeds of a run that were never fetched before it, and what became of them. */
+/** Seeds of a run that were never fetched before it, and what happened to them. */
 interface SeedWatch {
   /** A seed as it is in the crawl db when the run begins. */
   add(datum: CrawlDatum): void;
@@ -44,7 +44,7 @@ interface SeedWatch {
   outcome(db: Pick<CrawlDb, 'getMany'>, injected: InjectSummary): Promise<SeedsSummary>;
 }
 
-/** Seeds watched at most: their URLs are in memory for the whole run. */
+/** Most seeds that are watched: their URLs are in memory for the whole run. */
 const MAX_WATCHED = 100_000;
 /** Records looked up at a time. */
 const CHUNK = 500;
@@ -99,10 +99,10 @@ export interface CrawlOptions {
   readonly topN?: number;
   /** Layers: seeds are the first, the pages they link to the second. Default: no limit. */
   readonly maxLayers?: number;
-  /** Fetches of the whole run, spent where they gain most freshness. Default: as `generate.budgetPerDay` says. */
+  /** Fetches of the whole run, spent where they improve freshness most. Default: as `generate.budgetPerDay` says. */
   readonly budget?: number;
   readonly seeds?: readonly SeedSource[];
-  /** Makes all pages due first that are still visited, whatever their schedules say; default: false. */
+  /** First makes all pages due that are still visited, whatever their schedules say; default: false. */
   readonly touchAll?: boolean;
   readonly signal?: AbortSignal;
   readonly onRound?: (round: RoundSummary) => void;
@@ -110,7 +110,7 @@ export interface CrawlOptions {
   readonly generate?: GenerateOptions;
 }
 
-/** @param steering the one that commands change while the crawl runs */
+/** @param steering the object that commands change while the crawl runs */
 export function crawlOperations(deps: CrawlDeps, steering: RunSteering): CrawlOperations {
   return {
     async prepare(seeds) {
@@ -161,8 +161,8 @@ async function steeredCrawl(deps: CrawlDeps, steering: RunSteering, options: Cra
 }
 
 /**
- * Injects seeds, those that were never fetched as due at once; `null` where none are given. Rejects with
- * `contact-missing` where a seed host needs a contact and none is set.
+ * Injects seeds; those that were never fetched are due at once. `null` if none are given. Rejects with
+ * `contact-missing` if a seed host needs a contact and none is set.
  */
 async function prepare(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>,
@@ -219,8 +219,7 @@ function budgeted(
 type FollowDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
 /**
- * What a fetch gets from the crawl db, where the process holds it: redirects, and pauses that hosts have asked for
- * since.
+ * What a fetch gets from the crawl db if the process holds it: redirects, and pauses that hosts have requested since.
  */
 export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<Pick<FetchOptions, 'follow' | 'rests'>> {
   const { db } = deps.store();
@@ -229,8 +228,8 @@ export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<P
 }
 
 /**
- * Follows the redirects of a segment within its round, as configured. It writes the crawl db: steps that do not have it
- * leave targets to the next round. What is refused is noted by updatedb, which judges the same redirects.
+ * Follows the redirects of a segment within its round, as configured. This writes the crawl db: steps without it leave
+ * the targets to the next round. Refused targets are noted by updatedb, which judges the same redirects.
  */
 async function redirectFollower(deps: FollowDeps, segment: Segment): Promise<FollowRedirects | null> {
   const { config, runtime, plugins, web } = deps;

@@ -3,8 +3,8 @@ import { hostTurnFacts, openHostTurns, storedRests } from '../../core/steps/fact
 import type { CrawlDeps } from '../deps.ts';
 
 /**
- * Waits for `crawl.pause` between two rounds. Where nothing is due there is no further round, and no wait. The signal
- * ends it at once; that is no error.
+ * Waits for `crawl.pause` between two rounds. If nothing is due there is no further round, and no wait. The signal ends
+ * the wait at once, which is no error.
  */
 export async function roundPause(
   { config, runtime }: Pick<CrawlDeps, 'config' | 'runtime'>,
@@ -23,8 +23,8 @@ export async function roundPause(
 }
 
 /**
- * Waits for the next turn of a host (ms since the epoch) where nothing else is to be fetched; false: it is later than
- * `crawl.hostWait` allows. The signal ends the wait at once; that is no error.
+ * Waits for the next turn of a host (ms since the epoch) when nothing else can be fetched. False: the turn is later
+ * than `crawl.hostWait` allows. The signal ends the wait at once, which is no error.
  */
 export async function awaitTurn(
   { config, runtime }: Pick<CrawlDeps, 'config' | 'runtime'>,
@@ -53,8 +53,8 @@ type RestDeps = Pick<CrawlDeps, 'web' | 'runtime'>;
 
 /**
  * Keeps the politeness pauses of hosts from one process to the next. Lanes live in memory: without this the first
- * request of a process could follow the last one of the process before at once.
- * @returns saves the present pauses, by one write, if any has changed
+ * request of a process could immediately follow the last request of the process before.
+ * @returns saves the present pauses in one write, if any has changed
  */
 export async function keepRests(db: Pick<CrawlDb, 'meta' | 'write'>, deps: RestDeps): Promise<() => Promise<void>> {
   const { clock } = deps.runtime;
@@ -63,9 +63,9 @@ export async function keepRests(db: Pick<CrawlDb, 'meta' | 'write'>, deps: RestD
 }
 
 /**
- * The pauses of hosts that another process has requested, perhaps on a machine whose clock differs. A delay that a host
- * still had to rest counts from now again; so does all of its pause, where it was noted in the future.
- * @param longestDelayMs longest delay of a host; longer pauses are those that a host asked for
+ * The pauses of hosts that another process has requested, perhaps on a machine whose clock differs. The delay that a
+ * host still had to rest counts from now again. So does its whole pause, if that was noted in the future.
+ * @param longestDelayMs longest delay of a host; longer pauses are those that a host has requested
  */
 export async function takeOverRests(
   db: Pick<CrawlDb, 'meta'>,

@@ -67,10 +67,10 @@ export interface ReadmitLimits {
 }
 
 /**
- * Re-admits the links of the stored pages when the URL rules may admit more than those of the last time. An unchanged
- * page is not parsed again, so without this its links would stay out. Workers of a shared crawl do not call it: where
- * their rules differ, each would undo the marks of the other.
- * @returns `null` when nothing was to be done
+ * Re-admits the links of the stored pages if the URL rules may admit more than the last time. An unchanged page is not
+ * parsed again, so without this its links would stay out. Workers of a shared crawl do not call it: if their rules
+ * differ, each would undo the marks of the other.
+ * @returns `null` if there was nothing to do
  */
 export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits): Promise<ReadmitSummary | null> {
   if (deps.config.updatedb.readmitLinks === 'off') return null;
@@ -110,7 +110,7 @@ export async function readmitWhenWider(deps: ReadmitDeps, limits: ReadmitLimits)
   }
 }
 
-/** Admits some of the links that have waited for a day for the share of their family, and those that are nearer now. */
+/** Admits some of the links that have waited for a day for the share of their family, and those that are closer now. */
 export async function admitWaitingLinks(
   deps: Pick<ReadmitDeps, 'config' | 'runtime' | 'plugins' | 'store'>,
   { maxLayers, signal }: Omit<ReadmitLimits, 'additions'>,
@@ -126,7 +126,7 @@ export async function admitWaitingLinks(
 }
 
 /**
- * Re-admits links on request, to the depth that the crawl has reached. Rejects with `usage-invalid` when
+ * Re-admits links on request, to the depth that the crawl has reached. Rejects with `usage-invalid` if
  * `updatedb.additions` is false.
  */
 export async function readmitByName(
@@ -142,7 +142,7 @@ export async function readmitByName(
   return readmitAll(deps, { maxLayers: await reachedLayers(deps), signal });
 }
 
-/** The depth limit by which links were admitted last, as `maxLayers`. */
+/** The depth limit at which links were admitted last, as `maxLayers`. */
 export async function reachedLayers({ store }: Pick<CrawlDeps, 'store'>): Promise<number> {
   const known = decodeLinkRules(await store().db.meta(RULES_KEY));
   return known?.layers || Number.POSITIVE_INFINITY;
@@ -175,8 +175,8 @@ async function* linkingPages(deps: Pick<CrawlDeps, 'config' | 'segments' | 'stor
 }
 
 /**
- * All that decides which links are admitted: the options for links, the URL plugins in their order, the seed hosts, by
- * which scope filters judge, and the noise families whose links are dropped.
+ * Everything that decides which links are admitted: the options for links, the URL plugins in their order, the seed
+ * hosts, which scope filters use, and the noise families whose links are dropped.
  */
 async function rulesOf(
   deps: Pick<CrawlDeps, 'config' | 'plugins' | 'store'>,
@@ -188,9 +188,9 @@ async function rulesOf(
   const prints = plugins.loaded.entries.map(({ print }) => print).filter((print) => print !== '');
   const scopes = [...plugins.loaded.scopes].map(([scope, chain]) => [scope, chain.map(({ name }) => name)]);
   const { db, families, seedHosts } = deps.store();
-  // Families that only lower links let in as many as others.
+  // Families that only lower the score of links let in as many as others.
   const dropped = families.treatment === 'drop' ? ((await db.meta(FAMILIES_PRINT_KEY)) ?? '') : '';
-  // XOR, since a set of hosts has no order.
+  // XOR, because a set of hosts has no order.
   let hosts = 0;
   for (const host of seedHosts) hosts ^= murmur3(host);
   const print = createHash('sha256')

@@ -19,7 +19,7 @@ import { domainOf } from '../system/domain-of.ts';
 export interface RevisitOperations {
   /** Brings the next visit of known URLs forward to `at` (default: now). */
   touch(urls: readonly string[], options?: { readonly at?: number }): Promise<TouchSummary>;
-  /** The same for all known URLs that match; without a condition for all that are still visited. */
+  /** The same for all known URLs that match; without a condition, for all that are still visited. */
   touchMatching(
     query: TouchQuery,
     options?: { readonly at?: number },
@@ -30,7 +30,7 @@ export interface RevisitOperations {
 
 export interface RevisitDeps extends Pick<CrawlDeps, 'runtime' | 'plugins' | 'segments'> {
   store(): { readonly db: CrawlDb };
-  /** The parts of the crawl with their pages; default: the crawl db is its only one. */
+  /** The parts of the crawl with their pages; default: the crawl db is the only part. */
   parts?(): Parameters<typeof pageMatches>[0];
 }
 

@@ -18,31 +18,31 @@ type OpenDeps = Pick<CrawlDeps, 'config' | 'web' | 'segments'>;
 type FetchDeps = OpenDeps & Pick<CrawlDeps, 'runtime'>;
 type ParseStepDeps = OpenDeps & Pick<CrawlDeps, 'pages' | 'runtime'>;
 
-/** Longest Retry-After that is waited for within a round, ms; a 429 without Retry-After counts with its own pause. */
+/** Longest Retry-After that is waited for within a round, ms; for a 429 without Retry-After its own pause counts. */
 export const PATIENCE_MS = 60_000;
 
-/** Pages that wait for the parser or are in it, at most. */
+/** Most pages that wait for the parser or are being parsed. */
 const PARSE_WINDOW = 32;
 
-/** URLs of the fetch list in memory: more keep more hosts busy at once, fewer cost less memory. */
+/** URLs of the fetch list in memory: more of them keep more hosts busy at once, fewer cost less memory. */
 const FETCH_WINDOW = 2_000;
 
 /**
- * When a fetch counts as too slow, as in Nutch: robots.txt files and first answers are over after five minutes, and six
- * checks in a row, a minute, are more than a pause of a few hosts.
+ * When a fetch counts as too slow, as in Nutch. After five minutes, robots.txt files and first responses are over. Six
+ * checks in a row, which take a minute, are more than a pause of a few hosts.
  */
 const FLOOR = { retries: 5, checkAfterMs: 5 * 60_000 };
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether further rounds follow: slow hosts then go on in these. */
+  /** Whether further rounds follow: slow hosts are then continued in those. */
   readonly isFollowed?: boolean;
   readonly onProgress?: ((progress: Omit<CrawlProgress, 'round' | 'stage'>) => void) | undefined;
 }
 
 /**
  * Fetches the remaining URLs of a segment, and parses each page while others are being fetched.
- * @param withDb what the crawl db gives to the fetch; absent: redirects are left to the next round
+ * @param withDb what the crawl db provides to the fetch; absent: redirects are left to the next round
  */
 export function runFetchAndParse(
   deps: FetchDeps & ParseStepDeps,
@@ -65,7 +65,7 @@ export function runFetch(deps: FetchDeps, id: string, options: RunOptions): Prom
   });
 }
 
-/** Parses the fetched pages that have no parse output; `force`: parses all of them again. */
+/** Parses the fetched pages that have no parse output; `force`: parses all pages again. */
 export function runParse(
   deps: ParseStepDeps,
   id: string,
@@ -80,7 +80,7 @@ export function runParse(
   });
 }
 
-/** Opens a segment to write for as long as `use` runs. Rejects with `contact-missing` as `requireContact` does. */
+/** Opens a segment for writing while `use` runs. Rejects with `contact-missing` as `requireContact` does. */
 export async function withSegment<Result>(
   { config, web, segments }: OpenDeps,
   id: string,
@@ -133,7 +133,7 @@ function fetchOptions({ config, web }: Pick<CrawlDeps, 'config' | 'web'>, option
   };
 }
 
-/** States in which each step expects a segment. */
+/** States of the segment that each step expects. */
 const EXPECTED: Readonly<Record<'fetch' | 'parse' | 'updatedb', readonly SegmentState[]>> = {
   fetch: ['generated'],
   parse: ['generated', 'fetched'],
@@ -147,8 +147,8 @@ const MADE_BY: Readonly<Record<'fetch' | 'parse' | 'updatedb', string>> = {
 };
 
 /**
- * The segment named, or the newest in a state that the step expects. Rejects with `segment-missing`; the message lists
- * the segments that exist.
+ * The named segment, or the newest one in a state that the step expects. Rejects with `segment-missing`; the message
+ * lists the existing segments.
  */
 export async function segmentFor(
   store: SegmentStore,
@@ -169,7 +169,7 @@ export async function segmentFor(
   );
 }
 
-/** Ids of the segments that are not applied to the crawl db yet, oldest first. */
+/** Ids of the segments that are not yet applied to the crawl db, oldest first. */
 export async function unappliedSegments(db: Pick<CrawlDb, 'segments'>): Promise<string[]> {
   return (await db.segments()).filter(({ state }) => state === 'generated').map(({ id }) => id);
 }

@@ -46,10 +46,10 @@ async function sitemapsOf(
   return read.filter((each) => each !== undefined);
 }
 
-/** Hosts whose sitemaps are read at a time; requests to one host still follow one another. */
+/** Hosts whose sitemaps are read at a time; requests to one host are still sequential. */
 const HOSTS_AT_ONCE = 8;
 
-/** Answers in the order of the items; `undefined` for items not begun before the signal. */
+/** Answers in the order of the items; `undefined` for items that had not begun before the signal. */
 async function severalAtOnce<Item, Answer>(
   items: readonly Item[],
   signal: AbortSignal | undefined,
@@ -68,8 +68,9 @@ async function severalAtOnce<Item, Answer>(
 }
 
 /**
- * Reads the sitemaps of the seed hosts that are due, by `sitemaps.every` and what came of them, unless `sitemaps.mode`
- * is off. What a host does not serve within `fetch.hostWait` is left to the next reading: the rounds wait for this one.
+ * Reads the sitemaps of the seed hosts that are due, according to `sitemaps.every` and the last outcome, unless
+ * `sitemaps.mode` is off. What a host does not serve within `fetch.hostWait` is left to the next reading, because the
+ * rounds wait for this one.
  */
 export async function discoverSitemaps(
   deps: SitemapDeps,
@@ -132,7 +133,7 @@ async function readOne(
     newScore: loaded.scoring?.seedScore(`${origin}/`) ?? 1,
   };
   const read = await readSitemaps(deps, origin, limits, signal);
-  // A reading that the signal has cut short is done again.
+  // A reading that was cut short by the signal is repeated.
   if (!signal?.aborted) {
     const reading = readingAfter(parseReading(await db.meta(READ_KEY + origin)), read.sitemaps, clock.now());
     await db.write({ meta: { [READ_KEY + origin]: JSON.stringify(reading) } });
@@ -149,13 +150,13 @@ async function seedOrigins({ db, seedHosts }: Store): Promise<string[]> {
   return origins;
 }
 
-/** The scheme of a host is that of any of its pages. */
+/** A host has the scheme of any of its pages. */
 async function knownOrigin(db: CrawlDb, host: string): Promise<string | null> {
   for await (const { url } of db.scan({ host, limit: 1 })) return new URL(url).origin;
   return null;
 }
 
-/** Origins of URLs, or of bare hosts; the scheme of a host without known pages is https. */
+/** Origins of URLs, or of bare hosts; a host without known pages has the scheme https. */
 async function originsOf({ db }: Store, texts: readonly string[]): Promise<string[]> {
   const origins: string[] = [];
   for (const text of texts) {
@@ -168,16 +169,16 @@ async function originsOf({ db }: Store, texts: readonly string[]): Promise<strin
   return origins;
 }
 
-/** Discovery of URLs beside seeds and the links of fetched pages. */
+/** Discovery of URLs in addition to seeds and the links of fetched pages. */
 export interface DiscoveryOperations {
   /**
-   * Reads the sitemaps of origins (`https://example.org`) or of hosts; default: the seed hosts. The scheme of a host is
-   * that of its known pages, else https. New URLs enter like outlinks. `lastmod` brings the next visit of known pages
-   * forward, by the trust that it has earned on the host.
+   * Reads the sitemaps of origins (`https://example.org`) or of hosts; default: the seed hosts. A host has the scheme
+   * of its known pages, else https. New URLs are added like outlinks. `lastmod` brings the next visit of known pages
+   * forward, as far as the host has earned trust in it.
    */
   sitemaps(origins?: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<HostSitemaps[]>;
   /**
-   * Admits links of all stored pages by the present URL rules, without a request. `crawl` and `updatedb` do so
+   * Admits links of all stored pages by the present URL rules, without a request. `crawl` and `updatedb` do this
    * themselves after the rules have changed.
    */
   readmitLinks(options?: { readonly signal?: AbortSignal }): Promise<ReadmitSummary>;

@@ -29,14 +29,14 @@ import { scheduleSettings } from './step-settings.ts';
 import { type UpdateStepOptions, updateRound } from './update-round.ts';
 
 interface ListStepOptions {
-  /** Whether the URL filters judge the list. Default: false, as it names what is wanted. */
+  /** Whether the URL filters judge the list. Default: false, because the list names what is wanted. */
   readonly filter?: boolean;
-  /** Whether the URL normalisers run on it; the canonical form is made in any case. Default: false. */
+  /** Whether the URL normalisers run on the list; URLs become canonical in any case. Default: false. */
   readonly normalize?: boolean;
   readonly dryRun?: boolean;
 }
 
-/** Makes a segment of a list of URLs. */
+/** Makes a segment from a list of URLs. */
 function listRound(
   deps: Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'segments' | 'store'>,
   sources: readonly SeedSource[],
@@ -77,7 +77,7 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
   const skips = new SkipNotes(config.reports.skippedPerReason);
   const ranked = (entry: DueEntry, now: number): number => loaded.scoring?.rank(entry, now) ?? entry.score;
   const rank = byPriority(config, ranked);
-  // Without a scoring plugin the rank is the score.
+  // Without a scoring plugin, the score is the rank.
   const isByScore = loaded.scoring === null || loaded.scoring.ranksNewByScoreAndTime === true;
   const ranksNewByScoreAndTime = isByScore && rank === ranked;
   const select = { urls, seedHosts, rank, ranksNewByScoreAndTime, policy, domainOf, skips, onWork };
@@ -109,14 +109,14 @@ export async function generateRound(deps: GenerateRoundDeps, options: GenerateOp
 
 type Rank = (entry: DueEntry, now: number) => number;
 
-/** Ranks with the factors of `hosts:`; the given one where there are none. */
+/** Multiplies the rank by the factors of `hosts:`; returns the given function if there are none. */
 function byPriority({ hosts }: Config, rank: Rank): Rank {
   if (hosts.every(({ priority }) => priority === undefined)) return rank;
   const entries = hostEntriesBy(hosts);
   return (entry, now) => {
     const plain = rank(entry, now);
     const factor = entries.forUrl(entry.url)?.entry.priority ?? 1;
-    // A plugin may rank below zero, where a factor above 1 has to raise the rank as well.
+    // A plugin may give a negative rank, and a factor above 1 has to raise that as well.
     return plain < 0 ? plain / factor : plain * factor;
   };
 }
@@ -130,7 +130,7 @@ function reportWaiting(log: Log, { hosts, urls, next }: WaitingHosts): void {
 export interface StepOperations {
   inject(sources: readonly SeedSource[], options?: { readonly mode?: InjectMode }): Promise<InjectSummary>;
   generate(options?: GenerateOptions): Promise<GenerateSummary>;
-  /** Makes a segment of the URLs of a list, without injecting them. */
+  /** Makes a segment from the URLs of a list, without injecting them. */
   generateFromList(sources: readonly SeedSource[], options?: ListStepOptions): Promise<GenerateSummary>;
   fetch(options?: FetchStepOptions): Promise<FetchSummary & { readonly parse?: ParseSummary }>;
   parse(options?: ParseStepOptions): Promise<ParseSummary>;
@@ -149,7 +149,7 @@ export interface FetchStepOptions {
 export interface ParseStepOptions {
   /** Default: the newest segment that is not parsed. */
   readonly segment?: string;
-  /** Parse again the pages that have parse output. */
+  /** Also parse pages again that have parse output. */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
 }

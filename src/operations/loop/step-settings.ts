@@ -23,7 +23,7 @@ function scopesOf(scope: Config['dedup']['scope']): (url: string) => string {
   }
 }
 
-/** Tables and scope by which updatedb recognizes repeats; `null`: no tables are kept. */
+/** Tables and scope by which updatedb recognizes duplicates; `null`: no tables are kept. */
 export function repeatDeps(config: Config, db: RowsCrawlDb): Pick<RepeatDeps, 'tables' | 'scopeOf'> | null {
   const { fingerprints } = db;
   return fingerprints === null ? null : { tables: fingerprints, scopeOf: scopesOf(config.dedup.scope) };
@@ -33,7 +33,7 @@ export function repeatOptions({ dedup: { maxDistance, minOverlap, keep } }: Conf
   return { distance: maxDistance, minOverlap, keep };
 }
 
-/** All settings that decide next visits, as text. */
+/** All settings on which next visits depend, as text. */
 export const scheduleSettings = ({
   schedule: { name, intervalMs, minIntervalMs, maxIntervalMs, bounds },
   hosts,
@@ -43,7 +43,7 @@ export const scheduleSettings = ({
 };
 
 /**
- * Public hosts are crawled only by a crawler whose operator can be reached. Own hosts need no contact: private
+ * Public hosts are crawled only if the operator of the crawler can be reached. Own hosts need no contact: private
  * addresses, and hosts that `http.allowAddresses` names. Throws `contact-missing`.
  */
 export function requireContact(contact: string, hosts: Iterable<string>, isOwn: (host: string) => boolean): void {

@@ -17,7 +17,7 @@ import { runParse, segmentFor, withSegment } from './segment-steps.ts';
 import { repeatDeps, repeatOptions } from './step-settings.ts';
 
 export interface UpdateStepOptions {
-  /** Default: the newest segment that is fetched and not applied. */
+  /** Default: the newest segment that is fetched but not applied. */
   readonly segment?: string | undefined;
   /** Whether new URLs are added. Default: `updatedb.additions`. */
   readonly additions?: boolean;
@@ -30,8 +30,8 @@ export interface UpdateStepOptions {
 }
 
 /**
- * Applies one segment: parses its pages without parse output, updates the crawl db, trims the change feed and sweeps
- * orphans.
+ * Applies one segment: parses those of its pages that have no parse output, updates the crawl db, trims the change feed
+ * and sweeps orphans.
  */
 export async function updateRound(deps: CrawlDeps, options: UpdateStepOptions): Promise<UpdateSummary> {
   const { id } = await segmentFor(deps.segments, 'updatedb', options.segment);
@@ -93,7 +93,7 @@ async function updatedb(
   return summary;
 }
 
-/** The login pages of `hosts:`; `undefined` where no entry names one. */
+/** The login pages of `hosts:`; `undefined` if no entry names one. */
 function loginsOf({ hosts }: Config): LoginOf | undefined {
   if (hosts.every(({ login }) => login === undefined)) return undefined;
   const entries = hostEntriesBy(hosts);
@@ -102,7 +102,7 @@ function loginsOf({ hosts }: Config): LoginOf | undefined {
 
 const SWEPT_KEY = 'orphanSweptAt';
 
-/** Sweeps orphans every `updatedb.orphanSweepEvery`; at once when the caller names a mode. */
+/** Sweeps orphans every `updatedb.orphanSweepEvery`, or at once if the caller names a mode. */
 export async function sweepWhenDue(
   deps: Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'store'>,
   asked: UpdateStepOptions['orphans'],

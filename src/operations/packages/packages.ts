@@ -20,7 +20,7 @@ import { makeFolder } from '../../core/plugin-host/make-folder.ts';
 import { errnoOf } from '../../store/files/durable-file.ts';
 import { ownFolder } from '../../store/files/locks/folder-lock.ts';
 
-/** What the codes of npm mean for the installation of a package with a pinned version and known digests. */
+/** What the error codes of npm mean for the installation of a package with a pinned version and known digests. */
 const MEANINGS: readonly (readonly [codes: RegExp, meaning: string])[] = [
   [
     /^(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EIDLETIMEOUT)$/,
@@ -37,7 +37,7 @@ const MEANINGS: readonly (readonly [codes: RegExp, meaning: string])[] = [
   [/CERT|SIGNED/, 'the registry of npm has a certificate that is not trusted; "npm config set cafile FILE" names one'],
 ];
 
-/** The fault of an npm that ended with an error: its meaning where it is known, otherwise its last lines. */
+/** The fault of an npm that ended with an error: its meaning if that is known, otherwise its last lines. */
 export function npmFault(output: string, exitCode: number | null, what: string): CrawlError {
   const lines = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.*)/.exec(line)?.[1] ?? []);
   const code = lines.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((each) => each !== undefined) ?? '';
@@ -54,8 +54,8 @@ export function npmFault(output: string, exitCode: number | null, what: string):
 
 /**
  * Settings of npm that decide what is installed are given here, whatever the user has configured; registry, proxy,
- * credentials and cache stay the user's. One retry, which takes seconds: without a network npm by itself tries for ten
- * minutes.
+ * credentials and cache remain the user's. There is one retry, which takes seconds: by default npm tries for ten
+ * minutes when there is no network.
  */
 const SETTINGS = [
   '--prefix=.',
@@ -91,8 +91,8 @@ async function runNpm(folder: string, what: string, { isBare = false } = {}): Pr
 }
 
 /**
- * Loads an installed package once in another process, which fails where it has no native part for this machine. Rejects
- * with `install-failed`.
+ * Loads an installed package once in another process, which fails if the package has no native part for this machine.
+ * Rejects with `install-failed`.
  */
 async function tryInChild(folder: string, id: OptionalPackageId, version: string): Promise<void> {
   const { name, module } = optionalPackage(id);
@@ -116,20 +116,20 @@ interface Ended {
   readonly error: NodeJS.ErrnoException | null;
 }
 
-/** Longest time of npm, which has time-outs of its own for each request, and of loading a package, ms. */
+/** Time limit for npm, which has its own time-outs per request, and for loading a package, ms. */
 const INSTALL_LIMIT_MS = 15 * 60_000;
 const TRY_LIMIT_MS = 60_000;
 
-/** Runs a program, which is killed when it takes longer than `limitMs`. */
+/** Runs a program, and kills it if it takes longer than `limitMs`. */
 function ended(command: string, args: readonly string[], cwd: string, limitMs: number): Promise<Ended> {
   return new Promise((resolve) => {
-    // On Windows npm is a script for the shell.
+    // On Windows npm is a script that needs the shell.
     const shell = process.platform === 'win32' && command === 'npm';
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], shell });
     const timer = setTimeout(() => {
       keep(`\nError: not done after ${limitMs / 1_000} s`);
       child.kill('SIGKILL');
-      // A process that npm has started may hold the pipes open.
+      // A process started by npm may hold the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
     }, limitMs);
@@ -149,13 +149,13 @@ export interface PackageInstall {
   readonly id: OptionalPackageId;
   readonly name: string;
   readonly version: string;
-  /** Of the package itself. */
+  /** Folder of the package itself. */
   readonly folder: string;
-  /** `present`: a copy that serves every working directory was there already. */
+  /** `present`: there was already a copy that serves every working directory. */
   readonly outcome: 'installed' | 'present';
 }
 
-/** What {@link installPackage} would do. Throws `install-failed` where it has no folder to install into. */
+/** What {@link installPackage} would do. Throws `install-failed` if there is no folder to install into. */
 export function plannedInstall(id: OptionalPackageId, places: PackagePlaces = packagePlaces()): PackageInstall {
   const present = presentPackage(id, places);
   if (present !== null) return present;
@@ -167,10 +167,10 @@ export function plannedInstall(id: OptionalPackageId, places: PackagePlaces = pa
 }
 
 /**
- * Installs the pinned version of an optional package by npm into the user's folder, unless this package or that folder
- * has a copy that can be loaded. It appears there as a whole: npm works in a folder beside it, what it made is loaded
- * once, and is then renamed. So installations at the same time do not mix, and one that is killed leaves nothing that
- * would be found. Rejects with `install-failed`; nothing has changed then.
+ * Installs the pinned version of an optional package with npm into the user's folder, unless this package or that
+ * folder has a copy that can be loaded. The copy appears as a whole: npm works in a folder beside the target, its
+ * result is loaded once, and is then renamed. So simultaneous installations do not mix, and one that is killed leaves
+ * nothing that would be found. Rejects with `install-failed`, having changed nothing.
  */
 export async function installPackage(
   id: OptionalPackageId,
@@ -193,7 +193,7 @@ export async function installPackage(
     });
     await runNpm(made, `${name}@${version}`, optionalPackage(id));
     await tryInChild(made, id, version);
-    // Another process may have been faster.
+    // Another process may have installed it first.
     const faster = presentPackage(id, places);
     if (faster !== null) return faster;
     await inFolder(folder, () => publish(made, installFolder(folder, id, version)));
@@ -203,7 +203,7 @@ export async function installPackage(
   }
 }
 
-/** A copy that can be loaded whatever the working directory is; `null`: none. */
+/** A copy that can be loaded from every working directory; `null`: none. */
 function presentPackage(id: OptionalPackageId, places: PackagePlaces): PackageInstall | null {
   for (const copy of findPackage(id, places)) {
     if (copy.place === 'project' || 'fault' in tryPackage(id, copy)) continue;
@@ -213,7 +213,7 @@ function presentPackage(id: OptionalPackageId, places: PackagePlaces): PackageIn
   return null;
 }
 
-/** A copy that exists could not be loaded, so it is replaced. One that appears meanwhile is that of another process. */
+/** An existing copy could not be loaded, so it is replaced. One that appears meanwhile comes from another process. */
 function publish(made: string, target: string): void {
   if (existsSync(target)) renameSync(target, `${made}-old`);
   try {
@@ -255,18 +255,18 @@ export interface PackageView {
   readonly purpose: string;
   /** The version that `incrawl packages install` installs. */
   readonly version: string;
-  /** The copy that is used; `null`: none can be. */
+  /** The copy in use; `null`: none can be used. */
   readonly installed: {
     readonly version: string;
     readonly folder: string;
     /** Where it was found: from this package, from the working directory, in the user's folder. */
     readonly place: keyof PackagePlaces;
   } | null;
-  /** Copies ahead of it that cannot be used, and why. */
+  /** Copies with precedence that cannot be used, and why. */
   readonly faults: readonly string[];
 }
 
-/** Optional packages with the copies that this process would use. Each is loaded for that. */
+/** Optional packages with the copies that this process would use. To find out, each one is loaded. */
 export function packageViews(places: PackagePlaces = packagePlaces()): PackageView[] {
   return OPTIONAL_PACKAGES.map(({ id, name, purpose }) => {
     const faults: string[] = [];

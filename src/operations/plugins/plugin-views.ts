@@ -12,14 +12,14 @@ export interface PluginExam {
   readonly name: string;
   readonly kind: PluginKind;
   readonly file: string;
-  /** Tests beside the plugin; `null`: there are none. */
+  /** Tests that lie beside the plugin; `null`: there are none. */
   readonly tests: OwnTests | null;
 }
 
 /**
  * Runs the contract test of its kind (`incrawl/plugin-testing`) on a plugin, listed or not. Rejects with
- * `CrawlError('plugin-broken')`, whose message has the expected and the actual value. Then the tests that lie beside it
- * are run, whose result is in the answer.
+ * `CrawlError('plugin-broken')`, whose message has the expected and the actual value. Then runs the tests that lie
+ * beside the plugin, whose result is part of the answer.
  * @param given `bodies`: further pages for parsers, parse filters and signatures
  */
 export async function examinePlugin(
@@ -50,7 +50,7 @@ export interface PluginView {
   readonly bundled: boolean;
   readonly file: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** A bundled exporter outside the plugin list, loaded when its format is asked for. */
+  /** A bundled exporter outside the plugin list, loaded when its format is requested. */
   readonly onDemand: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface PluginOperations {
   plugins(): Promise<readonly PluginView[]>;
 }
 
-/** Loaded plugins, then the bundled exporters that are loaded when their format is asked for. */
+/** Loaded plugins, then the bundled exporters that are loaded when their format is requested. */
 export async function pluginViews(plugins: LoadedPlugins): Promise<readonly PluginView[]> {
   const listed = await Promise.all(
     plugins.entries.map(async ({ name, kind, bundled, file, options }): Promise<PluginView> => {

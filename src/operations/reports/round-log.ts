@@ -21,11 +21,11 @@ export interface RoundEntry extends RoundCounts {
   readonly byStatus: StateCounts;
   readonly hosts: number;
   readonly sample: RoundSample;
-  /** Sums over all rounds since the log began, with this one; they never decrease. */
+  /** Sums over all rounds since the log began, including this one; they never decrease. */
   readonly sums: RoundSums;
 }
 
-/** Addends of a round; names and order are those of the log. */
+/** The counts of a round that are summed; names and order are those of the log. */
 const SUMS = {
   rounds: () => 1,
   requests: (round) => round.requests,
@@ -47,12 +47,12 @@ export interface RoundSample {
   readonly due: number;
   readonly overdue: number;
   /**
-   * Expected share of copies that lack no major change; `null` until change rates are known, and for a large crawl db
-   * where the last estimate is less than an hour old: it takes a pass over the due index.
+   * Expected share of copies that lack no major change. `null` until change rates are known; also `null` for a large
+   * crawl db if the last estimate is less than an hour old, because it takes a pass over the due index.
    */
   readonly fresh: number | null;
   readonly changesPerDay: number | null;
-  /** Whether there was no pass over the due index, so that `due` and `overdue` come from counters by the hour. */
+  /** Whether the due index was not read, so that `due` and `overdue` come from hourly counters. */
   readonly estimated?: boolean;
 }
 
@@ -84,7 +84,7 @@ interface RoundKeeper {
   done(): Promise<void>;
 }
 
-/** What is read of the crawl db for each round. */
+/** The part of the crawl db that is read for each round. */
 export type KeptDb = Pick<CrawlDb, 'counters' | 'spread' | 'due' | 'meta' | 'hostRows'>;
 
 /** Appends each round as it ends. A failed write is logged and does not end the crawl. */
@@ -131,9 +131,9 @@ function sampleOf({ due, overdue, freshness, estimated }: Awaited<ReturnType<typ
   return { due, overdue, fresh, changesPerDay, estimated };
 }
 
-/** What viewers need of a past round. Times in ms since the epoch. */
+/** What viewers need to know about a past round. Times in ms since the epoch. */
 export interface PastRound {
-  /** Its end, and how long it took. */
+  /** End and duration of the round. */
   readonly at: number;
   readonly ms: number;
   readonly new: number;
@@ -152,14 +152,14 @@ export interface PastHosts extends RoundHosts {
   readonly at: number;
 }
 
-/** The logs of rounds for a process that shows them again and again: each line is read once. */
+/** The logs of rounds for a process that shows them repeatedly: each line is read only once. */
 export interface RoundHistory {
   /** Oldest first. */
   rounds(): Promise<readonly PastRound[]>;
   hosts(): Promise<readonly PastHosts[]>;
 }
 
-/** More rounds than two full files hold; a day of hosts, at a round a minute. */
+/** More rounds than two full files hold; for hosts, a day at one round per minute. */
 const MAX_ROUNDS = 60_000;
 const MAX_HOSTS = 1_500;
 

@@ -28,7 +28,7 @@ interface SkippedCounts {
   readonly cut: number;
 }
 
-/** At this size the file is renamed to `skipped.jsonl.1`, over the one before. */
+/** At this size the file is renamed to `skipped.jsonl.1`, replacing the one before. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
 const fileIn = (dir: string): string => join(resolve(dir), 'reports', 'skipped.jsonl');
@@ -61,7 +61,7 @@ export interface SkippedQuery {
   /** Reported at this time or later, ms since the epoch. */
   readonly since?: number;
   readonly limit?: number;
-  /** The last ones, not the first. */
+  /** The last ones instead of the first. */
   readonly newest?: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
     return entry?.version === 1 && entry.reason !== undefined && isWanted(entry as SkippedUrl, query);
   };
   if (newest && query.url === undefined) {
-    // The newest lines stand at the end of the file.
+    // The newest lines are at the end of the file.
     for (const bytes of NEWEST_BYTES) {
       const last = (await linesInTail(fileIn(dir), bytes, mayMatch)).filter(isListed);
       if (last.length >= limit) return yield* last.slice(-limit);
@@ -98,7 +98,7 @@ export async function* skippedUrls(dir: string, query: SkippedQuery = {}): Async
   yield* last.slice(-limit);
 }
 
-/** Bytes read from the end of the report, before all of it is read. */
+/** Bytes read from the end of the report before the whole report is read. */
 const NEWEST_BYTES = [256 * 1024, 4 * 1024 ** 2];
 
 function isWanted({ reason, url, at }: SkippedUrl, { reasons, host, since, url: only }: SkippedQuery): boolean {
@@ -125,8 +125,8 @@ function hostIn(url: string): string | null {
 
 export interface SkippedSummary {
   /**
-   * Cases by reason; a URL that several steps skipped counts with each. Of like URLs that wait, where it can be told,
-   * those that have not entered since, each once.
+   * Cases by reason; a URL that several steps skipped counts once for each. Similar URLs that wait count once each and,
+   * where it can be determined, only if they have not been added since.
    */
   readonly counts: Readonly<Partial<Record<SkipReason, number>>>;
   readonly listed: number;
@@ -142,7 +142,7 @@ export type AreKnown = (urls: readonly string[]) => Promise<readonly boolean[]>;
 
 /**
  * The counts of all reports that are kept.
- * @param areKnown absent: links that waited count although they have entered since
+ * @param areKnown absent: links that waited are counted even if they have been added since
  */
 export async function skippedSummary(
   dir: string,
@@ -162,7 +162,7 @@ export async function skippedSummary(
     for (const [reason, count] of Object.entries(report.counts)) {
       counts[reason as SkipReason] = (counts[reason as SkipReason] ?? 0) + count;
     }
-    // Which of those that are not listed have entered is not known.
+    // It is not known which of the unlisted URLs have been added.
     unlisted += Math.min(cut, report.counts[WAITS] ?? 0);
     sum.listed += listed;
     sum.cut += cut;
@@ -181,7 +181,7 @@ const WAITS = 'like-urls-wait';
 /** URLs that are looked up at a time. */
 const WINDOW = 1_000;
 
-/** Of the listed URLs. */
+/** Counts only listed URLs. */
 async function stillWaiting(dir: string, since: number, areKnown: AreKnown): Promise<number> {
   const urls = new Set<string>();
   for await (const { url } of skippedUrls(dir, { reasons: [WAITS], since })) {
@@ -195,7 +195,7 @@ async function stillWaiting(dir: string, since: number, areKnown: AreKnown): Pro
   return waiting;
 }
 
-/** Bytes at the end of the report that are searched for one URL. */
+/** Bytes at the end of the report in which a URL is searched for. */
 const TAIL_BYTES = 4 * 1024 ** 2;
 
 /** The last entries of these URLs, oldest first, within the last `TAIL_BYTES` of the report. */

@@ -10,26 +10,26 @@ import type { PartitionBy, PartitionShape } from '../../core/domain/url/hash/par
 import { replaceFile } from '../../store/files/durable-file.ts';
 
 /**
- * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may hold a
- * password, stands in the configuration only.
+ * `cluster.json` in a state directory whose crawl db is in a shared store. The address of the store, which may contain
+ * a password, is only in the configuration.
  */
 export interface ClusterMark {
-  /** The same in the directory and in the store, so that neither is taken for that of another crawl. */
+  /** The same in the directory and in the store, so that neither is taken for part of another crawl. */
   readonly id: string;
   /** `cluster.name`. */
   readonly name: string;
   /** What the store is, for messages. */
   readonly product: string;
   /**
-   * Partitions with which a spread crawl began, whose crawl dbs have names of their own; absent: the crawl db has this
-   * name.
+   * Number of partitions at the start of a spread crawl, whose crawl dbs have names of their own; absent: there is one
+   * crawl db, with the name `name`.
    */
   readonly partitions?: number;
   /** As in `PartitionShape`, as far as this machine knows; absent: none was split. */
   readonly splits?: readonly number[];
 }
 
-/** The partitions of the crawl of a mark; `null`: it is one crawl db. */
+/** The partitions of the crawl that a mark describes; `null`: it is one crawl db. */
 export function shapeOf(mark: ClusterMark | null): PartitionShape | null {
   if (mark?.partitions === undefined) return null;
   const { partitions, splits = [] } = mark;
@@ -38,7 +38,7 @@ export function shapeOf(mark: ClusterMark | null): PartitionShape | null {
 
 const fileIn = (dir: string): string => join(dir, 'cluster.json');
 
-/** `null`: the crawl db, if there is one, lies in the directory. */
+/** `null`: the crawl db, if there is one, is in the directory. */
 export function readClusterMark(dir: string): ClusterMark | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
@@ -56,7 +56,7 @@ export function readClusterMark(dir: string): ClusterMark | null {
   throw new CrawlError('db-corrupt', `${file} holds no id and name of a crawl db`);
 }
 
-/** Writes the mark whole or not at all. False: there is a mark already. */
+/** Writes the mark wholly or not at all. False: there is already a mark. */
 export function writeClusterMark(dir: string, mark: ClusterMark): boolean {
   return writeOnce(fileIn(dir), `${JSON.stringify(mark)}\n`);
 }
@@ -66,7 +66,7 @@ export function noteSplits(dir: string, mark: ClusterMark, splits: readonly numb
   if (splits.length > (mark.splits?.length ?? 0)) replaceFile(fileIn(dir), `${JSON.stringify({ ...mark, splits })}\n`);
 }
 
-/** The whole crawl that a folder is a partition of (`DIR/partitions/017`); `null`: it is no such folder. */
+/** The whole crawl of which a folder is a partition (`DIR/partitions/017`); `null`: it is not such a folder. */
 export function wholeOf(folder: string): { readonly dir: string; readonly part: string; readonly id: string } | null {
   const [, dir, part] = /^(.*)[/\\](partitions[/\\]\d{3})$/.exec(resolve(folder)) ?? [];
   const mark = dir === undefined ? null : readClusterMark(dir);
@@ -78,7 +78,8 @@ const FOLDER = 'cluster-folder';
 
 /**
  * A new id for a crawl db. It says where the segments are: in the directory, or at a place in an object store, to which
- * any number of directories may belong; and what its partitions hold as a whole, so that all machines agree.
+ * any number of directories may belong. It also says which unit the partitions hold as a whole, so that all machines
+ * agree.
  */
 export function newCrawlDbId(dir: string, place = '', by: PartitionBy = 'domain'): string {
   const kind = by === 'host' ? BY_HOST : '';
@@ -91,7 +92,7 @@ export function newCrawlDbId(dir: string, place = '', by: PartitionBy = 'domain'
 /** The third part of an id; ids of crawls by domain have two. */
 const BY_HOST = '.host';
 
-/** What partitions hold as a whole, by the id of their crawl. */
+/** The unit that partitions hold as a whole, according to the id of their crawl. */
 export const partitionByOf = (id: string): PartitionBy => (id.endsWith(BY_HOST) ? 'host' : 'domain');
 
 const STORED = 's3-';
@@ -99,8 +100,8 @@ const placeDigest = (place: string): string =>
   `${STORED}${createHash('sha256').update(place).digest('hex').slice(0, 16)}`;
 
 /**
- * Whether the crawl db of this id has its segments elsewhere than in the directory, or at the place in an object store
- * where one is given.
+ * Whether the crawl db with this id has its segments elsewhere than in the directory or, if a place in an object store
+ * is given, at that place.
  */
 export function isOfAnotherFolder(dir: string, id: string, place = ''): boolean {
   const [, folder = ''] = id.split('.');
@@ -109,7 +110,7 @@ export function isOfAnotherFolder(dir: string, id: string, place = ''): boolean 
   return !existsSync(file) || readFileSync(file, 'utf8').trim() !== folder;
 }
 
-/** Writes a file whole or not at all. False: the file exists already. */
+/** Writes a file wholly or not at all. False: the file already exists. */
 function writeOnce(file: string, text: string): boolean {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, text);
@@ -139,7 +140,7 @@ export function refuseClusterState(
   );
 }
 
-/** Whether what is written into a state directory goes into partitions: those of its crawl, or of one that begins. */
+/** Whether writes to a state directory go to partitions: those of its crawl, or of a crawl that begins. */
 export function isForPartitions(dir: string, { cluster }: Pick<Config, 'cluster'>): boolean {
   const folder = resolve(dir);
   const mark = readClusterMark(folder);
@@ -150,7 +151,7 @@ export function isForPartitions(dir: string, { cluster }: Pick<Config, 'cluster'
 /** Whether a state directory is that of a whole spread crawl. */
 export const isSpread = (dir: string): boolean => readClusterMark(resolve(dir))?.partitions !== undefined;
 
-/** Rejects the directory of a spread crawl, for what is done with one partition at a time. */
+/** Rejects the directory of a spread crawl, for actions that work on one partition at a time. */
 export function refuseSpread(dir: string): void {
   const mark = readClusterMark(dir);
   const shape = shapeOf(mark);

@@ -20,14 +20,14 @@ export interface ReadDbOptions {
   /** Called only for a shared crawl db, or one opened with its indexes. */
   readonly config: () => Promise<Config>;
   /**
-   * Opens the filter and the tables of signatures as well, and holds the crawl db for longer. Without them it is open
+   * Also opens the filter and the tables of signatures, and holds the crawl db for longer. Without them it is open only
    * for a moment, and other processes wait for it.
    */
   readonly withIndexes: boolean;
 }
 
 /**
- * Opens a crawl db for questions. Rejects with `crawl-missing` where there is none, and with `db-locked` while a crawl
+ * Opens a crawl db for questions. Rejects with `crawl-missing` if there is none, and with `db-locked` while a crawl
  * holds it.
  */
 export async function openDbToRead(options: ReadDbOptions): Promise<QueryDb> {
@@ -56,7 +56,7 @@ async function openIn(dir: string, { log, clock, config, withIndexes }: ReadDbOp
   return openLevelCrawlDb({ dir: join(dir, 'db'), log, clock, isBrief: true });
 }
 
-/** LevelDB writes whenever it opens a db: where it cannot, a copy is read. */
+/** LevelDB always writes when it opens a db: if it cannot, a copy is read. */
 const UNWRITTEN: ReadonlySet<ErrorCode> = new Set(['db-readonly', 'disk-full']);
 
 async function openCopy(options: ReadDbOptions, reason: CrawlError): Promise<QueryDb> {

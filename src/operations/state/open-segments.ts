@@ -43,18 +43,18 @@ export function openSegments({ config, dir, log, token }: SegmentsOptions): Segm
     dir: join(dir, 'segments'),
     log,
     warc,
-    // Workers share the folder: one whose lease has ended has let go of its segments by then.
+    // Workers share the folder: one whose lease has ended must have released its segments by then.
     ...(config.cluster.store === '' ? {} : { lockPatienceMs: config.cluster.leaseMs }),
   });
 }
 
-/** A partition of a spread crawl has its segments below those of the whole, which owns the place. */
+/** A partition of a spread crawl has its segments below those of the whole crawl, which owns the place. */
 function placeInCrawl(dir: string): { readonly dir: string; readonly part: string; readonly crawlId: string } {
   const whole = wholeOf(dir);
   return whole === null ? { dir, part: '', crawlId: '' } : { dir: whole.dir, part: whole.part, crawlId: whole.id };
 }
 
-/** Segments in the directory would be taken for lost. */
+/** Segments in the directory would count as lost. */
 async function refuseLocal(dir: string, local: SegmentStore, place: string): Promise<void> {
   if (!existsSync(join(dir, 'segments')) || readSegmentsMark(dir)?.isDry) return;
   const { length } = await local.list();
@@ -65,7 +65,7 @@ async function refuseLocal(dir: string, local: SegmentStore, place: string): Pro
   throw new CrawlError('config-invalid', message);
 }
 
-/** What only some crawls need is loaded with the first request. */
+/** Code that only some crawls need is loaded on the first call. */
 function deferred(load: () => Promise<SegmentStore>): SegmentStore {
   let loaded: Promise<SegmentStore> | null = null;
   const opened = (): Promise<SegmentStore> => {

@@ -22,7 +22,7 @@ import { type CacheOf, configuredFilter, openSeenUrls, rememberSeen } from './se
 export type StoreDeps = Pick<CrawlDeps, 'dir' | 'config' | 'runtime' | 'plugins' | 'segments'>;
 
 export interface StoreOptions {
-  /** `look`: nothing is written; beside a shared crawl db another process may write. */
+  /** `look`: nothing is written; another process may write a shared crawl db meanwhile. */
   readonly access: 'write' | 'look';
   readonly signal?: AbortSignal | undefined;
   /** As in `CrawlerOptions`. */
@@ -55,12 +55,12 @@ export async function openStore(
   return storeOn(db, deps, isReading, cacheOf === undefined ? {} : { cacheOf });
 }
 
-/** Where a crawl db stands in a crawl of several partitions. */
+/** The place of a crawl db in a crawl of several partitions. */
 export type PartitionPlace = Pick<LinkForwardingDeps, 'partition' | 'placeOf' | 'recent'>;
 
 /**
- * The store of an open crawl db; closes it where that fails.
- * @param isWhole nothing is recovered: it is only read, or was left in order
+ * The store of an open crawl db; closes the crawl db if that fails.
+ * @param isWhole nothing needs recovery: the crawl db is only read, or was closed in order
  */
 export async function storeOn(
   db: RowsCrawlDb,
@@ -123,8 +123,8 @@ export async function openOwnDb({ config, dir, log, clock }: OwnDbOptions): Prom
 
 /**
  * Recovers from a crash of generate, before anything else is done. A fetch list without a row in the crawl db was never
- * leased, so it is removed. A row whose segment is no longer on disk (the folder was deleted) returns its leased URLs.
- * A finished segment without its `segment.json` is damaged: it is left as it is.
+ * leased, so it is removed. If a row's segment is no longer on disk (the folder was deleted), its leased URLs are
+ * returned. A finished segment without its `segment.json` is damaged: it is left as it is.
  */
 export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Promise<void> {
   const rows = await db.segments();

@@ -14,9 +14,9 @@ export interface StoredPart {
 }
 
 /**
- * An expression as a predicate over records. Where it names what only stored copies hold, these are read first, once,
- * and their URLs kept, some 20 bytes each. The predicate throws `segment-missing` for a page that the expression cannot
- * be judged of, as its copy is in no segment any more.
+ * Turns an expression into a predicate over records. If it refers to something that only stored copies hold, these are
+ * read once beforehand, and their URLs are kept, some 20 bytes each. The predicate throws `segment-missing` for a page
+ * that cannot be judged because no segment holds its copy any more.
  */
 export async function pageMatches(
   parts: readonly StoredPart[],
@@ -39,7 +39,7 @@ export async function pageMatches(
   return (datum) => (stored.has(datum.url) ? matching.has(datum.url) : ofOthers(datum));
 }
 
-/** States of pages that have a content. */
+/** States of pages that have content. */
 const WITH_CONTENT: ReadonlySet<CrawlDatum['state']> = new Set(['fetched', 'notmodified', 'duplicate']);
 
 function withoutCopy({ url, state, signatureName }: CrawlDatum): null {

@@ -13,7 +13,7 @@ import {
 import type { RowsCrawlDb } from '../../store/rows/rows-crawl-db.ts';
 import { createSeenUrls } from '../../store/rows/seen/seen-urls.ts';
 
-/** The configured filter; `undefined` when it is off. */
+/** The configured filter; `undefined` if it is off. */
 export async function configuredFilter({ seen }: Config): Promise<BloomPlan | SharedSeenFilter | undefined> {
   if (seen.filter === 'off') return undefined;
   const { expectedUrls, leafBits, falsePositives } = seen;
@@ -28,12 +28,12 @@ export async function configuredFilter({ seen }: Config): Promise<BloomPlan | Sh
 
 const newCache = ({ seen }: Pick<Config, 'seen'>): UrlCache => new WeightedUrls(seen.cacheSize);
 
-/** Gives the cache of hot URLs for an opening of the crawl db. */
+/** Returns the cache of hot URLs for an opening of the crawl db. */
 export type CacheOf = (db: Pick<CrawlDb, 'meta'>) => Promise<UrlCache>;
 
 /**
- * One cache for all openings of a crawl db by a process that does not hold it in between. It begins anew when URLs were
- * deleted since: by others, who do not tell this process which.
+ * One cache for all openings of a crawl db by a process that does not hold it in between. The cache is emptied if other
+ * processes have deleted URLs since, because they do not say which.
  */
 export function keptCache(config: Pick<Config, 'seen'>): CacheOf {
   let cache = newCache(config);

@@ -16,14 +16,14 @@ export interface SegmentsMark {
   readonly isDry?: true;
 }
 
-/** `segments.store` as it is compared; empty: the state directory. */
+/** `segments.store` in the form in which it is compared; empty: the state directory. */
 export const segmentsPlace = ({ segments }: Pick<Config, 'segments'>): string => segments.store.replace(/\/+$/, '');
 
 export const SEGMENTS_MARK = 'object-store.json';
 /** The object that names the crawl. */
 const OWNER = 'crawl.json';
 
-/** `null`: the segments, if there are any, lie in the directory. */
+/** `null`: the segments, if there are any, are in the directory. */
 export function readSegmentsMark(dir: string): SegmentsMark | null {
   const file = join(dir, SEGMENTS_MARK);
   if (!existsSync(file)) return null;
@@ -36,13 +36,13 @@ export function readSegmentsMark(dir: string): SegmentsMark | null {
   throw new CrawlError('db-corrupt', `${file} names no crawl and place`);
 }
 
-/** Marks a copy of a state directory: what is written to its segments stays in it. */
+/** Marks a copy of a state directory: writes to its segments stay in it. */
 export function markDryCopy(from: string, to: string): void {
   const { id, place } = readSegmentsMark(from) ?? { id: '', place: '' };
   replaceFile(join(to, SEGMENTS_MARK), `${JSON.stringify({ id, place, isDry: true })}\n`);
 }
 
-/** Rejects state directories whose segments lie in an object store, for commands that work on their files. */
+/** Rejects state directories whose segments are in an object store, for commands that work on their files. */
 export function refuseStoredSegments(dir: string, what: string): void {
   const mark = readSegmentsMark(dir);
   if (mark === null || mark.id === '') return;
@@ -51,15 +51,15 @@ export function refuseStoredSegments(dir: string, what: string): void {
 }
 
 /**
- * Rejects where the place holds the segments of another crawl, or nothing of this one although its segments went there:
- * recovery would take them for lost.
+ * Rejects if the place holds the segments of another crawl, or holds none of this crawl although its segments were
+ * stored there: recovery would take them for lost.
  * @param crawlId of a crawl that several directories work on; empty: the directory is the crawl
  */
 export async function checkOwner(dir: string, objects: ObjectStore, crawlId = ''): Promise<void> {
   const mark = readSegmentsMark(dir);
   const own = mark?.id || crawlId;
   const id = await ownerOf(objects);
-  // An emptied place is as a folder that was deleted. Without a mark nothing was stored from this directory.
+  // An emptied place is like a deleted folder. Without a mark, nothing was stored from this directory.
   if (id === own || (id === '' && (mark === null || mark.place === objects.name))) return;
   if (id === '') {
     const message = `${objects.name} holds no segments of this crawl, which are in ${mark?.place}: set segments.store to it`;
@@ -77,7 +77,10 @@ async function ownerOf(objects: ObjectStore): Promise<string> {
   return stored === null ? '' : String((JSON.parse(stored.bytes.toString('utf8')) as { id?: unknown }).id);
 }
 
-/** Makes the place that of this crawl unless it is. Rejects as {@link checkOwner}, and where the store cannot do it. */
+/**
+ * Makes the place that of this crawl if necessary. Rejects as {@link checkOwner} does, and if the store is not capable
+ * of it.
+ */
 export async function takeOwnership(dir: string, objects: ObjectStore, crawlId = ''): Promise<void> {
   const mark = readSegmentsMark(dir);
   const taken = await ownerOf(objects);
@@ -85,7 +88,7 @@ export async function takeOwnership(dir: string, objects: ObjectStore, crawlId =
   if (mark === null) {
     const id = crawlId || randomUUID();
     if (taken === '') await requireConditions(objects);
-    // The directory first: a place without a crawl that knows of it could not be used again.
+    // The directory first: a place claimed for a crawl that does not know of it could not be used again.
     if (taken === '' || taken === id) {
       replaceFile(join(dir, SEGMENTS_MARK), `${JSON.stringify({ id, place: objects.name })}\n`);
     }
@@ -96,9 +99,9 @@ export async function takeOwnership(dir: string, objects: ObjectStore, crawlId =
   await checkOwner(dir, objects, crawlId);
 }
 
-/** Some services ignore conditions: two writers would overwrite each other's segments. */
+/** Some services ignore conditional requests: two writers would then overwrite each other's segments. */
 async function requireConditions(objects: ObjectStore): Promise<void> {
-  // Other processes of the crawl may ask at the same time.
+  // Other processes of the crawl may probe at the same time.
   const probe = `conditions-probe-${randomUUID()}`;
   await objects.put(probe, Buffer.from('1'));
   const again = await objects.put(probe, Buffer.from('2'), 'new');

@@ -25,9 +25,9 @@ export interface TemporaryState {
 }
 
 /**
- * A writable copy of a state directory at this moment, deleted when closed, so that a dry run executes the code of the
- * real run. Nothing of the original is opened to write; another process may hold it.
- * @param written segments that will be written to although they are applied
+ * A writable copy of a state directory as of now, deleted when closed, so that a dry run executes the code of the real
+ * run. Nothing of the original is opened for writing; another process may hold it.
+ * @param written segments that will be written to although they have been applied
  */
 export function shadowState(state: string, written: readonly string[] = []): TemporaryState {
   const original = resolve(state);
@@ -45,7 +45,7 @@ export function shadowState(state: string, written: readonly string[] = []): Tem
   }
 }
 
-/** Copies the crawl db of this moment, without segments, to `DIR/db`. */
+/** Copies the crawl db as of now, without segments, to `DIR/db`. */
 export function snapshotState(state: string): TemporaryState {
   const snapshot = temporaryState('snapshot');
   try {
@@ -59,7 +59,7 @@ export function snapshotState(state: string): TemporaryState {
 }
 
 /**
- * Runs `use` on a copy of the crawl db of this moment, in `DIR/db`, and deletes the copy. Errors name the original.
+ * Runs `use` on a copy of the crawl db as of now, in `DIR/db`, and deletes the copy. Errors name the original.
  */
 export async function onSnapshot<Value>(state: string, use: (dir: string) => Promise<Value>): Promise<Value> {
   const snapshot = snapshotState(state);
@@ -73,7 +73,7 @@ export async function onSnapshot<Value>(state: string, use: (dir: string) => Pro
 }
 
 /**
- * The error with the path of the state directory in place of that of its copy, which is deleted by then.
+ * The error with the path of the state directory instead of that of its copy, which has been deleted by then.
  */
 export function errorAboutOriginal(state: string, copy: TemporaryState, error: unknown): unknown {
   if (!(error instanceof CrawlError) || !error.message.includes(copy.dir)) return error;
@@ -81,8 +81,8 @@ export function errorAboutOriginal(state: string, copy: TemporaryState, error: u
 }
 
 /**
- * Configuration without shared stores, which a dry run must not change. Without a shared filter the crawl db itself
- * shows which URLs are known.
+ * The configuration without shared stores, which a dry run must not change. Without a shared filter, the crawl db
+ * itself shows which URLs are known.
  */
 export function withoutShared(config: Config): Config {
   const alone: Config = { ...config, cluster: { ...config.cluster, store: '' } };
@@ -90,7 +90,7 @@ export function withoutShared(config: Config): Config {
 }
 
 /**
- * Folders in use. A signal without another listener removes them, and then ends the process.
+ * Folders in use. A signal that has no other listener removes them and then ends the process.
  */
 const inUse = new Set<string>();
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -126,8 +126,8 @@ export function temporaryState(what: string): TemporaryState {
 }
 
 /**
- * Makes a copy of the segments of a folder that can be changed without the originals. Finished segments share their
- * files; those that may still be written are copied.
+ * Makes a copy of the segments of a folder that can be changed without affecting the originals. Finished segments share
+ * their files; those that may still be written are copied.
  * @param written ids of segments that will be written in the copy, finished or not
  */
 function shadowSegments(from: string, to: string, written: readonly string[]): void {
@@ -136,7 +136,7 @@ function shadowSegments(from: string, to: string, written: readonly string[]): v
     const folder = join(from, id);
     const isShared = !written.includes(id) && isDone(folder);
     mkdirSync(join(to, id), { recursive: true });
-    // Outcomes before the responses that they point at: they are appended in that order.
+    // Outcomes before the responses that they point at, because responses are appended first.
     for (const name of readdirSync(folder).sort().reverse()) {
       if (name.startsWith(LOCK)) continue;
       if (isShared && name !== INFO) shareFile(join(folder, name), join(to, id, name));
@@ -155,8 +155,8 @@ function isDone(folder: string): boolean {
 }
 
 /**
- * Makes a second name for a file that is no longer written: a hard link where the file system can, else a symbolic
- * link, else a copy. Removing it leaves the file alone. Throws `ENOENT` when the file is gone.
+ * Gives a second name to a file that is no longer written: a hard link if the file system supports it, else a symbolic
+ * link, else a copy. Removing the second name leaves the file alone. Throws `ENOENT` if the file is gone.
  * @param from absolute
  */
 export function shareFile(from: string, to: string): void {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { makeFolder } from '../../core/plugin-host/make-folder.ts';
 
-/** Parts of a state directory: a crawl db of its own, the description of one that workers share, and the rest. */
+/** Parts of a state directory: a crawl db of its own, the description of a shared one, and the rest. */
 const DB_PARTS = ['db', 'cluster.json'] as const;
 const PARTS = [...DB_PARTS, 'segments', 'reports'] as const;
 
@@ -13,8 +13,8 @@ const holds = (dir: string, parts: readonly string[]): boolean => parts.some((pa
 export const hasCrawlDb = (dir: string): boolean => holds(dir, DB_PARTS);
 
 /**
- * Rejects a state directory without a crawl db with `crawl-missing`: a mistyped path or a disk that is not mounted must
- * not pass for an empty crawl.
+ * Rejects a state directory without a crawl db with `crawl-missing`: a mistyped path or an unmounted disk must not pass
+ * for an empty crawl.
  */
 export function requireCrawlDb(dir: string): void {
   if (!hasCrawlDb(dir)) throw missingCrawl(dir);
@@ -32,23 +32,28 @@ const missingCrawl = (dir: string): CrawlError =>
       '"incrawl crawl URL" and "incrawl inject" begin a crawl',
   );
 
-/** A new state directory is for its owner alone: pages of an intranet are in it, and its writers rule the crawl. */
+/**
+ * Only its owner may use a new state directory: it holds pages of an intranet, and whoever writes to it controls the
+ * crawl.
+ */
 const OWNER_ALONE = 0o700;
-/** A folder in which everyone may make files, such as /tmp: the sticky bit, and the right of all to write. */
+/** A folder in which everyone may create files, such as /tmp: the sticky bit, and write permission for all. */
 const SHARED_BY_ALL = 0o1002;
 
-/** Makes a state directory, unless it exists; an existing one keeps its rights. Rejects as {@link requireOwnState}. */
+/**
+ * Makes a state directory, unless it exists; an existing one keeps its permissions. Rejects as {@link requireOwnState}.
+ */
 export async function makeStateFolder(dir: string): Promise<void> {
   await makeFolder(dir, OWNER_ALONE);
   requireOwnState(dir);
 }
 
 /**
- * Refuses a state directory that another user may have prepared to make this one write elsewhere: one that lies in a
- * folder like /tmp and belongs to someone else, and one with a symbolic link in it that belongs to someone else. Links
- * of this user or of root stay a way to put `segments` on another disk, and the directory itself may be a link: who may
- * make one beside it may as well replace it. That is the rule of Linux for /tmp (`fs.protected_symlinks`), which does
- * not hold below it, nor on other systems. Throws `usage-invalid`.
+ * Refuses a state directory that another user may have prepared to make this process write elsewhere: one that lies in
+ * a folder like /tmp and belongs to someone else, or one that contains a symbolic link of someone else. Links of this
+ * user or of root are allowed, so that `segments` can be on another disk. The directory itself may be a link: anyone
+ * who can create one beside it can also replace it. Linux has this rule for /tmp (`fs.protected_symlinks`), but not for
+ * folders below it, and other systems do not have it. Throws `usage-invalid`.
  */
 export function requireOwnState(dir: string): void {
   const self = process.geteuid?.();

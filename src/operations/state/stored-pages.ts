@@ -10,7 +10,7 @@ export interface StoredPage {
   readonly fetched: FetchedRecord;
   /** `null`: it has not been parsed. */
   readonly parsed: ParsedRecord | null;
-  /** Open as long as the page is the last one yielded. */
+  /** Open only until the next page is yielded. */
   readonly segment: Segment;
 }
 
@@ -22,13 +22,13 @@ export interface PageReading {
   readonly texts?: boolean;
   /** Segments that are left out. */
   readonly without?: ReadonlySet<string>;
-  /** Asked before the record is read; default: any. */
+  /** Called before the record is read; default: all URLs are wanted. */
   readonly hasUrl?: (url: string) => boolean;
 }
 
 /**
- * The wanted pages, each once, newest segment first: a page is read from the segment whose body has the digest of its
- * record. Memory: a chunk of pages, and some bytes for each page yielded.
+ * The wanted pages, each once, newest segment first. A page is read from the segment whose body has the digest of its
+ * record. Memory holds a chunk of pages, and some bytes per page yielded.
  */
 export async function* storedPages(
   { db, segments }: { readonly db: CrawlDb; readonly segments: SegmentStore },
@@ -81,7 +81,7 @@ async function* chunksOf(
 }
 
 /**
- * Parse output in the order of the fetched records. Pages are parsed nearly in that order, so few records wait in
+ * Parse output in the order of the fetched records. Pages are parsed in nearly that order, so few records wait in
  * memory. Nothing is read before the first `take`.
  */
 class ParsedOfSegment {

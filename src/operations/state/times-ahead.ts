@@ -4,10 +4,12 @@ import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import { WRITTEN_KEY } from '../../core/steps/facts/touched-urls.ts';
 
-/** Stamps may be so far ahead: the clocks of the machines of a crawl differ, and are set right by small steps. */
+/**
+ * Tolerance for stamps in the future: the clocks of the machines of a crawl differ, and are corrected in small steps.
+ */
 export const CLOCK_SLACK_MS = 10 * MINUTE_MS;
 
-/** The newest time that tells when the crawl db was written, ms since the epoch; no record is read. */
+/** The newest time that shows when the crawl db was written, ms since the epoch; reads no record. */
 export async function newestStamp(db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>): Promise<number> {
   const segments = await db.segments();
   const written = Number((await db.meta(WRITTEN_KEY)) ?? 0);
@@ -15,7 +17,9 @@ export async function newestStamp(db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segme
   return segments.reduce((newest, { createdAt }) => Math.max(newest, createdAt), Math.max(written, notedAt));
 }
 
-/** Says at the opening that times in the crawl db lie ahead of the clock: pages visited then are due much too late. */
+/**
+ * Warns at the opening if times in the crawl db are ahead of the clock: pages visited then become due much too late.
+ */
 export async function warnOfTimesAhead(
   db: Pick<CrawlDb, 'feedEnds' | 'meta' | 'segments'>,
   clock: Clock,

@@ -16,13 +16,13 @@ import type { RevisitOperations } from '../loop/revisit-operations.ts';
 import type { StepOperations } from '../loop/step-operations.ts';
 import { requireContact } from '../loop/step-settings.ts';
 
-/** How the crawl that runs is steered. */
+/** The state of steering of a running crawl. */
 export interface Steering {
   /** No request begins. */
   readonly paused: boolean;
   /** The crawl ends after the round under way. */
   readonly stopping: boolean;
-  /** Requests under way; of a paused crawl, those that still end. */
+  /** Requests under way; if the crawl is paused, those that have not ended yet. */
   readonly inFlight: number;
 }
 
@@ -32,11 +32,11 @@ interface SteeringDeps {
 }
 
 /**
- * The state that commands change and the loop looks at. All of it is of one run: the next one begins unpaused. A pause
- * lives in the lanes of the hosts, before each turn, so it holds robots.txt and sitemaps, too.
+ * The state that commands change and the loop checks. All of it belongs to one run: the next run begins unpaused. A
+ * pause takes effect in the lanes of the hosts, before each turn, so it also holds up robots.txt and sitemaps.
  */
 export class RunSteering implements SteeredLoop {
-  /** The clock without the time in which the crawl was paused: limits of a round do not run out meanwhile. */
+  /** The clock without the time in which the crawl was paused: limits of a round do not expire meanwhile. */
   readonly workingClock: Clock;
   readonly #deps: SteeringDeps;
   #isRunning = false;
@@ -44,7 +44,7 @@ export class RunSteering implements SteeredLoop {
   /** As {@link elapsedOf}; `null`: not paused. */
   #pausedSince: number | null = null;
   #pausedMs = 0;
-  /** Aborted, and replaced, at each change that the loop has to look at. */
+  /** Aborted, and replaced, at each change that the loop has to notice. */
   #news = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export class RunSteering implements SteeredLoop {
     return { paused: this.#pausedSince !== null, stopping: this.isStopping(), inFlight: this.#deps.lanes.running };
   }
 
-  /** Runs a crawl that can be steered meanwhile. Resolves when no command works on the crawl db any more. */
+  /** Runs a crawl that can be steered meanwhile. Resolves once no command works on the crawl db any more. */
   async during<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#isRunning = true;
     this.#stop = new AbortController();
@@ -84,7 +84,7 @@ export class RunSteering implements SteeredLoop {
     }
   }
 
-  /** Throws `run-missing` where no crawl runs. */
+  /** Throws `run-missing` if no crawl runs. */
   required(): Steering {
     const { state } = this;
     if (state !== null) return state;
@@ -111,7 +111,7 @@ export class RunSteering implements SteeredLoop {
     return this.required();
   }
 
-  /** There may be more to fetch than the loop knows of: it looks again, where it waits. */
+  /** There may be more to fetch than the loop knows: if it waits, it checks again. */
   announce(): void {
     const before = this.#news;
     this.#news = new AbortController();
@@ -119,8 +119,8 @@ export class RunSteering implements SteeredLoop {
   }
 
   /**
-   * Work that reads records and writes them back, one after the other: of the loop and of commands. What is between
-   * them, such as fetching, holds no command up.
+   * Runs work of the loop or of commands that reads records and writes them back, one task after the other. What
+   * happens between such tasks, such as fetching, does not delay commands.
    */
   exclusively<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.#last.then(work);
@@ -141,7 +141,7 @@ export class RunSteering implements SteeredLoop {
     return eitherOf(signal, this.#stop.signal);
   }
 
-  /** Aborts with the signal, or when the loop has reason to look again. */
+  /** Aborts with the signal, or when the loop has reason to check again. */
   untilChange(signal: AbortSignal | undefined): AbortSignal {
     return eitherOf(signal, this.#news.signal);
   }
@@ -168,7 +168,7 @@ export class RunSteering implements SteeredLoop {
 const eitherOf = (signal: AbortSignal | undefined, other: AbortSignal): AbortSignal =>
   signal === undefined ? other : AbortSignal.any([signal, other]);
 
-/** Of a process that has the crawl db and does other work. */
+/** The error of a process that has the crawl db but does other work. */
 export const nothingToSteer = (): CrawlError =>
   new CrawlError('run-missing', 'the process that has the crawl db does not crawl: there is nothing to steer');
 
@@ -176,8 +176,8 @@ export const nothingToSteer = (): CrawlError =>
 export type SteeredCrawler = SteerOperations & Pick<StepOperations, 'inject'> & Pick<RevisitOperations, 'touch'>;
 
 /**
- * All that a process that crawls can be told by other processes of its user (`src/remote/questions`). Arguments and
- * answers are plain data. Arguments come from outside, and are checked here; those that are wrong reject with
+ * All commands that other processes of the same user can send to a crawling process (`src/remote/questions`). Arguments
+ * and answers are plain data. Arguments come from outside and are checked here; invalid ones reject with
  * `usage-invalid`.
  */
 export const COMMANDS = {
@@ -210,7 +210,7 @@ export type CommandName = keyof typeof COMMANDS;
 /** The answer to a command. */
 export type CommandAnswer<Name extends CommandName> = Awaited<ReturnType<(typeof COMMANDS)[Name]>>;
 
-/** Other work on the crawl db, such as an import, is not interrupted by writes of others. */
+/** Other work on the crawl db, such as an import, must not be interrupted by writes of others. */
 function requireCrawl(crawler: SteeredCrawler): void {
   if (crawler.steering() === null) throw nothingToSteer();
 }
@@ -221,28 +221,28 @@ function textsOf(value: unknown, what: string): string[] {
 }
 
 /**
- * Steering of the crawl that `crawl` runs at this moment. All but `steering` reject with `run-missing` where it runs
- * none. A repeated command is carried out once. `touch` and `inject` may be called meanwhile, too: they take their turn
- * with the steps that write records, and their pages are in the next round.
+ * Steering of the crawl that `crawl` is running. If none runs, everything except `steering` rejects with `run-missing`.
+ * Repeating a command has no further effect. `touch` and `inject` may also be called meanwhile: they take turns with
+ * the steps that write records, and their pages are in the next round.
  */
 export interface SteerOperations {
   /** `null`: no crawl runs. */
   steering(): Steering | null;
-  /** No request begins until `resume`; those under way end. Time limits of a round do not run meanwhile. */
+  /** No request begins until `resume`; those under way complete. Time limits of a round do not run meanwhile. */
   pause(): Promise<Steering>;
   resume(): Promise<Steering>;
   /** The crawl ends after the round under way, with `stoppedBy: 'asked'`. A paused round waits to be resumed. */
   stopAfterRound(): Promise<Steering>;
   /**
-   * The delay between requests to a host, ms, for the rest of the run; 0: as configured. It is never shorter than
-   * robots.txt and the configuration ask for: the answer has the one in force.
+   * Sets the delay between requests to a host, ms, for the rest of the run; 0: as configured. It is never shorter than
+   * robots.txt and the configuration demand: the answer has the delay in force.
    */
   lengthenDelay(host: string, delayMs: number): Promise<LengthenedDelay>;
 }
 
 type Steered = Pick<StepOperations, 'inject'> & Pick<RevisitOperations, 'touch' | 'touchMatching'>;
 
-/** @param unsteered `touch` and `inject` as they are where no crawl runs */
+/** @param unsteered `touch` and `inject` for when no crawl runs */
 export function steerOperations(
   { config, runtime, web }: Pick<CrawlDeps, 'config' | 'runtime' | 'web'>,
   steering: RunSteering,
@@ -281,7 +281,7 @@ export function steerOperations(
     touchMatching: (query, options) => inTurn(() => unsteered.touchMatching(query, options)),
     inject(sources, options) {
       if (steering.state === null) return unsteered.inject(sources, options);
-      // The rounds of this crawl would end by it.
+      // The rounds of this crawl would fail because of it.
       const isOwn = (host: string): boolean => web.isOwnHost(host);
       const known = sources.map((source) => ({ ...source, lines: knownHosts(source, config.agent.contact, isOwn) }));
       return inTurn(() => unsteered.inject(known, options));
@@ -289,7 +289,7 @@ export function steerOperations(
   };
 }
 
-/** The lines of a source. Throws `contact-missing` at the first one whose host needs a contact, and none is set. */
+/** The lines of a source. Throws `contact-missing` at the first one whose host needs a contact if none is set. */
 async function* knownHosts(
   { lines }: SeedSource,
   contact: string,

@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Time for the shell to answer, ms. */
+/** Time limit for the shell to answer, ms. */
 const SHELL_LIMIT_MS = 2_000;
 
 /**
- * Most file descriptors that this process may have, files and connections together; `null` where there is no limit, or
- * the system does not say. Node raises the soft limit to the hard one when it starts, so this is usually the hard one.
+ * Most file descriptors that this process may have, files and connections together. `null`: there is no limit, or the
+ * system does not tell. Node raises the soft limit to the hard one when it starts, so this is usually the hard limit.
  */
 export function descriptorLimit(): number | null {
   if (process.platform === 'win32') return null;
   return descriptorsIn(textOfLimits());
 }
 
-/** From proc_pid_limits(5), or from what `ulimit -n` prints. */
+/** Reads proc_pid_limits(5), or the output of `ulimit -n`. */
 export function descriptorsIn(text: string): number | null {
   const found = /^Max open files +(\S+)/m.exec(text)?.[1] ?? text.trim();
   return /^\d+$/.test(found) ? Number(found) : null;

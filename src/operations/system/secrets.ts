@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
 
-/** Where a secret is, as `core/config/secret-ref.ts` reads it. */
+/** Place of a secret, as read by `core/config/secret-ref.ts`. */
 type SecretRef = { readonly env: string } | { readonly file: string };
 
 export interface SecretSources {
@@ -12,7 +12,7 @@ export interface SecretSources {
 }
 
 /**
- * The secret, without white space at its ends (a file ends in a line end). Throws `config-invalid`, whose message names
+ * The secret, without white space at its ends (a file ends with a line end). Throws `config-invalid`; its message has
  * `what` and the place of the secret, never its value.
  */
 export function readSecret(ref: SecretRef, what: string, sources: SecretSources): string {
