@@ -6,10 +6,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** Longest path of a socket that all systems accept; a longer one moves to the folder for temporary files. */
+/** Longest path of a socket that all systems accept; for a longer one the folder for temporary files is used. */
 const MAX_PATH = 100;
 
-/** Address of a process that works on a state directory: a Unix socket, a named pipe on Windows. */
+/** Address of a process that works on a state directory: a Unix socket, or a named pipe on Windows. */
 export function socketPath(dir: string, name: string): string {
   const whole = resolve(dir);
   const digest = createHash('sha256').update(whole).digest('hex').slice(0, 16);
@@ -18,20 +18,20 @@ export function socketPath(dir: string, name: string): string {
   return path.length <= MAX_PATH ? path : join(tmpdir(), `incrawl-${name}-${digest}.sock`);
 }
 
-/** A connection that waits while the process ends is reset. */
+/** `ECONNRESET`: the process ended while the connection was waiting. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET']);
 
-/** No process listens there (any more). */
+/** No process listens there, or no longer. */
 export const isAbsent = ({ code }: NodeJS.ErrnoException): boolean => ABSENT.has(code);
 
 export interface LocalSocket {
   close(): Promise<void>;
 }
 
-/** Time for clients to read their answer when the process ends, ms. */
+/** Time for clients to read their answers when the process ends, ms. */
 const DRAIN_MS = 200;
 
-/** Hands each connection to `serve`. Only the owner may connect. Replaces a socket that a killed process left. */
+/** Passes each connection to `serve`. Only the owner may connect. Replaces a socket left by a killed process. */
 export async function listenLocally(path: string, serve: (socket: Socket) => void): Promise<LocalSocket> {
   if (process.platform !== 'win32') await rm(path, { force: true });
   const connected = new Set<Socket>();
@@ -43,7 +43,7 @@ export async function listenLocally(path: string, serve: (socket: Socket) => voi
   });
   await new Promise<void>((done, reject) => {
     server.once('error', reject);
-    // Closed to others in the moment before the mode is set, too.
+    // Keeps others out even in the moment before the mode is set.
     const before = process.umask(0o177);
     server.listen(path, () => done());
     process.umask(before);

@@ -6,7 +6,7 @@ import { CrawlError, type ErrorCode } from '../../core/domain/errors.ts';
 import { activityStamp } from '../../store/leveldb/holder.ts';
 import { type ChangesFilter, type ChangesQuery, type ChangeView, endOf, type FeedView } from './changes.ts';
 
-/** The change feed, read in this process or through the one that holds the crawl db. */
+/** The change feed, read in this process or through the process that holds the crawl db. */
 export interface ChangeSource {
   changes(query: ChangesQuery): AsyncIterable<ChangeView>;
   changeFeed(): Promise<FeedView>;
@@ -16,8 +16,8 @@ export interface ChangeReaderOptions {
   /** State directory. */
   readonly dir: string;
   /**
-   * Gives the feed for as long as `use` runs. Rejects with `db-locked`, `holder-gone` or `crawl-missing` where it
-   * cannot be read at the moment.
+   * Provides the feed while `use` runs. Rejects with `db-locked`, `holder-gone` or `crawl-missing` if it cannot be read
+   * at the moment.
    */
   readonly withFeed: <Value>(use: (source: ChangeSource) => Promise<Value>) => Promise<Value>;
 }
@@ -30,7 +30,7 @@ export interface ChangeWindow {
   readonly ends: FeedView;
   /** Whether there are entries after `through`. */
   readonly hasMore: boolean;
-  /** Activity of the crawl db, taken before the read: a later equal stamp says that nothing was written since. */
+  /** Activity stamp of the crawl db, taken before the read: if a later stamp is equal, nothing was written since. */
   readonly stamp: string;
 }
 
@@ -56,7 +56,7 @@ export function nextChanges(
 /** The cursor before all entries that were noted at this time or later. */
 export async function startAt(source: ChangeSource, query: Pick<ChangesQuery, 'notedFrom'>): Promise<FeedCursor> {
   const start = [...endOf(await source.changeFeed())];
-  // The first entry of each part; one without any is read to its end.
+  // The first entry of each part; a part without any is read to its end.
   const met = new Set<number>();
   for await (const { seq, partition = 0 } of source.changes(query)) {
     const place = Number(partition);
@@ -67,20 +67,21 @@ export async function startAt(source: ChangeSource, query: Pick<ChangesQuery, 'n
   return start;
 }
 
-/** The end of a window, to which each part of the crawl gives its share. */
+/** The end of a window, as one number for each part of the crawl. */
 function throughOf({ each }: FeedView, after: FeedCursor): readonly number[] {
   const width = Math.ceil(WINDOW / each.length);
   const starts = vectorOf(after, each);
   return each.map(({ first, last }, i) => {
     const own = starts[i] ?? 0;
-    // Starts after trimmed numbers, which would leave windows empty.
+    // Skips trimmed numbers, which would leave windows empty.
     return Math.max(own, Math.min(Math.max(own, first - 1) + width, last));
   });
 }
 
 /**
- * Yields windows until the signal comes: existing entries, then new ones. The crawl db is opened only after a write to
- * it, so a crawl that starts meanwhile is hardly ever locked out. A crawl that holds it answers itself.
+ * Yields windows until the signal comes: first existing entries, then new ones. The crawl db is opened only after it
+ * was written to, so a crawl that starts meanwhile is hardly ever locked out. A crawl that holds the crawl db answers
+ * itself.
  */
 export async function* followChanges(
   options: ChangeReaderOptions,
@@ -111,7 +112,7 @@ export async function* followChanges(
 
 const PASSING: ReadonlySet<ErrorCode> = new Set(['db-locked', 'holder-gone', 'crawl-missing']);
 
-/** Whether it may be better in a moment. */
+/** Whether another attempt in a moment may succeed. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof CrawlError && PASSING.has(error.code);
 }

@@ -38,12 +38,14 @@ export interface ChangesQuery {
   readonly notedFrom?: number;
   readonly kinds?: readonly ChangeKind[];
   readonly host?: string;
-  /** Leaves out modifications with a smaller distance; those without a distance, of pages without words, stay. */
+  /**
+   * Leaves out modifications with a smaller distance. Those without a distance, which are of pages without words, stay.
+   */
   readonly minDistance?: number;
   /** An expression over the fields of an entry; see `CHANGE_FIELDS`. */
   readonly where?: string;
   readonly limit?: number;
-  /** The last ones, not the first. */
+  /** The last ones instead of the first. */
   readonly newest?: boolean;
 }
 
@@ -55,21 +57,21 @@ export interface ChangeView extends Omit<PageChange, 'at'> {
   readonly seq: number;
   readonly at: string;
   readonly notedAt: string;
-  /** In a spread crawl: the partition that has given the number. */
+  /** In a spread crawl: the partition that gave the number. */
   readonly partition?: string;
 }
 
 export interface FeedView {
-  /** The oldest number kept; `null` when nothing is kept. */
+  /** The oldest number kept; `null` if nothing is kept. */
   readonly first: number | null;
   /** The newest number ever given; 0 before the first. */
   readonly last: number;
   readonly notedAt: string | null;
-  /** The ends of each part of the crawl; where it has several, `first` and `last` count the entries of all. */
+  /** The ends of each part of the crawl; if there are several, `first` and `last` count the entries of all. */
   readonly each: readonly (FeedPart & { readonly first: number; readonly last: number })[];
 }
 
-/** A reader that has read up to there has read all. */
+/** The cursor of a reader that has read everything. */
 export const endOf = ({ each }: Pick<FeedView, 'each'>): readonly number[] => each.map(({ last }) => last);
 
 export async function feedView(db: CrawlDb): Promise<FeedView> {

@@ -23,7 +23,7 @@ export interface DeliveryDeps {
 }
 
 export interface DeliveryOptions {
-  /** Entries in a message at most. */
+  /** Most entries per message. */
   readonly batch: number;
   /** Attempts after the first one that failed. */
   readonly retries: number;
@@ -31,14 +31,14 @@ export interface DeliveryOptions {
 
 interface NumberedChange {
   readonly seq: number;
-  /** In a spread crawl: the partition that has given the number. */
+  /** In a spread crawl: the partition that gave the number. */
   readonly partition?: string;
 }
 
 /** Result of one read of the feed. */
 export interface ToDeliver {
   readonly changes: readonly NumberedChange[];
-  /** Up to where all entries have been read. */
+  /** The number up to which all entries have been read. */
   readonly through: FeedCursor;
   /** Entries after the cursor that were trimmed before delivery. */
   readonly missed: number;
@@ -48,18 +48,19 @@ export interface DeliverySummary {
   readonly delivered: number;
   readonly messages: number;
   readonly attempts: number;
-  /** Why delivery ended early; `null`: all was accepted. */
+  /** Why delivery ended early; `null`: everything was accepted. */
   readonly failed: { readonly status: number | null; readonly reason: string; readonly isFinal: boolean } | null;
 }
 
 const FIRST_PAUSE_MS = 1_000;
-/** Longest pause before another attempt, ms, whatever Retry-After asks for. */
+/** Longest pause before another attempt, ms, whatever Retry-After says. */
 const MAX_PAUSE_MS = 300_000;
 
 /**
- * Delivers changes to a webhook, in messages of a bounded size, each repeated until it is accepted: at least once and
- * in order. The cursor is saved after each message, so a killed process repeats one message at most. The extent of a
- * message is saved before it is sent, so a later run, which finds more entries, repeats it unchanged under the same id.
+ * Delivers changes to a webhook, in messages of bounded size. Each message is repeated until it is accepted, so
+ * delivery is at least once and in order. The cursor is saved after each message, so a killed process repeats at most
+ * one message. The extent of a message is saved before it is sent, so a later run, which finds more entries, repeats it
+ * unchanged under the same id.
  */
 export async function deliverChanges(
   deps: DeliveryDeps,
@@ -75,7 +76,7 @@ export async function deliverChanges(
   let seq = vectorOf(cursor.seq, feeds);
   let begun = vectorOf(cursor.begun ?? cursor.seq, feeds);
   const isBegun = (each: NumberedChange): boolean => each.seq <= (begun[placeOf(each)] ?? 0);
-  // Of several feeds, later entries may have come among them.
+  // With several feeds, later entries may have arrived among them.
   const ordered = [...changes.filter(isBegun), ...changes.filter((each) => !isBegun(each))];
   for (let start = 0; start < ordered.length; ) {
     const fitting = ordered.slice(start, start + options.batch);
@@ -106,7 +107,7 @@ const placeOf = ({ partition = '0' }: NumberedChange): number => Number(partitio
 const nameOf = ({ seq, partition }: NumberedChange, mark: string): number | string =>
   partition === undefined ? seq : `${partition}${mark}${seq}`;
 
-/** Where a reader is that has read these as well; the numbers of each feed rise. */
+/** The cursor after a reader has also read these changes; the numbers of each feed rise. */
 function after(from: readonly number[], changes: readonly NumberedChange[]): readonly number[] {
   const end = [...from];
   for (const change of changes) end[placeOf(change)] = change.seq;

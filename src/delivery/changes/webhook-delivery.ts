@@ -30,9 +30,9 @@ export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   /** Key of the signature; `null`: messages are not signed. */
   readonly secret: string | null;
   readonly filter: ChangesFilter;
-  /** Start of the delivery; default: the end of the last one. */
+  /** Where to start the delivery; default: where the last one ended. */
   readonly since?: Pick<ChangesQuery, 'after' | 'notedFrom'>;
-  /** Entries in a message at most. */
+  /** Most entries per message. */
   readonly batch: number;
   readonly retries: number;
   readonly timeoutMs: number;
@@ -40,12 +40,12 @@ export interface WebhookDeliveryOptions extends ChangeReaderOptions {
   /** Continues until the signal comes, with a pause between two reads, ms. */
   readonly follow?: { readonly everyMs: number };
   readonly note: (text: string) => void;
-  /** Default: that of the machine. */
+  /** Default: the machine's clock. */
   readonly clock?: Clock;
 }
 
 export interface WebhookSummary extends DeliverySummary {
-  /** All changes up to there have been delivered or filtered out: a number, or the word of several. */
+  /** All changes up to here have been delivered or filtered out: one number, or the text form of several. */
   readonly cursor: number | string;
   /** Entries that were trimmed before delivery. */
   readonly missed: number;
@@ -53,8 +53,8 @@ export interface WebhookSummary extends DeliverySummary {
 
 /**
  * Delivers the changes since the last delivery to a webhook. The crawl db is open only while entries are read, never
- * during a request. Rejects with `usage-invalid` for an address that is not http or https, with `db-locked` (without
- * `follow`) while a crawl holds the db and does not answer.
+ * during a request. Rejects with `usage-invalid` for an address that is not http or https, and with `db-locked`
+ * (without `follow`) while a crawl holds the db and does not answer.
  */
 export async function deliverToWebhook(options: WebhookDeliveryOptions): Promise<WebhookSummary> {
   const { url, note, signal, clock = systemClock } = options;
@@ -138,14 +138,14 @@ async function startWhenFree(
   }
 }
 
-/** A cursor from before a split has read of the new partition what it has read of the old one. */
+/** For a new partition, a cursor from before the split counts as much as it has read of the old one. */
 function grown(cursor: WebhookCursor, { ends: { each } }: ChangeWindow): WebhookCursor {
   const { seq, begun } = cursor;
   if (typeof seq === 'number' || seq.length === each.length) return cursor;
   return { ...cursor, seq: vectorOf(seq, each), ...(begun !== undefined && { begun: vectorOf(begun, each) }) };
 }
 
-/** Number of entries between the cursor and the oldest kept ones. */
+/** Number of entries between the cursor and the oldest entries kept. */
 function missedBy({ ends: { each } }: ChangeWindow, cursor: FeedCursor): number {
   const read = vectorOf(cursor, each);
   return each.reduce((sum, { first, last }, i) => sum + Math.max(0, Math.min(first, last + 1) - (read[i] ?? 0) - 1), 0);
@@ -188,10 +188,10 @@ function faultOf(url: string): string | null {
     : 'the URL may not hold a user name and password; messages are signed instead';
 }
 
-/** Version of the file; a change that older versions cannot read raises it. */
+/** Version of the file; raised by a change that older versions cannot read. */
 const VERSION = 1;
 
-/** One small file per webhook, named by a digest of its URL: URLs of webhooks are secrets, and are not stored. */
+/** One small file per webhook, named after a digest of its URL: webhook URLs are secrets and are not stored. */
 function createWebhookCursors(dir: string): WebhookCursors {
   const fileOf = (url: string): string =>
     join(dir, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.json`);
@@ -238,21 +238,21 @@ const newSource = (): string => randomBytes(6).toString('hex');
 
 interface WebhookOptions extends WebhookSender {
   readonly url: string;
-  /** For one attempt, ms. */
+  /** Time limit for one attempt, ms. */
   readonly timeoutMs: number;
 }
 
 const hmac: Hmac = (key, text) => createHmac('sha256', key).update(text).digest('base64');
 
 /**
- * Sends messages by POST, signed where there is a secret. Redirects are not followed: a body that was meant for one
- * address goes to no other.
+ * Sends messages by POST, signed if there is a secret. Redirects are not followed: a body meant for one address is sent
+ * to no other.
  */
 export function createWebhook({ url, timeoutMs, ...sender }: WebhookOptions): Webhook {
   return {
     async deliver(message, signal) {
       const headers = webhookHeaders(message, sender, hmac);
-      // `AbortSignal.any` holds its sources weakly: a limit without another reference is lost with the next garbage
+      // `AbortSignal.any` holds its sources weakly: a limit without another reference is lost at the next garbage
       // collection.
       const limit = AbortSignal.timeout(timeoutMs);
       try {
@@ -263,7 +263,7 @@ export function createWebhook({ url, timeoutMs, ...sender }: WebhookOptions): We
           redirect: 'manual',
           signal: AbortSignal.any([signal, limit]),
         });
-        // Only the status is used, and the body may be endless.
+        // Only the status is needed, and the body may be endless.
         await answer.body?.cancel();
         return outcomeOf(answer, message.at);
       } catch (error) {

@@ -13,8 +13,8 @@ export type Since = { readonly at: number } | { readonly after: FeedCursor };
 export interface ChangedPages {
   has(datum: CrawlDatum): boolean;
   /**
-   * Pages that had content and are no longer exported, with those whose records were dropped. Orphans are not among
-   * them: their pages may still be alive.
+   * Pages that had content and are no longer exported, including those whose records were dropped. Orphans are not
+   * included: their pages may still exist.
    */
   removed(isShown: (datum: CrawlDatum) => boolean): AsyncIterable<RemovedPage>;
 }
@@ -23,8 +23,8 @@ export interface ChangedPages {
 const CHUNK = 500;
 
 /**
- * Changed pages by the change feed. Where the feed does not reach back far enough, all records are read; they do not
- * hold the time at which a page became a duplicate, so all duplicates count as removed then.
+ * Changed pages according to the change feed. If the feed does not reach back far enough, all records are read. These
+ * do not hold the time at which a page became a duplicate, so all duplicates then count as removed.
  */
 export async function changedPages(db: CrawlDb, since: Since): Promise<ChangedPages> {
   const range = 'at' in since ? { notedFrom: since.at } : { after: since.after };
@@ -58,7 +58,7 @@ async function* reportedRecords(
   const asked = new UrlSet();
   let urls: string[] = [];
   for await (const { url, kind, state } of db.changes(range)) {
-    // A duplicate was not exported before, so a change of it concerns no export.
+    // A duplicate was not exported before, so its change does not concern the export.
     if ((kind === 'modified' && state === 'duplicate') || !asked.add(url)) continue;
     urls.push(url);
     if (urls.length < CHUNK) continue;

@@ -13,8 +13,8 @@ import { createContentReader } from './export-target.ts';
 const PREFIX = 'exporter-';
 
 /**
- * The exporter of a format, from the plugin list or else a bundled one. Rejects with `usage-invalid` for an unknown
- * format.
+ * The exporter of a format, from the plugin list or otherwise a bundled one. Rejects with `usage-invalid` for an
+ * unknown format.
  */
 export async function findExporter(
   format: string,

@@ -19,35 +19,35 @@ import { endOf, type FeedView } from '../changes/changes.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
 import { type ContentReader, hasContent, openTarget } from './export-target.ts';
 
-/** Which pages are exported; conditions narrow each other down. */
+/** Which pages are exported; all conditions must hold. */
 interface SelectionQuery {
   /** Default: `fetched` and `notmodified`. */
   readonly status?: readonly CrawlState[];
   /** `host[:port]` */
   readonly host?: string;
-  /** An expression over the fields of a record, as `readdb --where` takes. */
+  /** An expression over the fields of a record, as in `readdb --where`. */
   readonly where?: string;
-  /** Pages that repeat others, too. */
+  /** Also exports pages that duplicate others. */
   readonly withDuplicates?: boolean;
 }
 
 interface ExportSelection {
   has(datum: CrawlDatum): boolean;
-  /** Whether it would be exported if it repeated no other. */
+  /** Whether it would be exported if it were not a duplicate. */
   hasDuplicate(datum: CrawlDatum): boolean;
   /**
    * Whether a page may ever have been part of this export, judging by its URL. If not, it is not removed from the
-   * target: another export into the same place may hold it.
+   * target: another export into the same place may contain it.
    */
   mayHaveHad(url: string): boolean;
 }
 
-/** Fields that a URL has for ever, whatever its page becomes. */
+/** Fields that depend only on the URL, whatever its page becomes. */
 const OF_URL: ReadonlySet<string> = new Set(['url', 'scheme', 'host', 'domain', 'tld']);
 const isOfUrl = (field: QueryField): boolean => OF_URL.has(field.name);
 
 /**
- * @param parts all of the crawl
+ * @param parts all parts of the crawl
  * @param now what `now` means in an expression, ms since the epoch
  * @throws CrawlError `usage-invalid`, with the column of the mistake
  */
@@ -70,7 +70,7 @@ async function exportSelection(
   return {
     has: (datum) => states.has(datum.state) && isMeant(datum),
     hasDuplicate: (datum) => datum.state === 'duplicate' && isMeant(datum),
-    // The condition reads only fields that follow from the URL.
+    // The condition reads only fields that depend on the URL.
     mayHaveHad: (url) => isOfHost(url) && matchesUrl({ url } as CrawlDatum),
   };
 }
@@ -81,7 +81,10 @@ export interface ExportQuery extends SelectionQuery {
   readonly mergeBy?: 'depth';
   /** Only pages that changed since then; removed pages are reported too. */
   readonly since?: Since;
-  /** Texts and Markdown have all of a page but its navigation, read anew from its stored response. Default: false. */
+  /**
+   * Texts and Markdown contain the whole page except its navigation, read anew from its stored response. Default:
+   * false.
+   */
   readonly whole?: boolean;
   /** Counts the pages that would be exported; nothing is written. */
   readonly dryRun?: boolean;
@@ -92,7 +95,7 @@ export interface ExportOutlet {
   readonly place: string | null;
   /** Standard output. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>;
-  /** Checked between pages: whether the reader of standard output has gone. */
+  /** Checked between pages: whether the reader of standard output is gone. */
   readonly isClosed?: () => boolean;
   /** Lets an export without pages replace what is at `place`. Default: false. */
   readonly force?: boolean;
@@ -105,13 +108,13 @@ export interface ExportSummary {
   readonly place: string | null;
   readonly documents: number;
   readonly removed: number;
-  /** Pages that were left out since they repeat others; of an export with `since`, those that changed. */
+  /** Pages that were left out as duplicates; in an export with `since`, only those that changed. */
   readonly duplicates: number;
   /**
    * Written (or, in a dry run, to be written) to a file or standard output; 0 for exporters that send pages elsewhere.
    */
   readonly bytes: number;
-  /** Last number of the change feed when the export began: `--since` this number continues from here. */
+  /** Last number of the change feed when the export began: `--since` with this number continues from here. */
   readonly seq: number | string;
 }
 
@@ -119,9 +122,9 @@ export interface ExportSummary {
 type ExportPart = Pick<PartOfCrawl, 'db' | 'number'> & { readonly segments: SegmentStore };
 
 interface ExportDeps {
-  /** One after the other. */
+  /** Exported one after the other. */
   readonly parts: readonly ExportPart[];
-  /** How far the change feed goes. */
+  /** The ends of the change feed. */
   readonly feeds: FeedView['each'];
   readonly exporter: Exporter;
   readonly contents: ContentReader;
@@ -133,7 +136,7 @@ interface ExportDeps {
   readonly onWork?: OnWork;
 }
 
-/** Passes pages to an exporter, one after the other. A file appears once the export has succeeded. */
+/** Passes pages to an exporter, one after the other. A file appears only after the export has succeeded. */
 export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
@@ -164,7 +167,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     )) {
       const content = deps.contents(page);
       const document = await documentOf(db, page);
-      // Nobody reads what is only counted.
+      // A text that is only counted is not needed.
       const text = query.whole && !dryRun ? await content.wholeText() : document.text;
       await sink.document({ ...document, text }, content);
       counts.documents++;
@@ -185,7 +188,7 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     await sink.close();
     await target.finish();
   } catch (error) {
-    // The first error is the one reported; the partial file is removed whatever the exporter does.
+    // The first error is reported; the partial file is removed whatever the exporter does.
     await Promise.resolve()
       .then(() => sink?.abandon?.())
       .catch(() => {});
@@ -201,12 +204,12 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
   return { format: query.format, place: outlet.place, ...counts, bytes: target.bytes, seq };
 }
 
-/** The start in the feed of one part. */
+/** The start of the export in the feed of one part. */
 function startIn({ number }: ExportPart, since: Since, feeds: readonly FeedPart[]): Since {
   return 'at' in since ? since : { after: vectorOf(since.after, feeds)[number] ?? 0 };
 }
 
-/** Stands in for sinks that write files themselves or send pages elsewhere. */
+/** Replaces sinks that write files themselves or send pages elsewhere. */
 const COUNTING_ONLY: ExportSink = { document() {}, removed() {}, close() {} };
 
 function requirePlace(exporter: Exporter, place: string | null): void {
@@ -215,8 +218,8 @@ function requirePlace(exporter: Exporter, place: string | null): void {
 }
 
 /**
- * An export without pages usually has a cause, such as an option or a state directory that was not meant: it does not
- * take the place of an earlier one. An incremental export adds to a folder, and so leaves there what it holds.
+ * An export without pages usually has a cause, such as a wrong option or state directory, so it does not replace an
+ * earlier export. An incremental export adds to a folder, so it leaves the content of the folder in place.
  */
 function refuseToEmpty(
   { place, force = false }: ExportOutlet,
@@ -252,7 +255,7 @@ async function* pagesOf(
   }
   const layers = new Set<number>();
   for (const { db, isWanted } of wanted) for (const layer of await layersOf(db, isWanted)) layers.add(layer);
-  // A pass over the segments for each layer: memory does not grow with the crawl, and there are few layers.
+  // One pass over the segments per layer: memory does not grow with the crawl, and there are few layers.
   for (const layer of [...layers].sort((a, b) => a - b)) {
     for (const { db, segments, isWanted } of wanted) {
       const isOfLayer = (datum: CrawlDatum): boolean => datum.depth === layer && isWanted(datum);
@@ -261,7 +264,7 @@ async function* pagesOf(
   }
 }
 
-/** Duplicates that would be exported if they were none; 0 where the query names states. */
+/** Duplicates that would be exported if they were not duplicates; 0 if the query names states. */
 async function duplicatesLeftOut(
   parts: readonly (ExportPart & { readonly changed: ChangedPages | null })[],
   query: ExportQuery,

@@ -37,8 +37,8 @@ export interface TargetOptions {
 }
 
 /**
- * The target of an export. A file is written under a temporary name first, so that no reader sees a partial one. A
- * device or a pipe is written to directly.
+ * The target of an export. A file is first written under a temporary name, so that no reader sees a partial file. A
+ * device or a pipe is written directly.
  */
 export function openTarget({ place, isIncremental, crawl, write, tempDir }: TargetOptions): OpenTarget {
   let file: WriteStream | null = null;
@@ -87,7 +87,7 @@ export function openTarget({ place, isIncremental, crawl, write, tempDir }: Targ
   };
 }
 
-/** The file behind a link, and whether it may be replaced: /dev/null or a named pipe must not be. */
+/** The file behind a link, and whether it may be replaced: /dev/null or a named pipe must not be replaced. */
 function destination(place: string): { readonly file: string; readonly isReplaced: boolean } {
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined) return { file: place, isReplaced: true };
@@ -95,7 +95,7 @@ function destination(place: string): { readonly file: string; readonly isReplace
   return { file: isReplaced ? realpathSync(place) : place, isReplaced };
 }
 
-/** Whether a finished export would replace anything: a file that is not empty, or a folder unless it is added to. */
+/** Whether a finished export would replace anything: a non-empty file, or a folder unless the export adds to it. */
 export function hasContent(place: string, isAddedTo: boolean): boolean {
   const found = statSync(place, { throwIfNoEntry: false });
   if (found?.isDirectory()) return !isAddedTo && readdirSync(place).some((name) => !name.endsWith('.partial'));
@@ -112,13 +112,13 @@ function drained(stream: WriteStream, resolve: () => void): void {
   if (stream.closed) settle();
 }
 
-/** A stored page as exporters read it. `wholeText`: the text of the page without navigation; `null`: none is stored. */
+/** Reads a stored page for exporters. `wholeText`: the text of the page without navigation; `null`: none is stored. */
 export type ContentReader = (page: StoredPage) => PageContent & { wholeText(): Promise<string | null> };
 
 /**
- * Reads the stored response and the Markdown of a page when an exporter asks for them, and not before.
+ * Reads the stored response and the Markdown of a page only when an exporter requests them.
  *
- * @param isWhole whether the Markdown has all of a page except its navigation, not only the main content
+ * @param isWhole whether the Markdown has the whole page except its navigation, not only the main content
  * @param signal ends a conversion
  */
 export function createContentReader(

@@ -8,12 +8,12 @@ import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import { temporaryState } from '../../operations/state/state-copy.ts';
 import type { ExportOutlet, ExportQuery, ExportSummary } from './export-pages.ts';
 
-/** What lists the files of a folder; it is written when they are all there. */
+/** Matches the file that lists the files of a folder; it is written once they are all there. */
 const LISTS = /(?:^|\/)index\.jsonl$/;
 
 /**
- * An export to `s3://bucket/key`: to a local file or folder first, then stored. A file appears whole, or not at all.
- * The files of a folder appear one by one after the export has succeeded, its `index.jsonl` last.
+ * An export to `s3://bucket/key`: first to a local file or folder, which is then stored. Each file appears as a whole
+ * or not at all. The files of a folder appear one by one after the export has succeeded, its `index.jsonl` last.
  * @param exportTo exports to a local place
  */
 export async function exportToObjects(
@@ -30,11 +30,11 @@ export async function exportToObjects(
   const staging = temporaryState('export');
   const local = join(staging.dir, basename(key) || 'export');
   try {
-    // Asked first: a wrong place or wrong credentials show before all pages are read.
+    // Checked first: a wrong place or wrong credentials show before all pages are read.
     const hasContent = await holds(objects, key);
     const summary = await exportTo({ ...outlet, place: place.endsWith('/') ? local + sep : local });
     requirePages(summary, place, hasContent && outlet.force !== true);
-    // Files beside the one that was asked for, such as an index, go beside its object.
+    // Files written in addition to the requested one, such as an index, go beside its object.
     const parent = key.slice(0, key.length - basename(key).length);
     for (const name of filesIn(staging.dir, basename(local), query, place)) {
       outlet.signal?.throwIfAborted();

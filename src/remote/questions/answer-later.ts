@@ -7,7 +7,7 @@ import type { LocalSocket } from '../local-socket.ts';
 const LATE_MS = 500;
 
 export interface LateAnswers {
-  /** Called when the crawl db is open: before that the socket may belong to another process. */
+  /** To be called once the crawl db is open: before that the socket may belong to another process. */
   start(reader: CrawlReader): void;
   close(): Promise<void>;
 }

@@ -2,8 +2,7 @@ import type { Log } from '../../render/log.ts';
 import { type Answering, answerQuestions, questionsPath } from './answer-questions.ts';
 
 /**
- * Answers questions of other processes for as long as `work` runs. On a file system without sockets the work is still
- * done.
+ * Answers questions of other processes while `work` runs. On a file system without sockets only the work is done.
  */
 export async function answerMeanwhile<Value>(
   dir: string,

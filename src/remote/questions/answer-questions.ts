@@ -12,7 +12,7 @@ import {
   type QuestionMessage,
 } from './protocol.ts';
 
-/** A client that asks nothing is disconnected after this, ms. */
+/** A client that sends no question is disconnected after this time, ms. */
 const PATIENCE_MS = 5_000;
 /** Time for answers under way to finish before the crawl db is closed, ms. */
 const GRACE_MS = 1_000;
@@ -20,11 +20,11 @@ const GRACE_MS = 1_000;
 /** Path of the socket of the process that holds the crawl db of a state directory. */
 export const questionsPath = (dir: string): string => socketPath(dir, 'db');
 
-/** What answers; commands are refused where the process cannot crawl. */
+/** The object that answers; commands are refused if the process cannot crawl. */
 export type Answering = CrawlReader & Partial<SteeredCrawler>;
 
 /**
- * Answers the questions and commands of other processes of the same user until it is closed. Closing resolves when no
+ * Answers the questions and commands of other processes of the same user until it is closed. Closing resolves once no
  * answer reads the crawl db any more: answers that take longer than `graceMs` are cut short, and their readers get an
  * error.
  */
@@ -86,7 +86,7 @@ function eventOf(client: Socket, events: readonly string[], signal: AbortSignal)
   });
 }
 
-/** The question of a client; `null` when it asks none in time. */
+/** The question of a client; `null` if it sends none in time. */
 async function questionOf(client: Socket, closing: AbortSignal): Promise<QuestionMessage | CommandMessage | null> {
   let text = '';
   const read = (part: string): void => {
@@ -101,7 +101,7 @@ async function questionOf(client: Socket, closing: AbortSignal): Promise<Questio
   }
   client.removeListener('data', read);
   client.setTimeout(0);
-  // Further data is ignored, but must be read: only then the end of the stream is seen.
+  // Further data is ignored but must be read: otherwise the end of the stream is not seen.
   client.resume();
   if (text.length > MAX_QUESTION) throw new CrawlError('usage-invalid', 'the question is too long');
   const end = text.indexOf('\n');

@@ -2,24 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { CrawlReader } from '../../query/questions.ts';
 
-/** A process that has just taken the crawl db needs a moment until it answers, ms. */
+/** Time that a process that has just taken the crawl db needs until it answers, ms. */
 const PATIENCE_MS = 1_500;
 const PAUSE_MS = 100;
-/** A holder that is silent this long is reported, ms: it may be suspended, and the wait would look like a hang. */
+/** A holder that is silent for this long is reported, ms: it may be suspended, and the wait would look like a hang. */
 const SILENCE_MS = 10_000;
 
 export interface Waiting {
-  /** Called when a holder does not answer for long. */
+  /** Called if a holder does not answer for a long time. */
   readonly onSilence: (message: string) => void;
   readonly silenceMs?: number;
-  /** How long a holder may take until it answers at all. */
+  /** Longest time that a holder may take until it first answers. */
   readonly patienceMs?: number;
 }
 
 /**
- * Opens the crawl db and asks it; where another process holds it, asks that process. Rejects with `db-locked` when that
- * process does not answer.
- * @param here opens the crawl db for as long as `use` runs
+ * Opens the crawl db and puts the question to it; if another process holds it, puts the question to that process.
+ * Rejects with `db-locked` if that process does not answer.
+ * @param here opens the crawl db while `use` runs
  */
 export async function askEither<Value>(
   dir: string,

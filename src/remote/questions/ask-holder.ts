@@ -12,15 +12,15 @@ import {
   type QuestionMessage,
 } from './protocol.ts';
 
-/** Asks the process that holds the crawl db. */
+/** Puts questions to the process that holds the crawl db. */
 export interface Holder {
   readonly reader: CrawlReader;
-  /** Whether part of an answer has arrived: then the question cannot be put again elsewhere. */
+  /** Whether part of an answer has arrived: then the question cannot be put to another process. */
   hasAnswered(): boolean;
 }
 
 /**
- * Resolves with `null` when no process listens there.
+ * Resolves with `null` if no process listens there.
  * @param patienceMs a question to a holder that is silent this long, such as a suspended one, rejects with
  *   `holder-gone`; 0: no limit
  */
@@ -41,8 +41,8 @@ export async function findHolder(path: string, patienceMs = 0): Promise<Holder |
 }
 
 /**
- * Tells the process that holds the crawl db what to do; resolves once it is done. Rejects with `run-missing` where it
- * does not crawl, and with `holder-gone` where none listens, or it ends meanwhile.
+ * Sends a command to the process that holds the crawl db; resolves once it is done. Rejects with `run-missing` if the
+ * process does not crawl, and with `holder-gone` if none listens, or it ends meanwhile.
  * @param patienceMs as for {@link findHolder}
  */
 export async function tellHolder<Name extends CommandName>(

@@ -1,8 +1,8 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../core/domain/errors.ts';
 
 /**
- * How a process asks the one that holds the crawl db, or tells it what to do where it crawls: a connection for each
- * question or command, lines of JSON both ways.
+ * How a process puts a question to the process that holds the crawl db, or sends it a command if it crawls: one
+ * connection per question or command, with lines of JSON both ways.
  *
  *     -> {"incrawl":1,"ask":"records","args":[{"host":"example.org"}]}
  *     <- {"item":{..}}                                any number of them, of a streamed answer
@@ -43,7 +43,7 @@ export function errorLine(error: unknown): string {
   return lineOf({ error: { code: String(code), message: message ?? String(error) } });
 }
 
-/** The error that the other process threw. */
+/** The error thrown by the other process. */
 export function errorOf({ code, message }: { readonly code: string; readonly message: string }): CrawlError {
   return new CrawlError(Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal', message);
 }

@@ -1,13 +1,13 @@
 import type { SeedSource } from '../../crawler/index.ts';
 import type { CommandAnswer, CommandName, InjectSummary, TouchSummary } from '../../crawler/views.ts';
 
-/** Tells a crawl, as `tellRun` does. */
+/** Sends a command to a crawl, as `tellRun` does. */
 export type Tell = <Name extends CommandName>(command: Name, ...args: unknown[]) => Promise<CommandAnswer<Name>>;
 
-/** Characters of lines that are sent at once, as JSON. */
+/** Characters of lines sent in one command, as JSON. */
 const SENT_AT_ONCE = 48_000;
 
-/** Any number of URLs, in as many commands as they need. */
+/** Sends any number of URLs, in as many commands as necessary. */
 export async function tellTouched(tell: Tell, urls: Iterable<string>): Promise<TouchSummary> {
   let sum: TouchSummary = { touched: 0, unmoved: 0, unknown: [], invalid: [] };
   for await (const { lines } of batches(urls)) {
@@ -22,7 +22,7 @@ export async function tellTouched(tell: Tell, urls: Iterable<string>): Promise<T
   return sum;
 }
 
-/** Seeds of any length; errors have the lines of their sources. */
+/** Sends seeds of any length; errors have the line numbers of their sources. */
 export async function tellSeeds(tell: Tell, sources: Iterable<SeedSource>): Promise<InjectSummary> {
   let sum: InjectSummary = {
     ...{ urls: 0, injected: 0, updated: 0, overwritten: 0, kept: 0, filtered: 0 },
@@ -34,7 +34,7 @@ export async function tellSeeds(tell: Tell, sources: Iterable<SeedSource>): Prom
   return sum;
 }
 
-/** @param before lines of the source before those of `b` */
+/** @param before number of lines of the source before those of `b` */
 function added(a: InjectSummary, b: InjectSummary, before: number): InjectSummary {
   const filteredBy: Record<string, number> = { ...a.filteredBy };
   for (const [reason, urls] of Object.entries(b.filteredBy)) filteredBy[reason] = (filteredBy[reason] ?? 0) + urls;
@@ -50,7 +50,7 @@ function added(a: InjectSummary, b: InjectSummary, before: number): InjectSummar
   };
 }
 
-/** Lines in parts that are small enough for one command, each with the number of lines before it. */
+/** Lines in parts small enough for one command, each with the number of lines before it. */
 async function* batches(
   all: SeedSource['lines'],
 ): AsyncGenerator<{ readonly lines: readonly string[]; readonly before: number }> {

@@ -6,11 +6,11 @@ import { askStatus, statusPath } from '../schedule/status-socket.ts';
 import { questionsPath } from './answer-questions.ts';
 import { tellHolder } from './ask-holder.ts';
 
-/** A crawl that has just been started needs a moment until it takes commands, ms. */
+/** Time that a crawl that has just been started needs until it takes commands, ms. */
 const START_MS = 1_500;
 const PAUSE_MS = 100;
 
-/** How long is waited, ms. */
+/** How long to wait, ms. */
 export interface Patience {
   /** For a crawl that is starting. */
   readonly startMs?: number;
@@ -18,7 +18,7 @@ export interface Patience {
   readonly answerMs?: number;
 }
 
-/** What does the same where no crawl runs. */
+/** What has the same effect when no crawl runs. */
 const INSTEAD: Partial<Record<CommandName, string>> = {
   touch: '; without a crawl "incrawl due touch" does it',
   inject: '; without a crawl "incrawl inject" does it',
@@ -28,9 +28,9 @@ const INSTEAD: Partial<Record<CommandName, string>> = {
 const STARTS_ONE = ': "incrawl crawl" or "incrawl schedule" starts one, and --dir names another';
 
 /**
- * Tells the crawl that runs on a state directory what to do; resolves once it is done, and what it changes in the crawl
- * db is on disk. All commands may be repeated, so one that was cut off is told again. Rejects with `run-missing` where
- * no crawl runs, and with `usage-invalid` for a crawl that workers share.
+ * Sends a command to the crawl that runs on a state directory; resolves once it is done, and its changes of the crawl
+ * db are on disk. All commands may be repeated, so one that was cut off is sent again. Rejects with `run-missing` if no
+ * crawl runs, and with `usage-invalid` for a crawl that workers share.
  */
 export async function tellRun<Name extends CommandName>(
   dir: string,

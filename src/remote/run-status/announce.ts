@@ -8,8 +8,8 @@ import { isAbsent, type LocalSocket, listenLocally, socketPath } from '../local-
 import { addRound, NO_TOTALS, ROUNDS_SHOWN, type RunStatus, roundCounts } from './run-status.ts';
 
 /**
- * Address of the process that crawls on a state directory. It holds the crawl db, so there is one at most; of the
- * workers of a shared crawl, one on each machine has the address, and another one takes it over when that one ends.
+ * Address of the process that crawls on a state directory. Since it holds the crawl db, there is only one. Of the
+ * workers of a shared crawl, one per machine has the address, and another takes it over when that one ends.
  */
 export const runPath = (dir: string): string => socketPath(dir, 'crawl');
 
@@ -37,10 +37,10 @@ const EVERY_MS = 500;
 /** A listener with this much unread data gets no further lines until it reads, bytes. */
 const MAX_UNREAD = 65_536;
 
-/** Time after which a worker looks whether the address is free, ms. */
+/** Interval at which a worker checks whether the address is free, ms. */
 const TAKE_OVER_MS = 5_000;
 
-/** Called by a process that crawls. A socket that cannot be opened is logged, and the run goes on. */
+/** To be called by a process that crawls. If the socket cannot be opened, this is logged, and the run goes on. */
 export async function announceRun(options: AnnounceOptions): Promise<Announcement> {
   const { now = Date.now, everyMs = EVERY_MS } = options;
   const listeners = new Set<Socket>();
@@ -57,7 +57,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
   };
   const line = (): string => {
     const steering = options.steering?.() ?? undefined;
-    // Progress is reported with each page: while none comes, it would go on showing the requests of the last one.
+    // Progress is reported with each page: while no page comes, it would still show the requests of the last report.
     const { inFlight } = { ...status.progress, ...steering };
     const progress = status.progress && { ...status.progress, inFlight };
     return `${JSON.stringify({ ...status, progress, at: new Date(now()).toISOString(), steering })}\n`;
@@ -66,7 +66,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
     listenLocally(runPath(options.dir), (socket) => {
       listeners.add(socket);
       socket.on('close', () => listeners.delete(socket));
-      // Clients send nothing, but only a stream that is read reports its end.
+      // Clients send nothing, but a stream reports its end only while it is read.
       socket.resume();
       socket.write(line());
     });
@@ -84,7 +84,7 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
       });
     }
   };
-  // One attempt at a time: of two sockets that one process opened, the first would be left behind at the end.
+  // One attempt at a time: if one process opened two sockets, the first would be left behind at the end.
   let attempt: Promise<void> | null = null;
   const tryAddress = (): Promise<void> => {
     attempt ??= takeAddress().finally(() => {
@@ -121,14 +121,14 @@ export async function announceRun(options: AnnounceOptions): Promise<Announcemen
   };
 }
 
-/** Longest line of a run, characters. */
+/** Longest line of a run status, characters. */
 const MAX_LINE = 1_048_576;
-/** A run without a line for this long counts as dead, ms. */
+/** A run that sends no line for this long counts as dead, ms. */
 const SILENCE_MS = 30_000;
 
 /**
- * Calls `onStatus` for each state of a run until it ends or the signal aborts. Resolves with whether there was a run.
- * Rejects with the system's error for a socket that may not be read.
+ * Calls `onStatus` for each state of a run until the run ends or the signal aborts. Resolves with whether there was a
+ * run. Rejects with the system's error if the socket may not be read.
  */
 export function followRun(path: string, onStatus: (status: RunStatus) => void, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -165,7 +165,7 @@ export function followRun(path: string, onStatus: (status: RunStatus) => void, s
   });
 }
 
-/** The current state of the run; `null`: none runs. */
+/** The current state of the run; `null`: no crawl is running. */
 export async function askRun(path: string): Promise<RunStatus | null> {
   const first = new AbortController();
   let answer: RunStatus | null = null;

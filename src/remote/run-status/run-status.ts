@@ -13,7 +13,7 @@ export interface RunStatus {
   readonly at: string;
   /** `null` until the first round has begun. */
   readonly progress: CrawlProgress | null;
-  /** What the operator has told it; absent: it takes no commands. */
+  /** The operator's commands so far; absent: it takes no commands. */
   readonly steering?: Steering;
   /** Rounds done so far. */
   readonly roundsDone: number;
@@ -45,7 +45,7 @@ export function roundCounts({ filteredBy, demotedBy, failures, layers, hosts, ..
   return counts;
 }
 
-/** What stands beside the activity of a run that an operator has paused or is ending; empty otherwise. */
+/** Text beside the activity of a run that an operator has paused or is ending; otherwise empty. */
 export function steeringText({ steering }: RunStatus): string {
   if (steering === undefined) return '';
   const { paused, stopping, inFlight } = steering;

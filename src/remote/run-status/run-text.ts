@@ -4,7 +4,7 @@ import { bytes, count, counted, span } from '../../render/quantities.ts';
 import { packedLines } from '../../render/table.ts';
 import { type RunStatus, steeringText } from './run-status.ts';
 
-/** Rounds below the progress, few enough for a small terminal. */
+/** Number of rounds below the progress, small enough for a small terminal. */
 const ROUNDS_SHOWN = 10;
 
 /** The current run, in lines that fit the width of the terminal. */

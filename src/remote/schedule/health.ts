@@ -12,13 +12,13 @@ import { failureLines } from '../../render/text/seeds-text.ts';
 export interface Health {
   readonly pid: number;
   readonly state: 'waiting' | 'running' | 'stopped';
-  /** When this was written. While a run makes progress the file is written again every {@link BEAT_MS}. */
+  /** Time of writing. While a run makes progress, the file is rewritten every {@link BEAT_MS}. */
   readonly at: string;
   readonly startedAt: string;
   readonly timetable: string;
   readonly runs: number;
   readonly failedRuns: number;
-  /** Starts that fell into an unfinished run, or whose time had passed. */
+  /** Starts that were due during an unfinished run, or whose time had passed. */
   readonly skippedStarts: number;
   readonly nextRunAt: string | null;
   /** Progress of the current run; `null` between runs. */
@@ -29,7 +29,7 @@ export interface Health {
 export interface RunningRun {
   readonly at: string;
   readonly round: number;
-  /** URLs of the round, and those done. */
+  /** URLs of the round, and the number done. */
   readonly urls: number;
   readonly done: number;
 }
@@ -39,7 +39,7 @@ const BEAT_MS = 30_000;
 export interface RunReport {
   readonly at: string;
   readonly ms: number;
-  /** Whether it ended as it should, and neither have all visits failed nor was a login page met. */
+  /** Whether it ended in order, not all visits failed, and no login page was met. */
   readonly ok: boolean;
   readonly stoppedBy: string | null;
   readonly error: string | null;
@@ -59,11 +59,11 @@ export interface HealthFile {
   /** The last reported state; `null` before the first. */
   readonly last: Health | null;
   /**
-   * Writes the file. Rejects with `CrawlError('usage-invalid')` when the first write fails; a later failure is logged,
+   * Writes the file. Rejects with `CrawlError('usage-invalid')` if the first write fails. A later failure is logged,
    * and the next report writes again.
    */
   report(health: Health): Promise<void>;
-  /** The same, but written only when the file is older than {@link BEAT_MS}. */
+  /** The same, but writes only if the file is older than {@link BEAT_MS}. */
   progress(health: Health): void;
 }
 
@@ -79,7 +79,7 @@ export function openHealthFile(file: string, log: Log): HealthFile {
   const write = async (health: Health): Promise<void> => {
     const partial = `${file}.${health.pid}.partial`;
     try {
-      // The rename would replace a device or a pipe by a file.
+      // Renaming would replace a device or a pipe by a file.
       const found = await stat(file).catch(() => null);
       if (found !== null && !found.isFile()) throw new Error('expected a regular file');
       await writeFile(partial, `${JSON.stringify(health, null, 2)}\n`);

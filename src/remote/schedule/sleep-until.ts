@@ -2,15 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HOUR_MS } from '../../core/domain/time.ts';
 import type { Clock } from '../../crawler/index.ts';
 
-/** The longest wait of one timer: a clock that was set, or a machine that slept, is noticed within the hour. */
+/**
+ * The longest wait of one timer: this way a clock that was set, or a machine that slept, is noticed within the hour.
+ */
 const MAX_TIMER_MS = HOUR_MS;
 
-/** A clock that is this much behind was set back, ms. Smaller corrections are normal. */
+/** A clock that is this far behind was set back, ms. Smaller corrections are normal. */
 export const SET_BACK_MS = 60_000;
 
 /**
- * Resolves at `at`, ms since the epoch, or when the signal aborts. Resolves early when the clock has been set back: by
- * the new clock `at` may be years away.
+ * Resolves at `at`, ms since the epoch, or when the signal aborts. Resolves early if the clock was set back: by the new
+ * clock `at` may be years away.
  */
 export async function sleepUntil(at: number, signal: AbortSignal, clock: Clock = MACHINE_CLOCK): Promise<void> {
   const ahead = (): number => clock.now() - (clock.elapsed?.() ?? clock.now());

@@ -9,7 +9,7 @@ export function statusPath(dir: string): string {
   return socketPath(dir, 'schedule');
 }
 
-/** The state of the running scheduler; `null`: none runs. */
+/** The state of the running scheduler; `null`: no scheduler is running. */
 export function askStatus(path: string): Promise<Health | null> {
   return new Promise((answer, reject) => {
     const socket = connect(path);
@@ -33,7 +33,7 @@ export function askStatus(path: string): Promise<Health | null> {
   });
 }
 
-/** A client that keeps the connection open is disconnected after this, ms. */
+/** A client that keeps the connection open is disconnected after this time, ms. */
 const PATIENCE_MS = 5_000;
 
 /** Answers every connection with one line of JSON. */
@@ -47,10 +47,9 @@ export function serveStatus(path: string, health: () => Health | null): Promise<
 /** Makes a process the one scheduler of a state directory. */
 export interface SchedulerLock {
   /**
-   * Listens on the status socket, again where the state directory was replaced. Called with the crawl db open, which
-   * one process holds at a time: of two schedulers that start together, the second finds the first. Rejects with
-   * `db-locked` when another one answers. On a file system without sockets the failure is logged, and the lock is not
-   * held.
+   * Listens on the status socket, and again if the state directory was replaced. Called with the crawl db open, which
+   * only one process can hold: if two schedulers start together, the second finds the first. Rejects with `db-locked`
+   * if another scheduler answers. On a file system without sockets the failure is logged, and the lock is not held.
    */
   acquire(): Promise<void>;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type LocalSocket, listenLocally, socketPath } from '../local-socket.ts';
 
-/** Path of the socket on which `serve` is asked to close the crawl db. */
+/** Path of the socket on which `serve` receives requests to close the crawl db. */
 const viewPath = (dir: string): string => socketPath(dir, 'serve');
 
 /** The answer of `serve` once the crawl db is closed. */
@@ -13,12 +13,12 @@ export interface Viewer {
   readonly url: string;
 }
 
-/** Longest wait for a viewer, ms. After it the caller opens the crawl db and may find it locked. */
+/** Longest wait for a viewer, ms. After that the caller opens the crawl db, and may find it locked. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Asks a `serve` on this state directory to close the crawl db: a viewer must never delay a command. Resolves when it
- * is closed; `null` where no `serve` runs.
+ * Asks a `serve` on this state directory to close the crawl db: a viewer must never delay a command. Resolves once
+ * it is closed; `null`: no `serve` is running.
  */
 export function askToGiveWay(dir: string): Promise<Viewer | null> {
   const path = viewPath(dir);
@@ -42,13 +42,13 @@ export function askToGiveWay(dir: string): Promise<Viewer | null> {
   });
 }
 
-/** Why no socket can be made in a state directory: its disk is full or read-only, or it is another user's. */
+/** Reasons why no socket can be made in a state directory: its disk is full or read-only, or another user owns it. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
 const NO_SOCKET: LocalSocket = { close: async () => {} };
 
 /**
- * Calls `close` for each process that asks; it resolves when the crawl db is closed. Where no socket can be made no
- * process needs the crawl db to write, and a viewer reads a copy, which keeps no other one out.
+ * Calls `close` for each process that requests it; it resolves once the crawl db is closed. If no socket can be made,
+ * no process needs the crawl db for writing, and the viewer reads a copy, which keeps no other process out.
  */
 export async function giveWayOnRequest(dir: string, viewer: Viewer, close: () => Promise<void>): Promise<LocalSocket> {
   try {
