@@ -1,5 +1,6 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceableFile } from 'incrawl/bundled';
 import { definePlugin, type ExportDocument, type ExportSink, type RemovedPage } from 'incrawl/plugin';
 import { z } from 'zod';
 import { type DuckDb, type DuckDbAppender, loadDuckDb } from './duckdb.ts';
@@ -159,8 +160,8 @@ export default definePlugin<'exporter', Options>({
     fileExtension: 'parquet',
     needsPlace: 'a file',
     open: async ({ place }) => {
-      if (place === null) throw new TypeError('a file is needed');
-      return openParquet(loadDuckDb(), place, given);
+      const file = await replaceableFile(place);
+      return openParquet(loadDuckDb(), file, given);
     },
   }),
 });

@@ -1,4 +1,5 @@
 import { constants, copyFile, open, rename, rm, stat } from 'node:fs/promises';
+import { replaceableFile } from 'incrawl/bundled';
 import { definePlugin, type ExportDocument, type ExportSink, type ExportTarget } from 'incrawl/plugin';
 import { z } from 'zod';
 import { loadSqlite, type OpenSqlite, type SqliteDb, type SqliteValue } from './engine.ts';
@@ -110,10 +111,10 @@ export default definePlugin<'exporter', Options>({
  */
 export async function openExport(
   openSqlite: OpenSqlite,
-  { place, isIncremental, partial }: Pick<ExportTarget, 'place' | 'isIncremental' | 'partial'>,
+  { place: output, isIncremental, partial }: Pick<ExportTarget, 'place' | 'isIncremental' | 'partial'>,
   { search }: Options,
 ): Promise<ExportSink> {
-  if (place === null) throw new TypeError('a file is needed');
+  const place = await replaceableFile(output);
   const file = partial(place);
   await removeAll(file);
   const isUpdate = isIncremental && (await sizeOf(place)) > 0;

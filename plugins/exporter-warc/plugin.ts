@@ -1,8 +1,7 @@
 import { basename, join } from 'node:path';
+import { cdxLine, inFolder, inStream, openCdxIndex, type WarcFiles } from 'incrawl/bundled';
 import { definePlugin, type ExportTarget, isFolder } from 'incrawl/plugin';
 import { z } from 'zod';
-import { cdxLine, openCdxIndex } from './cdx-index.ts';
-import { inFolder, inStream, type WarcFiles } from './warc-files.ts';
 
 const GIGABYTE = 1_000_000_000;
 

@@ -17,8 +17,8 @@ export interface LoopSteps extends UpdateSteps {
   /** fetch/sitemaps/read-sitemaps.ts, for the hosts whose sitemaps are to be read by now. */
   readSitemaps(): Promise<void>;
   /**
-   * update/waiting-links.ts, for hosts whose waiting links were not judged for a day, and what shorter ways by seeds
-   * and sitemaps bring within the depth limits.
+   * update/like-urls/waiting-links.ts, for hosts whose waiting links were not judged for a day, and what shorter ways
+   * by seeds and sitemaps bring within the depth limits.
    */
   admitWaiting(): Promise<void>;
   /** Ids of the segments that an interrupted run left behind, oldest first. */
@@ -50,7 +50,7 @@ export interface UpdateSteps {
   parse(segment: string): Promise<void>;
   /** update/updatedb.ts. @param isGrowing what was visited so far is applied, and the segment stays open */
   updatedb(segment: string, isGrowing?: boolean): Promise<Omit<UpdateSummary, 'orphans'>>;
-  /** update/change-feed.ts: entries older than the feed keeps. */
+  /** facts/change-feed.ts: entries older than the feed keeps. */
   trimFeed(): Promise<unknown>;
   /** update/orphans.ts, when it is time. */
   sweepOrphans(): Promise<Pick<UpdateSummary, 'orphans'>>;

@@ -100,6 +100,8 @@ export { FeatureFilter, featureNamed, featureSizing } from '../../domain/url/fam
 export type { LoadedPackage } from '../../packages/find-package.ts';
 // Optional packages.
 export { type LoadPackage, loadPackage } from '../../packages/find-package.ts';
+// Exports: exporter-*.
+export { type CdxLines, cdxLine, openCdxIndex, openCdxLines } from '../exporting/cdx-index.ts';
 export {
   type DeliveryAnswer,
   type DeliveryDeps,
@@ -108,4 +110,6 @@ export {
   isPassing,
   webhookHeaders,
 } from '../exporting/deliver.ts';
+export { replaceableFile } from '../exporting/file-tree.ts';
+export { inFolder, inStream, type WarcFiles } from '../exporting/warc-files.ts';
 export { type StopWords, stopWordsVersion } from './stop-words.ts';

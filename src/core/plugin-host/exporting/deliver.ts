@@ -1,5 +1,3 @@
-// core/plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
-
 import { createHmac } from 'node:crypto';
 import {
   retryAfterMs,

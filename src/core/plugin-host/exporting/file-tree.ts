@@ -104,3 +104,16 @@ export async function isFolder(place: string): Promise<boolean> {
     () => extname(place) === '',
   );
 }
+
+/**
+ * `--output` of an export that replaces a file as a whole. Rejects with an `Error` for a folder, a device or a pipe,
+ * which must not be replaced.
+ */
+export async function replaceableFile(place: string | null): Promise<string> {
+  if (place === null) throw new TypeError('a file is needed');
+  const found = await stat(place).catch(() => null);
+  if (/[/\\]$/.test(place) || found?.isFile() === false) {
+    throw new Error(`--output ${place}: a file was expected, or a name that is free`);
+  }
+  return place;
+}

@@ -176,6 +176,7 @@ export const BUNDLED_EXPORTERS: readonly string[] = [
   'exporter-sqlite',
   'exporter-tree',
   'exporter-warc',
+  'exporter-wacz',
   'exporter-webhook',
 ];
 

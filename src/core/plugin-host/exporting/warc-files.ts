@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { ExportTarget } from 'incrawl/plugin';
+import type { ExportTarget } from '../api/exporter-api.ts';
 
 /** Output of gzip members, in sequence. */
 export interface WarcFiles {

@@ -1,11 +1,13 @@
+// core/plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
+
 import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, gunzipSync } from 'node:zlib';
-import type { ExportDocument, ExportTarget, StoredResponse } from 'incrawl/plugin';
 import { getSurt } from 'warcio/utils';
+import type { ExportDocument, ExportTarget, StoredResponse } from '../api/exporter-api.ts';
 
 /** Position of a record. */
 interface RecordPlace {
@@ -46,6 +48,31 @@ function payloadDigest(member: Uint8Array): string | null {
   return /\r\nWARC-Payload-Digest: \w+:(\S+)\r\n/i.exec(head.slice(0, head.indexOf('\r\n\r\n') + 2))?.[1] ?? null;
 }
 
+/** Lines of an index in the making; in a file, so that memory does not grow with their number. */
+export interface CdxLines {
+  add(line: string): Promise<void>;
+  /** The lines by key and time; no line can be added any more. */
+  sorted(): Promise<AsyncIterable<string>>;
+  /** Removes the file. */
+  remove(): Promise<void>;
+}
+
+/** @param file temporary */
+export async function openCdxLines(file: string, target: Pick<ExportTarget, 'sorted'>): Promise<CdxLines> {
+  const handle: FileHandle = await open(file, 'w');
+  return {
+    add: (line) => handle.appendFile(`${line}\n`),
+    async sorted() {
+      await handle.close();
+      return target.sorted(linesOf(file));
+    },
+    async remove() {
+      await handle.close();
+      await rm(file, { force: true });
+    },
+  };
+}
+
 interface CdxIndex {
   add(line: string): Promise<void>;
   /** Sorts the lines; the index appears. */
@@ -53,22 +80,20 @@ interface CdxIndex {
   abandon(): Promise<void>;
 }
 
-/** Lines are kept in a file until the end, so that memory does not grow with their number. */
+/** An index as a file. */
 export async function openCdxIndex(file: string, target: Pick<ExportTarget, 'partial' | 'sorted'>): Promise<CdxIndex> {
-  const unsorted = target.partial(`${file}.unsorted`);
   const partial = target.partial(file);
-  const handle: FileHandle = await open(unsorted, 'w');
+  const lines = await openCdxLines(target.partial(`${file}.unsorted`), target);
   return {
-    add: (line) => handle.appendFile(`${line}\n`),
+    add: (line) => lines.add(line),
     async close() {
-      await handle.close();
-      await pipeline(Readable.from(ended(target.sorted(linesOf(unsorted)))), createWriteStream(partial));
+      await pipeline(Readable.from(ended(await lines.sorted())), createWriteStream(partial));
       await rename(partial, file);
-      await rm(unsorted);
+      await lines.remove();
     },
     async abandon() {
-      await handle.close();
-      for (const left of [unsorted, partial]) await rm(left, { force: true });
+      await lines.remove();
+      await rm(partial, { force: true });
     },
   };
 }

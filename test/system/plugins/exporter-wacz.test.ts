@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { copyFile, readdir } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from '../../../src/transports/browser/playwright.ts';
+import { workDir } from '../../support/work-dir.ts';
+import { run } from '../support/binary.ts';
+import { browserProgram, noBrowser, playwright } from '../transports/rendering/browser.ts';
+
+/** A folder with the validator (`python`) and the viewer (`replay`) that the authors of the specification provide. */
+const TOOLS = process.env.INCRAWL_TEST_WACZ ?? '';
+const NO_TOOLS = existsSync(join(TOOLS, 'replay', 'sw.js')) ? null : 'INCRAWL_TEST_WACZ names no folder with them';
+const NO_VIEWER = NO_TOOLS ?? noBrowser;
+const skipped = (reason: string | null): string => (reason === null ? '' : ` (skipped: ${reason})`);
+
+interface Framed {
+  frames(): readonly { content(): Promise<string> }[];
+}
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const each of servers) each.close();
+});
+
+async function originOf(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const paths = ['/', '/packed', '/caf%C3%A9?a=1&b=2'];
+
+/** A page in gzip, and one with a query and a name that is not ASCII. */
+const site: RequestListener = ({ url = '' }, response) => {
+  if (!paths.includes(url)) return void response.writeHead(404).end();
+  const links = paths.map((path) => `<a href="${path.replace('&', '&amp;')}">${path}</a>`).join(' ');
+  const page = Buffer.from(`<!doctype html><title>${url}</title><h1>Seen at ${url}</h1><p>Gruß.</p>${links}`);
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  if (url !== '/packed') return void response.end(page);
+  response.setHeader('content-encoding', 'gzip');
+  response.end(gzipSync(page));
+};
+
+describe(`WACZ archives${skipped(NO_TOOLS)}`, () => {
+  let dir = '';
+  let origin = '';
+  let where: string[] = [];
+  let archive = '';
+  beforeAll(async () => {
+    dir = workDir();
+    origin = await originOf(site);
+    where = ['--dir', join(dir, 'crawl')];
+    archive = join(dir, 'site.wacz');
+    const network = ['--allow', '127.0.0.0/8', '--delay', '0', '--contact', 'a@example.org'];
+    expect(await run(['crawl', `${origin}/`, ...network, ...where])).toMatchObject({ code: 0 });
+    const exported = await run(['export', '--format', 'wacz', '-o', archive, ...where]);
+    expect([exported.code, exported.stderr]).toEqual([0, expect.stringContaining('3 pages')]);
+  }, 60_000);
+
+  const validated = (file: string): Promise<string> =>
+    promisify(execFile)('python3', ['-m', 'wacz.main', 'validate', '-f', file], {
+      env: { ...process.env, PYTHONPATH: join(TOOLS, 'python') },
+    }).then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string }) => error.stdout,
+    );
+
+  it('are made as a whole, of nothing else than pages, and only into a file', async () => {
+    expect(await readdir(dir)).toEqual(['crawl', 'site.wacz']);
+    const alone = await run(['export', '--format', 'wacz', ...where]);
+    expect(alone).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('needs --output, a file') });
+  });
+
+  it.skipIf(NO_TOOLS !== null)(
+    'are valid by their specification, and a damaged one is not',
+    async () => {
+      expect(await validated(archive)).toContain('Validation succeeded');
+      const cut = join(dir, 'cut.wacz');
+      await copyFile(archive, cut);
+      truncateSync(cut, 500);
+      expect(await validated(cut)).not.toContain('Validation succeeded');
+    },
+    60_000,
+  );
+
+  it.skipIf(NO_VIEWER !== null)(
+    'open in ReplayWeb.page, each page by its address',
+    async () => {
+      const home = await originOf(viewer(archive, origin));
+      const browser = await playwright().chromium.launch({ executablePath: browserProgram(), args: ['--no-sandbox'] });
+      try {
+        for (const path of paths) {
+          const context = await browser.newContext({});
+          const page = (await context.newPage()) as Page & Framed;
+          await page.goto(`${home}/?${encodeURIComponent(path)}`, { waitUntil: 'domcontentloaded', timeout: 60_000 });
+          const texts = async (): Promise<string> =>
+            (await Promise.all(page.frames().map((frame) => frame.content().catch(() => '')))).join('\n');
+          await expect
+            .poll(texts, { timeout: 60_000, interval: 250 })
+            .toContain(`Seen at ${path.replace('&', '&amp;')}`);
+          await context.close();
+        }
+      } finally {
+        await browser.close();
+      }
+    },
+    180_000,
+  );
+});
+
+/** A page with the viewer, which shows the page of the archive that the query names; ranges of the archive. */
+function viewer(archive: string, origin: string): RequestListener {
+  return ({ url = '', headers }, response) => {
+    const { pathname, search } = new URL(url, 'http://viewer.test');
+    if (pathname === '/') {
+      const shown = `${origin}${decodeURIComponent(search.slice(1))}`.replace('&', '&amp;');
+      response.setHeader('content-type', 'text/html');
+      response.end(
+        `<script src="/replay/ui.js"></script><replay-web-page source="/site.wacz" url="${shown}" replayBase="/replay/" embed="replayonly" style="height: 600px"></replay-web-page>`,
+      );
+      return;
+    }
+    const file = pathname === '/site.wacz' ? archive : join(TOOLS, pathname);
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return void response.writeHead(404).end();
+    const bytes = readFileSync(file);
+    response.setHeader('content-type', file.endsWith('.js') ? 'text/javascript' : 'application/octet-stream');
+    response.setHeader('accept-ranges', 'bytes');
+    const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
+    if (first + last === '') return void response.end(bytes);
+    const from = first === '' ? Math.max(0, bytes.length - Number(last)) : Number(first);
+    const to = first === '' || last === '' ? bytes.length - 1 : Math.min(Number(last), bytes.length - 1);
+    response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${bytes.length}` });
+    response.end(bytes.subarray(from, to + 1));
+  };
+}
