@@ -10,7 +10,7 @@ describe('a proxy that fails', () => {
     const log = { warn: () => {}, info: () => {}, debug: () => {}, error: () => {} };
     const limits = { hostFailureLimit: 2, failureLimit: 5 };
     const failures = new HostFailures(log, limits, ({ code }) => void stopped.push(code));
-    expect(reachByRobots({ code: 'proxy-failed', fault: 'away' } as never)).toBe('unasked');
+    expect(reachByRobots({ code: 'proxy-failed', fault: 'away' } as never)).toBe('unknown');
     for (let i = 0; i < 4; i++) failures.count('a.example', reachOf(outcome));
     expect(failures.reason('a.example')).toBeUndefined();
     expect(failures.hasFailed('a.example')).toBe(false);
