@@ -100,7 +100,7 @@ export async function backupState(
       const files = [...filesToKeep(dir)].map((path) => ({ path, bytes: statSync(join(dir, path)).size, sha256: '' }));
       return summaryOf(to, manifestOf(await rowsOf((rows) => digestRows(rows, onWork)), files));
     }
-    return broughtTogether(
+    return stagedInto(
       { what: 'the backup', fresh: join(to, BACKING_UP), left },
       async (fresh) => {
         const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db'), onWork));
@@ -163,7 +163,7 @@ export async function restoreState(
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, deps)), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
-  return broughtTogether(
+  return stagedInto(
     { what: 'the restored crawl', fresh, left },
     async () => {
       for (const [done, file] of manifest.files.entries()) {
@@ -186,7 +186,7 @@ export async function restoreState(
  * Fills a staging folder and moves its contents into place once it is complete. Removes leftovers of a killed run
  * first, and the staging folder of a failed one. Rejects with `db-locked` while another process fills it.
  */
-async function broughtTogether<Value>(
+async function stagedInto<Value>(
   { what, fresh, left }: { readonly what: string; readonly fresh: string; readonly left: readonly string[] },
   fill: (fresh: string) => Promise<Value>,
   putInPlace: (fresh: string) => Promise<void>,

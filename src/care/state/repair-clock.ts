@@ -51,7 +51,7 @@ export async function repairClock(
     const shift: ClockShift = { now, aheadMs };
     const write: CrawlDb['write'] = dryRun ? async () => {} : (batch) => db.write(batch, { durable: true });
     await recordsBack(db, write, shift, counts, options);
-    counts.hosts = await hostsBack(db, write, shift);
+    counts.hosts = await bringHostsBack(db, write, shift);
     const late = (await db.segments()).filter(({ createdAt }) => createdAt > now);
     counts.segments = late.length;
     const segments = late.map((row) => ({ ...row, createdAt: broughtBack(row.createdAt, shift) }));
@@ -103,7 +103,7 @@ async function recordsBack(
 }
 
 /** Ends of pauses and periods of distrust so far ahead that the clock which set them must have been ahead. */
-async function hostsBack(db: CrawlDb, write: CrawlDb['write'], shift: ClockShift): Promise<number> {
+async function bringHostsBack(db: CrawlDb, write: CrawlDb['write'], shift: ClockShift): Promise<number> {
   const changed: { host: string; facts: HostFacts }[] = [];
   const { now, aheadMs } = shift;
   const isLate = (until: number | null): boolean => until !== null && until - now > aheadMs / 2;

@@ -164,7 +164,7 @@ async function writeSeeds(
   }
 }
 
-/** A known page that has become a seed: what it links to is nearer by that, and followed when a crawl begins. */
+/** A known page that has become a seed: its links are nearer to a seed now, and are followed when a crawl begins. */
 const wayOf = (seed: CrawlDatum): ShorterWay => {
   return { url: seed.url, from: null, depth: 0, layers: seedLayersOf(seed) };
 };

@@ -14,7 +14,7 @@ export interface Trend {
   readonly caption: string;
   readonly from: number;
   readonly to: number;
-  /** In the order of time; at least one, at most what {@link thinned} returns. */
+  /** In the order of time; at least one, at most what {@link downsampled} returns. */
   readonly points: readonly TrendPoint[];
   readonly labels: readonly { readonly at: number; readonly text: string }[];
 }
@@ -53,7 +53,7 @@ export function trendChart({ caption, from, to, points, labels }: Trend): Markup
 }
 
 /** The first of each stretch of points, and the last one. */
-export function thinned<Point>(points: readonly Point[]): readonly Point[] {
+export function downsampled<Point>(points: readonly Point[]): readonly Point[] {
   const step = Math.ceil(points.length / MAX_POINTS);
   return points.filter((_, i) => i % step === 0 || i === points.length - 1);
 }

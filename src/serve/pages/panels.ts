@@ -16,7 +16,7 @@ import {
   sumsOf,
   visitsOf,
 } from '../charts/time-buckets.ts';
-import { thinned, trendChart } from '../charts/trend-chart.ts';
+import { downsampled, trendChart } from '../charts/trend-chart.ts';
 import { type Markup, markup, nothing, panel } from '../markup.ts';
 
 /** Panels about past rounds. All three show the same time span. */
@@ -125,7 +125,7 @@ function freshPanel(rounds: readonly PastRound[], buckets: readonly Sums[], span
     caption: `Share of fresh copies, last ${span.label}: ${share(last.sample.fresh)} now, ${share(least.sample.fresh)} at the lowest`,
     from,
     to,
-    points: thinned(points).map(({ at, sample }) => ({
+    points: downsampled(points).map(({ at, sample }) => ({
       at,
       share: sample.fresh,
       title: `${dayText(at)}, ${clockText(at)}: ${share(sample.fresh)}, ${count(sample.due)} due`,

@@ -42,7 +42,7 @@ export class HostDays {
     this.#now = now;
   }
 
-  /** The entries as they are, each after its host was read: {@link leftOf} knows it from then on. */
+  /** The entries unchanged, each after its host was read, so that {@link leftOf} knows it. */
   met(entries: AsyncIterable<DueEntry>): AsyncIterable<DueEntry> {
     return this.#boundOf === undefined ? entries : this.#meeting(entries);
   }

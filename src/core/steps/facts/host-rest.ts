@@ -73,7 +73,7 @@ export class HostsInRound {
     return this.#dated.get(host);
   }
 
-  /** Added to the facts as they are by now: visits on other connections of the host may have ended meanwhile. */
+  /** Adds to the facts of this moment: visits on other connections of the host may have ended meanwhile. */
   add(host: string, observation: HostObservation): void {
     this.#facts.set(host, addObservation(this.of(host), observation));
   }

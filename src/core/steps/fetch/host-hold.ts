@@ -220,13 +220,13 @@ const REASONS: Readonly<Record<Absence, string>> = {
 
 /**
  * Which URLs that probably do not exist are requested in a round. A site can have hundreds of dead links, and they are
- * dead together: where none of a few exists by now, the others wait for their next time. Dead links that have been
- * asked for in vain before wait for that of their host, which comes ever later while none of them is there.
+ * dead together: where none of a few exists by now, the others wait for their next time. Dead links that were requested
+ * in vain before wait for the next time of their host, which comes ever later while none of them exists.
  */
 export class MissingSample {
   readonly #before: (host: string) => MissingLinks | null;
   readonly #pauses: readonly number[];
-  /** Requests in vain, by host and kind; `null`: one of these URLs was there. */
+  /** Requests in vain, by host and kind; `null`: one of these URLs existed. */
   readonly #misses = new Map<string, number | null>();
 
   /**

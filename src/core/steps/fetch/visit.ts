@@ -118,8 +118,8 @@ export async function visit(
 }
 
 /**
- * Counts a HEAD as a miss where it named a changed page and the GET found the known one (a length without the content
- * coding, say).
+ * Counts a HEAD as a miss where it reported a changed page and the GET found the known one, for example by a length
+ * without the content coding.
  */
 function judgedAfterHead(result: VisitResult): VisitResult {
   if (result.outcome.kind !== 'unchanged') return result;
@@ -221,7 +221,7 @@ async function get(open: OpenVisit, plan: ProbePlan): Promise<VisitResult | 'cla
     },
   });
   const { head } = result;
-  // Part of a body with the validators of the whole would pass for "unchanged" until the page changes.
+  // A partial body stored with the validators of the whole would pass for "unchanged" until the page changes.
   const answer = isPartial(truncationOfBody(result)) ? NO_VALIDATORS : validatorsOf(head.headers);
   if (head.status === 304 && plan.conditional) {
     if (isOfAnotherVersion(item.validators, answer)) return 'claims';

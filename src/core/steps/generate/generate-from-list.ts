@@ -179,7 +179,7 @@ async function* listItems(
 /**
  * The entry of the fetch list for a record.
  * @param audits asked for a visit that could be skipped by headers
- * @param absence of a URL that is probably not there; `null`: it may be
+ * @param absence of a URL that probably does not exist; `null`: it may exist
  */
 export function fetchItem(
   record: CrawlDatum,
@@ -209,7 +209,7 @@ export function fetchItem(
   };
 }
 
-/** The digest that the next body is compared with, which is static whatever is shown. */
+/** The digest that the next body is compared with: that of the static page, also where a rendered one is stored. */
 function digests({ rendered }: CrawlDatum, digest: string | null): Pick<FetchItem, 'digest' | 'rendered'> {
   if (rendered === null || digest === null) return { digest };
   return { digest: rendered.digest, rendered: { ...rendered, shown: digest } };

@@ -24,7 +24,7 @@ import { isAdmitted, type SelectDeps, type SelectOptions, selectDue } from './se
  */
 export async function nextDue(db: Pick<CrawlDb, 'due' | 'spread'>, now: number): Promise<NextDue | null> {
   for await (const { dueAt } of db.due({ until: Number.MAX_SAFE_INTEGER, only: 'known' })) {
-    // What is due and was not selected is refused by a rule or a filter, and will be again.
+    // A URL that is due and was not selected is refused by a rule or a filter, and will be again.
     if (dueAt <= now) continue;
     const nextDay = (Math.floor(dueAt / DAY_MS) + 1) * DAY_MS;
     let urls = 0;
@@ -41,7 +41,7 @@ interface GrowDeps {
   readonly segments: SegmentStore;
 }
 
-/** Candidates that the list of a segment has not: one that is due again is visited in another one. */
+/** Candidates that are not in the list of a segment: one that is due again is visited in another segment. */
 export async function notListed(
   { segments }: GrowDeps,
   id: string,

@@ -117,7 +117,7 @@ function moved(datum: CrawlDatum, policy: SettlePolicy, now: number): CrawlDatum
 
 function at(datum: CrawlDatum, due: number, schedule: CrawlDatum['schedule'], now: number): CrawlDatum | null {
   const nextFetchAt = Math.max(due, now);
-  // Else what is expected of other pages, which fades from call to call, would move the same pages again for ever.
+  // Otherwise what is expected of other pages, which fades from call to call, would move the same pages for ever.
   if (isDrift(nextFetchAt - (datum.nextFetchAt ?? 0), schedule.intervalMs)) return null;
   const visits = datum.visits.with(-1, { ...datum.visits.at(-1)!, intervalMs: schedule.intervalMs });
   return {

@@ -114,7 +114,7 @@ interface StatsOptions {
   readonly onWork?: OnWork | undefined;
 }
 
-/** Size up to which the due index is always read: so few entries take some milliseconds. */
+/** Size up to which the due index is always read: that takes some milliseconds. */
 const FEW_ENTRIES = 20_000;
 
 /**

@@ -72,8 +72,8 @@ export interface Resource extends SubAnswer {
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_CONFIRMED = 10_000;
 /**
- * Time for which scripts and style sheets serve other pages unasked, ms, whatever their `max-age`: pages of one site
- * share them, and a round sees the site at one moment.
+ * Time for which scripts and style sheets serve other pages without revalidation, ms, whatever their `max-age`: pages
+ * of one site share them, and a round sees the site at one moment.
  */
 const SHARED_FOR_MS = 5 * 60_000;
 /** Data is used again as long as its server says, but no longer, ms. */

@@ -54,18 +54,18 @@ async function visitByMode(
   const startedAt = elapsedOf(deps.clock);
   const requests = new SubRequests(deps, options, asked.item);
   const render = new RenderedVisit(deps, requests, asked, mode === 'always');
-  const first = await visit(deps, options, render.needsBody ? { ...asked, item: unheld(asked.item) } : asked);
+  const first = await visit(deps, options, render.needsBody ? { ...asked, item: withoutCopy(asked.item) } : asked);
   const again = async (): Promise<VisitResult> => {
     await asked.nextTurn?.();
-    return visit(deps, options, { ...asked, item: unheld(asked.item) });
+    return visit(deps, options, { ...asked, item: withoutCopy(asked.item) });
   };
   const result = await render.unlessUnchanged(first, again).finally(() => requests.end());
   const ms = Math.max(result.outcome.ms, Math.round(elapsedOf(deps.clock) - startedAt));
   return { ...result, outcome: { ...requests.withCosts(result.outcome), ms } };
 }
 
-/** The page as if it was not known: its body comes whatever it is. */
-function unheld({ rendered: _, ...item }: FetchItem): FetchItem {
+/** The page as if it were unknown, so that its body is transferred in any case. */
+function withoutCopy({ rendered: _, ...item }: FetchItem): FetchItem {
   return { ...item, validators: NO_VALIDATORS, digest: null, audit: false };
 }
 
@@ -139,7 +139,7 @@ class RenderedVisit {
     if (!isBare(before)) return this.#visit.item.isBare === true ? this.#tried(result, before, before) : result;
     if (!this.#mayGain()) return result;
     const document = await this.#render(result).catch((error: unknown) => {
-      // Nothing is known to be missing from a page that no render has added to.
+      // A page to which no render has added anything lacks nothing that is known.
       const isKnown = (trialsOf(this.#trials, this.#pattern)?.gains ?? 0) > 0;
       if (isKnown || !(error instanceof CrawlError) || error.code !== 'render-failed') throw error;
       return null;

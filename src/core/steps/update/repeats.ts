@@ -58,7 +58,7 @@ const NOTHING_NEAR: NearAnswer = { pages: [], complete: true };
 const MOST_CANDIDATES = 64;
 
 /** Duplicates of one page that get another representative at once; the others are judged at their own next visit. */
-const HEIRS = 1_000;
+const MOST_REASSIGNED = 1_000;
 
 /**
  * Finds which of the pages just visited repeat others, and elects another representative for the duplicates of a page
@@ -70,7 +70,7 @@ export async function judgeRepeats(
   visited: readonly VisitedPage[],
   options: RepeatOptions,
 ): Promise<JudgedRepeats> {
-  return new Judging(deps, visited, options).run();
+  return new DuplicateJudge(deps, visited, options).run();
 }
 
 /** As {@link judgeRepeats}, for records whose signatures have changed without a visit: each is compared. */
@@ -80,15 +80,15 @@ export async function judgeAgain(
   rule: Omit<RepeatOptions, 'keep'>,
 ): Promise<JudgedRepeats> {
   const unvisited = pages.map((datum) => ({ previous: datum, datum }));
-  return new Judging(deps, unvisited, { ...rule, keep: 'oldest' }).run();
+  return new DuplicateJudge(deps, unvisited, { ...rule, keep: 'oldest' }).run();
 }
 
 /** `oldest`: the texts of all pages count as changed, and of two the one known longest represents. */
-type JudgingOptions = Omit<RepeatOptions, 'keep'> & { readonly keep: RepeatOptions['keep'] | 'oldest' };
+type DuplicateOptions = Omit<RepeatOptions, 'keep'> & { readonly keep: RepeatOptions['keep'] | 'oldest' };
 
-class Judging {
+class DuplicateJudge {
   readonly #deps: RepeatDeps;
-  readonly #options: JudgingOptions;
+  readonly #options: DuplicateOptions;
   readonly #isAgain: boolean;
   readonly #rule: CopyRule;
   readonly #visited: readonly VisitedPage[];
@@ -105,7 +105,7 @@ class Judging {
   /** Pages that this run has made duplicates, by their representatives: the tables do not have them yet. */
   readonly #assigned = new Map<string, string[]>();
 
-  constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: JudgingOptions) {
+  constructor(deps: RepeatDeps, visited: readonly VisitedPage[], options: DuplicateOptions) {
     this.#deps = deps;
     this.#visited = visited;
     this.#options = options;
@@ -126,7 +126,7 @@ class Judging {
     for (const { url } of [...changed, ...stranded]) this.#waiting.add(url);
     await this.#judgeAll(changed, this.#options.keep);
     await this.#judgeAll(stranded.sort(byAge), 'first');
-    await this.#giveHeirs();
+    await this.#electRepresentatives();
     return this.#result();
   }
 
@@ -164,7 +164,7 @@ class Judging {
     });
   }
 
-  async #judgeAll(pages: readonly CrawlDatum[], keep: JudgingOptions['keep']): Promise<void> {
+  async #judgeAll(pages: readonly CrawlDatum[], keep: DuplicateOptions['keep']): Promise<void> {
     const { distance } = this.#options;
     const asked = pages.flatMap((page) => {
       const text = this.#textOf(page);
@@ -177,7 +177,7 @@ class Judging {
     for (const page of pages) this.#judge(page, answers.get(page.url) ?? NOTHING_NEAR, keep);
   }
 
-  #judge(page: CrawlDatum, near: NearAnswer, rule: JudgingOptions['keep']): void {
+  #judge(page: CrawlDatum, near: NearAnswer, rule: DuplicateOptions['keep']): void {
     this.#waiting.delete(page.url);
     // A version of another page never represents that one.
     const keep = canonicalOf(page) === null ? rule : 'first';
@@ -260,17 +260,18 @@ class Judging {
   }
 
   /** Elects other representatives, page by page. */
-  async #giveHeirs(): Promise<void> {
+  async #electRepresentatives(): Promise<void> {
     if (this.#departed.length === 0) return;
     const hasStored = ((await this.#deps.db.counters()).byState.duplicate ?? 0) > 0;
-    // The list grows no more: an heir never replaces a representative.
+    // The list does not grow meanwhile: a duplicate never replaces a representative.
     for (const { url } of this.#departed) {
-      const heirs = new Set(this.#assigned.get(url));
-      if (hasStored) for await (const heir of this.#deps.tables.duplicatesOf(url, HEIRS)) heirs.add(heir);
-      if (heirs.size === 0) continue;
-      await this.#load([...heirs]);
-      const lost = [...heirs].flatMap((heir) => {
-        const datum = this.#now.get(heir);
+      const duplicates = new Set(this.#assigned.get(url));
+      if (hasStored)
+        for await (const duplicate of this.#deps.tables.duplicatesOf(url, MOST_REASSIGNED)) duplicates.add(duplicate);
+      if (duplicates.size === 0) continue;
+      await this.#load([...duplicates]);
+      const lost = [...duplicates].flatMap((duplicate) => {
+        const datum = this.#now.get(duplicate);
         const target = this.#now.get(url);
         const isLost =
           datum?.state === 'duplicate' &&
