@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { cdxLine, inFolder, inStream, openCdxIndex, type WarcFiles } from 'incrawl/bundled';
+import { addToArchive, inFolder, inStream, openCdxIndex, type WarcFiles } from 'incrawl/bundled';
 import { definePlugin, type ExportTarget, isFolder } from 'incrawl/plugin';
 import { z } from 'zod';
 
@@ -25,11 +25,7 @@ export default definePlugin<'exporter', z.infer<typeof options>>({
       const { files, index } = await begin(target, host.now(), maxFileBytes);
       return {
         async document(document, content) {
-          const response = await content.response();
-          if (response === null) return;
-          const member = await response.warcRecord();
-          const place = await files.add(member);
-          await index?.add(cdxLine(document, response, member, { ...place, length: member.length }));
+          await addToArchive(files, index, document, content);
         },
         // An archive records what was there: removed pages stay in it.
         removed: () => {},

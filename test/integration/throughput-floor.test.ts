@@ -18,3 +18,21 @@ it('a slow fetch ends its round, and later rounds fetch the rest of its list', a
   expect([...asked].sort()).toEqual(pages.map((url) => `GET ${new URL(url).pathname}`));
   expect(await crawler.stats()).toMatchObject({ leased: 0, urls: 6 });
 });
+
+it('a fetch is not checked before its time', async () => {
+  // A check and a delay take one sleep each. There are more checks than would end the fetch, nearly all of them within
+  // its first five minutes; a sleep is long, so that answers of a busy machine add few.
+  const { crawler, origin, asked } = await visiting(
+    {
+      pauseMs: 400,
+      answer: (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/plain' }).end(PAGE);
+      },
+    },
+    'fetch.throughputThreshold=100',
+    'fetch.delay=30s',
+    'fetch.hostWait=1d',
+  );
+  const { rounds } = await crawler.crawl(seed(...Array.from({ length: 9 }, (_, n) => `${origin}/${n}`)));
+  expect([rounds.length, asked.length]).toEqual([1, 9]);
+});

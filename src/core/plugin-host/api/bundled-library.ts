@@ -97,11 +97,9 @@ export {
 } from '../../domain/url/families/noise-links.ts';
 export { FeatureFilter, featureNamed, featureSizing } from '../../domain/url/families/url-families.ts';
 // Optional packages.
-export type { LoadedPackage } from '../../packages/find-package.ts';
-// Optional packages.
-export { type LoadPackage, loadPackage } from '../../packages/find-package.ts';
+export { type LoadedPackage, type LoadPackage, loadPackage } from '../../packages/find-package.ts';
 // Exports: exporter-*.
-export { type CdxLines, cdxLine, openCdxIndex, openCdxLines } from '../exporting/cdx-index.ts';
+export { addToArchive, openCdxIndex, openCdxLines } from '../exporting/cdx-index.ts';
 export {
   type DeliveryAnswer,
   type DeliveryDeps,

@@ -1,4 +1,4 @@
-// core/plugin-host/exporting/: sinks of exporters, and deliveries over HTTP.
+// core/plugin-host/exporting/: sinks of exporters, archive files, and deliveries over HTTP.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
@@ -7,7 +7,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, gunzipSync } from 'node:zlib';
 import { getSurt } from 'warcio/utils';
-import type { ExportDocument, ExportTarget, StoredResponse } from '../api/exporter-api.ts';
+import type { ExportDocument, ExportTarget, PageContent, StoredResponse } from '../api/exporter-api.ts';
+import type { WarcFiles } from './warc-files.ts';
 
 /** Position of a record. */
 interface RecordPlace {
@@ -21,7 +22,7 @@ interface RecordPlace {
  * A line of CDXJ (https://specs.webrecorder.net/cdxj/0.1.0/): the URL as SURT, the time in 14 digits, then the fields
  * for replay.
  */
-export function cdxLine(
+function cdxLine(
   { url }: ExportDocument,
   { status, at, headers }: StoredResponse,
   member: Uint8Array,
@@ -40,6 +41,24 @@ export function cdxLine(
   };
   const timestamp = new Date(at).toISOString().replace(/\D/g, '').slice(0, 14);
   return `${getSurt(url)} ${timestamp} ${JSON.stringify(fields)}`;
+}
+
+/**
+ * Adds the stored response of a page to WARC files and its place to their index, where there is one. Resolves with the
+ * response; `null`: it is no longer stored, and nothing is added.
+ */
+export async function addToArchive(
+  files: Pick<WarcFiles, 'add'>,
+  index: Pick<CdxLines, 'add'> | null,
+  document: ExportDocument,
+  content: PageContent,
+): Promise<StoredResponse | null> {
+  const response = await content.response();
+  if (response === null) return null;
+  const member = await response.warcRecord();
+  const place = await files.add(member);
+  await index?.add(cdxLine(document, response, member, { ...place, length: member.length }));
+  return response;
 }
 
 /** The head of a record is in the first bytes of its gzip member; only these are decompressed. */

@@ -154,6 +154,20 @@ describe.skipIf(NO_POSTGRES !== null)(`commands on all pages of a spread crawl${
     expect(await exported()).toEqual(before);
     expect(await json<PruneSummary>(prune)).toMatchObject({ removed: 0 });
     await requireSound();
+
+    // Killed half way, it leaves what exports read, and goes on when it is run again.
+    await prepare(['due', 'touch', '--all', ...where]);
+    await worked();
+    const again = await exported();
+    const victim = start(prune);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    victim.child.kill('SIGKILL');
+    await victim.finished;
+    expect(await exported()).toEqual(again);
+    await prepare(prune);
+    expect(await json<PruneSummary>(prune)).toMatchObject({ removed: 0 });
+    expect(await exported()).toEqual(again);
+    await requireSound();
   }, 240_000);
 });
 
