@@ -22,19 +22,15 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   readmit: async () => (await import('./crawl/crawls.ts')).readmit,
   growth: async () => (await import('./crawl/growth.ts')).growth,
   requests: async () => (await import('./crawl/requests.ts')).requests,
-  generate: async () => (await import('./crawl/generate.ts')).generate,
   inlinks: async () => (await import('./crawl/inlinks.ts')).inlinks,
-  parts: async () => (await import('./crawl/parts.ts')).parts,
   parse: async () => (await import('./crawl/parse.ts')).parse,
   peers: async () => (await import('./peers/peers.ts')).peers,
   rendering: async () => (await import('./peers/rendering.ts')).rendering,
   documents: async () => (await import('./content/documents.ts')).documents,
   train: async () => (await import('./content/train.ts')).train,
-  score: async () => (await import('./content/score.ts')).score,
   metadata: async () => (await import('./content/metadata.ts')).metadata,
   structure: async () => (await import('./content/structure.ts')).structure,
   'noise-links': async () => (await import('./content/noise-links.ts')).noiseLinks,
-  seen: async () => (await import('./urls/seen.ts')).seen,
   'seen-fp': async () => (await import('./urls/seen-fp.ts')).seenFp,
   'url-rules': async () => (await import('./urls/url-rules.ts')).urlRules,
   traps: async () => (await import('./traps/traps.ts')).traps,
@@ -42,15 +38,12 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   dedup: async () => (await import('./near/dedup.ts')).dedup,
   neardup: async () => (await import('./near/neardup.ts')).neardup,
   copies: async () => (await import('./near/copies.ts')).copies,
-  revisions: async () => (await import('./near/revisions.ts')).revisions,
   hadoop: async () => (await import('./hadoop/hadoop.ts')).hadoop,
   changes: async () => (await import('./questions/changes.ts')).changes,
   questions: async () => (await import('./questions/questions.ts')).questions,
   'live-view': async () => (await import('./questions/live-view.ts')).liveView,
   large: async () => (await import('./crawldb/large.ts')).large,
-  store: async () => (await import('./crawldb/store-options.ts')).store,
   export: async () => (await import('./export/export.ts')).exports,
-  freshness: async () => (await import('./freshness/freshness.ts')).freshness,
   paper: async () => (await import('./freshness/paper.ts')).paper,
   calibrate: async () => (await import('./freshness/calibrate.ts')).calibrate,
   histories: async () => (await import('./histories/histories.ts')).histories,
@@ -61,7 +54,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
 };
 /** Those that need no data, no server and no other crawler, and end within minutes. */
 const QUICK =
-  'crawl readmit requests generate parts parse seen seen-fp near-tables dedup neardup changes questions live-view url-rules export traps'.split(
+  'crawl readmit requests parse seen-fp near-tables dedup neardup changes questions live-view url-rules export traps'.split(
     ' ',
   );
 const COMMON: Options = { only: '', save: false, help: false };
