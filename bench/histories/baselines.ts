@@ -1,13 +1,12 @@
 import { budgetOf, type History, linkedPages, START_PAGE, type Step } from './history.ts';
-import type { Found, Visits } from './visits.ts';
+import type { Visits } from './visits.ts';
 
 /** What a policy visited, and what that cost. */
 export interface BaselineRun {
   readonly visits: Visits;
   readonly requests: number;
-  /** Requests after the first run, and those of them for pages that are gone. */
-  readonly later: number;
-  readonly laterGone: number;
+  /** Share of the requests after the first run that are for pages that are gone. */
+  readonly notLive: number;
 }
 
 const FIRST_RUN = 0;
@@ -20,8 +19,8 @@ const SHORTEST_DAYS = 1 / 1_440;
 const LONGEST_DAYS = 365;
 
 /**
- * Every n-th run asks for each page that links reach, and learns for nothing which are gone. The oracle asks for those
- * that changed and for those that are gone.
+ * Every n-th run asks for each page that links reach. The oracle asks for those that changed and for those that are
+ * gone.
  */
 export function visitAll({ steps }: History, everyRuns: number, isOracle: boolean): BaselineRun {
   const tally = new Tally();
@@ -34,13 +33,9 @@ export function visitAll({ steps }: History, everyRuns: number, isOracle: boolea
       const body = step.tree.get(file) as number;
       if (isOracle && bodies.get(file) === body) continue;
       bodies.set(file, body);
-      tally.request(file, 'seen');
+      tally.request(file, true);
     }
-    for (const file of before?.reached ?? []) {
-      if (step.tree.has(file)) continue;
-      if (isOracle) tally.request(file, 'gone');
-      else tally.learn(file, 'gone');
-    }
+    if (isOracle) for (const file of before?.reached ?? []) if (!step.tree.has(file)) tally.request(file, false);
     before = step;
   }
   return tally.run();
@@ -60,11 +55,11 @@ export function visitByInterval(history: History, startDays: number, rule: 'fixe
     for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
       const body = step.tree.get(file);
       if (body === undefined) {
-        tally.request(file, 'gone');
+        tally.request(file, false);
         plans.set(file, { due: now + GONE_DAYS, interval: GONE_DAYS });
         continue;
       }
-      tally.request(file, 'seen');
+      tally.request(file, true);
       const isChanged = bodies.get(file) !== body;
       let interval = plans.get(file)?.interval ?? startDays;
       if (rule === 'adaptive' && bodies.has(file)) {
@@ -101,7 +96,7 @@ export function roundRobin(history: History, share: number): BaselineRun {
       const file = fresh.shift() ?? old.shift();
       if (file === undefined) break;
       const body = step.tree.get(file);
-      tally.request(file, body === undefined ? 'gone' : 'seen');
+      tally.request(file, body !== undefined);
       visited.delete(file);
       visited.set(file, body === undefined ? now + GONE_DAYS : now);
       if (body === undefined || bodies.get(file) === body) continue;
@@ -118,29 +113,25 @@ export function roundRobin(history: History, share: number): BaselineRun {
 
 /** Counts requests while they are made. */
 class Tally {
-  private readonly visits: Map<string, Found>[] = [];
+  private readonly visits: Set<string>[] = [];
   private requests = 0;
   private later = 0;
   private laterGone = 0;
 
   begin(): void {
-    this.visits.push(new Map());
+    this.visits.push(new Set());
   }
 
-  learn(file: string, found: Found): void {
-    this.visits.at(-1)?.set(file, found);
-  }
-
-  request(file: string, found: Found): void {
-    this.learn(file, found);
+  request(file: string, isThere: boolean): void {
+    if (isThere) this.visits.at(-1)?.add(file);
     this.requests++;
     if (this.visits.length === 1) return;
     this.later++;
-    if (found === 'gone') this.laterGone++;
+    if (!isThere) this.laterGone++;
   }
 
   run(): BaselineRun {
     const { visits, requests, later, laterGone } = this;
-    return { visits, requests, later, laterGone };
+    return { visits, requests, notLive: laterGone / Math.max(1, later) };
   }
 }

@@ -8,8 +8,7 @@ export interface ReportedChanges {
   /** Modifications reported of files that were another, and of files that were the same. */
   readonly right: number;
   readonly wrong: number;
-  /** Visits that found another file, and those of them that were not reported. */
-  readonly found: number;
+  /** Visits that found another file and were not reported. */
   readonly unreported: number;
 }
 
@@ -19,13 +18,13 @@ export function reportedChanges(
   { steps }: History,
   logs: readonly (readonly LoggedRequest[])[],
   changes: readonly Reported[],
-  origin: string,
+  start: string,
 ): ReportedChanges {
   const found = foundChanges(steps, logs);
   const reported = new Set<string>();
   let [right, wrong] = [0, 0];
   for (const { url, kind, at } of changes) {
-    const uri = `/${url.slice(origin.length)}`;
+    const uri = `/${url.slice(start.length)}`;
     if (kind !== 'modified' || !isPage(fileOf(uri))) continue;
     const visit = visitKey(
       uri,
@@ -35,7 +34,7 @@ export function reportedChanges(
     if (found.has(visit)) right++;
     else wrong++;
   }
-  return { right, wrong, found: found.size, unreported: [...found].filter((visit) => !reported.has(visit)).length };
+  return { right, wrong, unreported: [...found].filter((visit) => !reported.has(visit)).length };
 }
 
 const visitKey = (uri: string, step: number): string => `${step} ${uri}`;

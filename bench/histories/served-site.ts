@@ -13,14 +13,8 @@ export interface ServedFile {
   readonly modified: number;
 }
 
-/** What a server of files finds on its disk. */
-export interface FileTree {
-  file(path: string): ServedFile | undefined;
-  isFolder(path: string): boolean;
-}
-
-/** The files of one step after the other. */
-export class ServedSite implements FileTree {
+/** The files of one step after the other, as a server of files finds them on its disk. */
+export class ServedSite {
   private readonly history: History;
   private readonly variant: Variant;
   private readonly modified = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { FileTree, ServedFile } from './served-site.ts';
+import type { ServedFile, ServedSite } from './served-site.ts';
 
 /** A request for a file; header names are lower case. */
 export interface FileRequest {
@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const isEntityTag = /^(?:W\/)?("[^"]*")$/;
 
 /** Answers as nginx does from a folder with `index index.html`; `dynamic` takes all validators away. */
-export function staticAnswer(tree: FileTree, request: FileRequest, dynamic: Dynamic | null): StaticAnswer {
+export function staticAnswer(site: ServedSite, request: FileRequest, dynamic: Dynamic | null): StaticAnswer {
   const { method, url } = request;
   if (method !== 'GET' && method !== 'HEAD') return plain(405, method);
   const at = url.indexOf('?');
@@ -46,15 +46,15 @@ export function staticAnswer(tree: FileTree, request: FileRequest, dynamic: Dyna
   if (path === null) return plain(400, method);
   const name = path.slice(1);
   if (path.endsWith('/')) {
-    const index = tree.file(`${name}index.html`);
+    const index = site.file(`${name}index.html`);
     if (index !== undefined) return found(index, 'index.html', request, dynamic);
-    return plain(tree.isFolder(name.slice(0, -1)) ? 403 : 404, method);
+    return plain(site.isFolder(name.slice(0, -1)) ? 403 : 404, method);
   }
-  if (tree.isFolder(name)) {
+  if (site.isFolder(name)) {
     const location = `http://${String(request.headers.host ?? '')}${encodeURI(path)}/${query}`;
     return { ...plain(301, method), headers: { 'content-type': 'text/html', location } };
   }
-  const file = tree.file(name);
+  const file = site.file(name);
   return file === undefined ? plain(404, method) : found(file, name, request, dynamic);
 }
 

@@ -1,21 +1,16 @@
 import { isPage, type Step } from './history.ts';
 import type { LoggedRequest } from './site-server.ts';
 
-/** What a run learnt of a file: that it is as it is now, or that it is gone. */
-export type Found = 'seen' | 'gone';
-
-/** By step, what was learnt of each file. */
-export type Visits = readonly ReadonlyMap<string, Found>[];
+/** By step, the files that a run learnt to be as they are now. */
+export type Visits = readonly ReadonlySet<string>[];
 
 /** Requests by what they were for. */
 export interface RequestCounts {
-  readonly all: number;
   /** Answers of 200 and 304 for HTML. */
   readonly pages: number;
-  /** After the first run: all, and those that were not for live pages. */
-  readonly later: number;
-  readonly laterNotLive: number;
-  /** The same by kind: robots.txt, redirects, missing and other files. */
+  /** Share of the requests after the first run that were not for live pages. */
+  readonly notLive: number;
+  /** Requests after the first run by kind: pages, robots.txt, redirects, missing and other files. */
   readonly laterByKind: Readonly<Record<string, number>>;
 }
 
@@ -28,28 +23,24 @@ export function fileOf(uri: string): string {
 
 /**
  * What the log of a server shows that the crawler learnt. A 304 confirms the copy unless it stands for a file that the
- * crawler does not have; a missing file is news only where there was a copy.
+ * crawler does not have.
  */
 export function visitsOf(steps: readonly Step[], logs: readonly (readonly LoggedRequest[])[]): Visits {
-  const held = new Set<string>();
   const bodies = new Map<string, number | undefined>();
   return logs.map((log, i) => {
     const { tree } = steps[i] as Step;
-    const found = new Map<string, Found>();
+    const seen = new Set<string>();
     for (const { uri, status } of log) {
       if (uri === '/robots.txt') continue;
       const file = fileOf(uri);
       if (status === 200 && isPage(file)) {
         bodies.set(uri, tree.get(file));
-        found.set(file, 'seen');
+        seen.add(file);
       } else if (status === 304) {
-        if (!isPage(file) || bodies.get(uri) === tree.get(file)) found.set(file, 'seen');
-      } else if ((status === 404 || status === 410) && held.has(file)) {
-        found.set(file, 'gone');
+        if (!isPage(file) || bodies.get(uri) === tree.get(file)) seen.add(file);
       }
     }
-    for (const file of found.keys()) held.add(file);
-    return found;
+    return seen;
   });
 }
 
@@ -58,9 +49,11 @@ export function countRequests(logs: readonly (readonly LoggedRequest[])[]): Requ
   const later = kinds.slice(1).flat();
   const laterByKind: Record<string, number> = {};
   for (const kind of later) laterByKind[kind] = (laterByKind[kind] ?? 0) + 1;
-  const laterNotLive = later.length - (laterByKind.page ?? 0);
-  const pages = kinds.flat().filter((kind) => kind === 'page').length;
-  return { all: kinds.flat().length, pages, later: later.length, laterNotLive, laterByKind };
+  return {
+    pages: kinds.flat().filter((kind) => kind === 'page').length,
+    notLive: (later.length - (laterByKind.page ?? 0)) / Math.max(1, later.length),
+    laterByKind,
+  };
 }
 
 function kindOf({ uri, status }: LoggedRequest): string {
