@@ -39,7 +39,7 @@ export interface Replay {
 /** A look every so many runs: a quarter of a year of weekly ones. */
 const LOOK_EVERY = 13;
 
-/** One crawl a step on the same state directory, by a clock that goes on from the time of each as the machine's does. */
+/** One crawl a step on the same state directory, by a clock that goes on from the time of each like any other. */
 export const replay = ({ history, variant, budget, settings, address, port }: ReplayPlan): Promise<Replay> =>
   withFolder(async (base) => {
     const server = await serveHistory(history, variant, address, port);
