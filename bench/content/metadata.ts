@@ -47,38 +47,31 @@ function comparisons(labels: Labels, result: ParseResult): Comparison[] {
   return found;
 }
 
-const OPTIONS = { pages: [] as string[], show: '', every: 1 };
-
 /**
  * Metadata of labelled pages: of each field that the labels have, pages where it is exact, missing and wrong. A title
  * is exact with the same characters, white space apart; `title~` leaves case and the shape of quotes and dashes aside.
  * Authors are exact as a set, a time by its day in UTC. `headline` is the title against the first line of the reference
- * text, where no title is labelled. `--show FIELD` names every N-th page where it is not exact.
+ * text, where no title is labelled.
  */
-export const metadata = measurement('content', OPTIONS, ({ say, table, question }, { pages, show, every }) => {
+export const metadata = measurement('content', { pages: [] as string[] }, ({ question }, { pages }) => {
   const limits = { ...PAGE_LIMITS, maxLinks: 10_000, maxText: 1_000_000 };
   const reader = new HtmlReader({ ...limits, agent: 'incrawl', now: Date.now });
   const counts = new Map<string, { exact: number; missing: number; wrong: number }>();
-  let shown = 0;
   for (const labels of labelsIn(pages)) {
-    const { file, url, contentType, body } = labels;
+    const { url, contentType, body } = labels;
     const page = new LivePage(pageOf(body, 0, url || 'http://localhost/', contentType ?? 'text/html'));
     reader.read(page);
     for (const [field, wanted, got] of comparisons(labels, page.result)) {
       const count = counts.get(field) ?? { exact: 0, missing: 0, wrong: 0 };
       counts.set(field, count);
       count[got === wanted ? 'exact' : got === null ? 'missing' : 'wrong']++;
-      if (field !== show || got === wanted || shown++ % every !== 0) continue;
-      say(`${file} ${url}\n  labelled ${wanted}\n  found    ${got ?? '-'}`);
-      say(`  sources  ${JSON.stringify(page.result.sources)}`);
     }
     page.release();
   }
   const note = question('Metadata');
-  const rows = [...counts].map(([field, { exact, missing, wrong }]) => {
+  for (const [field, { exact, missing, wrong }] of counts) {
     const all = exact + missing + wrong;
     note(`${field} exact, ${all} pages`, percent(exact, all), '%');
-    return [field, String(all), ...[exact, missing, wrong].map((count) => `${percent(count, all).toFixed(1)} %`)];
-  });
-  table(['field', 'pages', 'exact', 'missing', 'wrong'], rows);
+    note(`${field} missing, ${all} pages`, percent(missing, all), '%');
+  }
 });

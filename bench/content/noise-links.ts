@@ -1,17 +1,12 @@
-import { load } from 'cheerio';
 import { defaultConfig } from '../../src/core/config/load.ts';
-import { LEAST_VISITED, templateOf } from '../../src/core/domain/url/families/noise-families.ts';
 import { wordsOf } from '../../src/core/domain/url/families/noise-links.ts';
 import type { Page } from '../../src/core/plugin-host/api/plugin-api.ts';
 import { loadParsing } from '../../src/core/plugin-host/parsing/load-parsing.ts';
 import { parseLive } from '../../src/core/plugin-host/parsing/parse-page.ts';
 import type { ParsedRecord } from '../../src/core/ports/segment-store.ts';
 import { parsingOptions, readPluginList } from '../../src/crawler/parsing-options.ts';
-import { DemoSite, LIVES } from '../../src/demo/site.ts';
 import { OutlineReader } from '../../src/page/content/outline.ts';
 import { TEXT } from '../../src/page/tape/tape.ts';
-import { visitedPageLines } from '../../src/published/map-reduce/visited-pages.ts';
-import { somePages } from '../crawl/site-process.ts';
 import { percent } from '../harness/cost.ts';
 import { measurement, type Note } from '../harness/measurement.ts';
 import { pageOf } from '../harness/parser.ts';
@@ -52,21 +47,6 @@ async function parserOf(mode: string): Promise<RecordOf> {
 }
 
 const linksOf = ({ outlinks }: ParsedRecord) => outlinks.filter(({ rel }) => rel === 'link');
-
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
-}
-
-/** Templates of five visited pages or more, and those that are noise by what these brought. */
-async function judgedTemplates(pages: readonly ParsedRecord[]): Promise<{ judged: number; empty: number }> {
-  const counts = new Map<string | null, number>();
-  for (const { url } of pages) counts.set(templateOf(url), 1 + (counts.get(templateOf(url)) ?? 0));
-  const empty = new Set<string | null>();
-  const lines = visitedPageLines({ fetched: () => each([]), parsed: () => each(pages) });
-  for await (const line of lines) empty.add(templateOf(line.split('\t', 1)[0]!));
-  const judged = [...counts].filter(([name, count]) => name !== null && count >= LEAST_VISITED).length;
-  return { judged, empty: empty.size };
-}
 
 function take(note: Note, name: string, judged: readonly Judged[], hasAim = false): void {
   const noise = judged.filter(({ isNoise }) => isNoise);
@@ -118,57 +98,17 @@ function halvedPages(judged: readonly Judged[]): number {
   return [...pages.values()].filter(({ content, lost }) => content >= LEAST_LINKS && 2 * lost >= content).length;
 }
 
-/** Judges made pages: links within `article` are content, all others noise. */
-async function judgeSite(recordOf: RecordOf, pages: readonly { url: string; html: string }[]): Promise<Judged[]> {
-  const judged: Judged[] = [];
-  for (const { url, html } of pages) {
-    const $ = load(html);
-    const inArticle = new Set(
-      $('article a')
-        .map((_, a) => new URL($(a).attr('href') ?? '', url).href)
-        .get(),
-    );
-    for (const link of linksOf(await recordOf(url, html))) {
-      // A crawl does not follow a page's link to itself.
-      if (link.url === url) continue;
-      judged.push({
-        isNoise: !inArticle.has(link.url),
-        marked: link.noise !== undefined,
-        type: '',
-        file: url,
-        label: -1,
-      });
-    }
-  }
-  return judged;
-}
-
-/** Sites that are made: the one of the benchmark, and that of the demo. */
-async function madeSites(): Promise<Record<string, { url: string; html: string }[]>> {
-  const pages = await somePages({ pages: 200, hosts: 5, make: 'small', encoding: 'identity' }, 60);
-  const demo = new DemoSite(1, 0);
-  return {
-    'site of the benchmark': pages.map(({ url, body }) => ({ url, html: String(body) })),
-    'site of the demo': LIVES.map(({ path }) => ({
-      url: `https://demo.example${path}`,
-      html: demo.answer(path, {}, 0).body,
-    })),
-  };
-}
-
 const folded = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
-/** The links of labelled pages, and the records of these. */
-async function judgeLabelled(recordOf: RecordOf, folders: readonly string[]) {
+/** The links of labelled pages. */
+async function judgeLabelled(recordOf: RecordOf, folders: readonly string[]): Promise<Judged[]> {
   const judged: Judged[] = [];
-  const records: ParsedRecord[] = [];
   for (const { file, url = '', type = '', text, body } of labelsIn(folders)) {
     if (text === undefined) continue;
     let labels = new Map<string, number>();
     const record = await recordOf(url, String(body), (page) => {
       labels = linkLabels(page, text);
     });
-    records.push(record);
     const reference = folded(text);
     for (const { url: target, anchor, noise } of linksOf(record)) {
       const words = folded(anchor);
@@ -177,34 +117,28 @@ async function judgeLabelled(recordOf: RecordOf, folders: readonly string[]) {
       judged.push({ isNoise: !reference.includes(words), marked: noise !== undefined, type, file, label });
     }
   }
-  return { judged, records };
+  return judged;
 }
 
 /**
- * Precision and recall of noise links on made sites; with `--pages FOLDER` also on labelled real pages. Those label
- * texts, not links: an anchor of three words and twelve characters (Chinese and the like: six) or more counts as
- * content when the reference text contains it, and as noise otherwise. Shorter anchors occur in texts by chance and are
- * not counted.
+ * Precision and recall of noise links on labelled real pages. Those label texts, not links: an anchor of three words
+ * and twelve characters (Chinese and the like: six) or more counts as content when the reference text contains it, and
+ * as noise otherwise. Shorter anchors occur in texts by chance and are not counted.
  * *Where blocks agree* counts only anchors whose block says the same (block-labels.ts): the words of a menu may occur
  * in a text, and those of a card stand in the reference with others between.
  */
 export const noiseLinks = measurement('content', { pages: [] as string[] }, async ({ question }, { pages }) => {
   const note = question('Noise links');
   for (const mode of ['improved', 'published']) {
-    const recordOf = await parserOf(mode);
-    const suffix = mode === 'improved' ? '' : `, mode: ${mode}`;
-    for (const [name, made] of Object.entries(await madeSites()))
-      take(note, name + suffix, await judgeSite(recordOf, made), mode === 'improved');
-    if (pages.length === 0) continue;
-    const { judged, records } = await judgeLabelled(recordOf, pages);
-    take(note, `labelled pages${suffix}`, judged, mode === 'improved');
+    const hasAim = mode === 'improved';
+    const suffix = hasAim ? '' : `, mode: ${mode}`;
+    const judged = await judgeLabelled(await parserOf(mode), pages);
+    take(note, `labelled pages${suffix}`, judged, hasAim);
     for (const type of [...new Set(judged.map((each) => each.type))].sort()) {
       const own = judged.filter((each) => each.type === type);
       take(note, `${type}${suffix}`, own);
     }
-    take(note, `labelled pages, where blocks agree${suffix}`, judged.filter(isAgreed), mode === 'improved');
+    take(note, `labelled pages, where blocks agree${suffix}`, judged.filter(isAgreed), hasAim);
     note(`pages that lose half of three content links or more${suffix}`, halvedPages(judged), 'pages', '= 0');
-    const templates = await judgedTemplates(records);
-    note(`templates of labelled sets judged noise, of ${templates.judged}${suffix}`, templates.empty, '', '= 0');
   }
 });

@@ -1,4 +1,3 @@
-import { SIMHASH64_LIKELIHOOD_RATIOS } from '../../src/core/domain/crawl/change/change-belief.ts';
 import { changeDistance, type Signed } from '../../src/core/domain/crawl/states/duplicate.ts';
 import { BlockTable } from '../../src/page/block-table.ts';
 import { DIMENSION_WEIGHTS } from '../../src/page/near/page-dimensions.ts';
@@ -71,46 +70,34 @@ class Editor {
 
 /**
  * Measures, for the default signature, how much likelier each Hamming distance is after a major change (2 % of the word
- * 3-shingles or more) than after a minor one. The row it says is `likelihoodRatios` of schedule-freshness.
+ * 3-shingles or more) than after a minor one. The row it says is `likelihoodRatios` of schedule-freshness; that of the
+ * default is `SIMHASH64_LIKELIHOOD_RATIOS`.
  */
-export const calibrate = measurement(
-  'freshness',
-  { pages: 6_000, seed: 1 },
-  ({ say, table, question }, { pages, seed }) => {
-    const editor = new Editor(seed);
-    const sign = createPageSigner({ weights: DIMENSION_WEIGHTS });
-    const blocks = new BlockTable();
-    const signed = (text: readonly string[]): Signed => {
-      const page = { title: 'a title', keywords: [], text: text.join(' '), mainText: null };
-      const { change: signature, digest: changeDigest } = sign(page, blocks);
-      return { signature, changeDigest, signatureName: '' };
-    };
-    const none = (): number[] => new Array<number>(MOST_BITS + 1).fill(0);
-    const counts = { major: none(), minor: none() };
-    for (let i = 0; i < pages; i++) {
-      const before = editor.page();
-      const after = editor.edited(before);
-      const share = changedShare(before, after);
-      if (share === 0) continue;
-      const bits = Math.min(MOST_BITS, changeDistance(signed(before), signed(after)) ?? 0);
-      counts[share >= MAJOR_SHARE ? 'major' : 'minor'][bits]!++;
-    }
-    const [majors, minors] = [sum(counts.major), sum(counts.minor)];
-    // Half a case more in each cell, so that an empty one does not decide for ever.
-    const ratios = counts.major.map(
-      (major, bits) => (major + 0.5) / (majors + 3.5) / ((counts.minor[bits]! + 0.5) / (minors + 3.5)),
-    );
-    const note = question('Likelihood ratio, major to minor, by distance of the change signature');
-    for (const [bits, ratio] of ratios.entries())
-      note(`distance ${bits}${bits === MOST_BITS ? ' and more' : ''}`, ratio);
-    table(
-      ['bits', 'major', 'minor', 'ratio', 'in force'],
-      ratios.map((ratio, bits) =>
-        [bits, counts.major[bits], counts.minor[bits], ratio.toPrecision(3), SIMHASH64_LIKELIHOOD_RATIOS[bits]].map(
-          String,
-        ),
-      ),
-    );
-    say(`likelihoodRatios: [${ratios.map((ratio) => Number(ratio.toPrecision(3))).join(', ')}]`);
-  },
-);
+export const calibrate = measurement('freshness', { pages: 6_000, seed: 1 }, ({ say, question }, { pages, seed }) => {
+  const editor = new Editor(seed);
+  const sign = createPageSigner({ weights: DIMENSION_WEIGHTS });
+  const blocks = new BlockTable();
+  const signed = (text: readonly string[]): Signed => {
+    const page = { title: 'a title', keywords: [], text: text.join(' '), mainText: null };
+    const { change: signature, digest: changeDigest } = sign(page, blocks);
+    return { signature, changeDigest, signatureName: '' };
+  };
+  const none = (): number[] => new Array<number>(MOST_BITS + 1).fill(0);
+  const counts = { major: none(), minor: none() };
+  for (let i = 0; i < pages; i++) {
+    const before = editor.page();
+    const after = editor.edited(before);
+    const share = changedShare(before, after);
+    if (share === 0) continue;
+    const bits = Math.min(MOST_BITS, changeDistance(signed(before), signed(after)) ?? 0);
+    counts[share >= MAJOR_SHARE ? 'major' : 'minor'][bits]!++;
+  }
+  const [majors, minors] = [sum(counts.major), sum(counts.minor)];
+  // Half a case more in each cell, so that an empty one does not decide for ever.
+  const ratios = counts.major.map(
+    (major, bits) => (major + 0.5) / (majors + 3.5) / ((counts.minor[bits]! + 0.5) / (minors + 3.5)),
+  );
+  const note = question('Likelihood ratio, major to minor, by distance of the change signature');
+  for (const [bits, ratio] of ratios.entries()) note(`distance ${bits}${bits === MOST_BITS ? ' and more' : ''}`, ratio);
+  say(`likelihoodRatios: [${ratios.map((ratio) => Number(ratio.toPrecision(3))).join(', ')}]`);
+});

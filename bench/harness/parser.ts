@@ -5,9 +5,8 @@ import { silent } from './places.ts';
 
 export const PAGE_LIMITS = { maxDepth: 512, maxAttributes: 256, maxNodes: 500_000 };
 
-/** @param create that of another build, to be compared */
-export const inlineParser = (list: PluginList, create = createInlinePageParser) =>
-  create(
+export const inlineParser = (list: PluginList) =>
+  createInlinePageParser(
     {
       list,
       baseDir: process.cwd(),

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { isAlikeInLength } from '../../src/core/domain/crawl/states/duplicate.ts';
 import { measurement } from '../harness/measurement.ts';
 import { foldedWords, jaccard, shinglesOf } from '../harness/shingles.ts';
@@ -20,19 +20,12 @@ const COPY = 0.9;
 const BITS = 3;
 const MIN_CHARS = 200;
 
-interface NamedPage {
-  readonly name: string;
-  readonly html: string;
-}
-
 interface Figures {
-  readonly pages: number;
   /** Pairs that are marked, and those of them that are copies. */
   readonly marked: number;
   readonly right: number;
-  /** Pairs of copies whose signatures are near, and those that are marked. */
+  /** Pairs of copies whose signatures are near. */
   readonly copies: number;
-  readonly found: number;
 }
 
 /**
@@ -43,18 +36,18 @@ interface Figures {
 export const copies = measurement(
   'duplicates',
   { data: [] as string[], ...SIGNING },
-  async ({ question }, { data, ...by }) => {
+  async ({ question }, { data, signature }) => {
     const sites = data.flatMap(sitesIn);
     const note = question(`Copies: pairs whose exported texts have a Jaccard similarity of ${COPY}`);
-    for (const signing of signingsOf(by)) {
+    for (const signing of signingsOf(signature)) {
       const sign = await createSignPage(signing);
       for (const { name, pages } of sites) {
         const signed: SignedPage[] = [];
-        for (const { html } of pages) signed.push(await sign(html));
-        const { marked, right, copies, found } = judged(signed);
+        for (const html of pages) signed.push(await sign(html));
+        const { marked, right, copies } = judged(signed);
         const way = `${name}${suffixOf(signing)}`;
         note(`marked pairs that are copies, ${way}`, right, 'pairs', `>= ${marked}`);
-        note(`near copies that are marked, ${way}`, found, 'pairs');
+        note(`near copies that are marked, ${way}`, right, 'pairs');
         note(`near copies, ${way}`, copies, 'pairs');
       }
     }
@@ -64,7 +57,7 @@ export const copies = measurement(
 function judged(all: readonly SignedPage[]): Figures {
   const pages = all.filter(({ likeness, outcome }) => likeness !== '' && (outcome.textChars ?? 0) >= MIN_CHARS);
   const shingles = pages.map(({ text }) => shinglesOf(foldedWords(text)));
-  let [marked, right, copies, found] = [0, 0, 0, 0];
+  let [marked, right, copies] = [0, 0, 0];
   for (const [i, page] of pages.entries()) {
     for (let j = 0; j < i; j++) {
       const other = pages[j]!;
@@ -74,34 +67,33 @@ function judged(all: readonly SignedPage[]): Figures {
       const isMarked = isCopyOf(page, other, true);
       if (isMarked) marked++;
       if (isSame) copies++;
-      if (isSame && isMarked) found++;
       if (isSame && isMarked) right++;
     }
   }
-  return { pages: pages.length, marked, right, copies, found };
+  return { marked, right, copies };
 }
 
 interface Site {
   readonly name: string;
-  readonly pages: readonly NamedPage[];
+  /** HTML of each. */
+  readonly pages: readonly string[];
 }
 
 function sitesIn(folder: string): Site[] {
   const files = htmlBelow(folder);
   if (files.length > 0) {
-    const pages = files.map((file) => ({ name: relative(folder, file), html: readFileSync(file, 'utf8') }));
-    return [{ name: basename(folder), pages }];
+    return [{ name: basename(folder), pages: files.map((file) => readFileSync(file, 'utf8')) }];
   }
   return packsIn(folder).map((pack) => {
     const { name, steps, bodies } = readPack(pack);
-    const pages = new Map<string, NamedPage>();
+    const pages = new Map<string, string>();
     for (const step of [0, Math.floor(steps.length / 2), steps.length - 1]) {
       const { tree, reached } = steps[step]!;
       for (const file of reached) {
         const body = tree.get(file);
         if (body === undefined || !isPage(file)) continue;
         // Two versions of a page are no two pages.
-        pages.set(file, { name: file, html: bodies[body]!.toString('utf8') });
+        pages.set(file, bodies[body]!.toString('utf8'));
       }
     }
     return { name, pages: [...pages.values()] };

@@ -1,26 +1,6 @@
-import { type BlockMemory, learnBlocks } from '../../src/core/domain/crawl/change/block-memory.ts';
-import { partsOf } from '../../src/core/domain/crawl/states/compare-answer.ts';
 import { mean, percent } from '../harness/cost.ts';
 import { type Bench, measurement, type Note } from '../harness/measurement.ts';
-import { seeded } from '../harness/seeded.ts';
-import {
-  areaUnderCurve,
-  confusionAt,
-  idealDistances,
-  type Judged,
-  rankCorrelation,
-  SAME_BELOW,
-  shareOf,
-} from '../neardup/figures.ts';
-import {
-  FRESH_KINDS,
-  isElsewhere,
-  OTHER_SAME_TEMPLATE,
-  type PagePair,
-  pagePairs,
-  SYNDICATED,
-} from '../neardup/pairs.ts';
-import { rotatingPages } from '../neardup/rotating.ts';
+import { areaUnderCurve, confusionAt, type Judged, rankCorrelation, shareOf } from './figures.ts';
 import {
   bitsBetween,
   createSignPage,
@@ -32,6 +12,7 @@ import {
   signingsOf,
   suffixOf,
 } from './page-signatures.ts';
+import { FRESH_KINDS, isElsewhere, OTHER_SAME_TEMPLATE, type PagePair, pagePairs, SYNDICATED } from './pairs.ts';
 import { restless } from './restless.ts';
 
 /** Distance up to which pages count as the same. */
@@ -48,17 +29,16 @@ type JudgedPair = Judged & Pick<PagePair, 'wordsEdited'> & { readonly change: nu
  * template.
  */
 export const neardup = measurement('duplicates', { articles: 300, seed: 9, ...SIGNING }, async (bench, options) => {
-  const { articles, seed, ...by } = options;
+  const { articles, seed, signature } = options;
   const pairs = pagePairs(articles, seed);
   const note = bench.question(`Signatures of ${articles} made pages and their versions`);
-  for (const signing of signingsOf(by)) {
+  for (const signing of signingsOf(signature)) {
     const sign = await createSignPage(signing);
     const own: Note = (metric, value, unit, aim) => note(metric + suffixOf(signing), value, unit, aim);
     const judged = await judgedPairs(pairs, sign);
     sayKinds(bench, judged);
     takeLikeness(own, judged);
-    takeChange(own, judged, seed);
-    await rotating(own, sign, Math.ceil(articles / 3), seed);
+    takeChange(own, judged);
     await restless(own, sign, Math.ceil(articles / 3), seed);
   }
 });
@@ -110,10 +90,9 @@ function takeLikeness(note: Note, all: readonly JudgedPair[]): void {
   note('different pages called the same', percent(falseShare), '%', '<= 0.5');
   note('other articles of one template called the same', nearOf(OTHER_SAME_TEMPLATE), '%', '<= 0.4');
   note('syndicated copies found', nearOf(SYNDICATED), '%', '>= 60');
-  note('F1 with nothing between same and different', confusionAt(K, judged, SAME_BELOW).f1);
 }
 
-function takeChange(note: Note, all: readonly JudgedPair[], seed: number): void {
+function takeChange(note: Note, all: readonly JudgedPair[]): void {
   const judged = all.filter(({ kind }) => kind !== SYNDICATED).map((pair) => ({ ...pair, distance: pair.change }));
   const versions = judged.filter(({ wordsEdited }) => wordsEdited > 0);
   const visits = judged.filter(({ kind, wordsEdited }) => wordsEdited > 0 || FRESH_KINDS.includes(kind));
@@ -121,42 +100,8 @@ function takeChange(note: Note, all: readonly JudgedPair[], seed: number): void 
   const large = versions.filter(({ wordsEdited }) => wordsEdited >= 0.02);
   const fresh = judged.filter(({ kind }) => FRESH_KINDS.includes(kind));
   note('rank correlation of distance with the size of the change', rankCorrelation(judged), '', '>= 0.92');
-  note('rank correlation among edits of one page', rankCorrelation(versions));
-  for (const bits of [64, 128]) {
-    const ideal = rankCorrelation(idealDistances(versions, bits, seeded(seed)));
-    note(`rank correlation among edits of one page, an ideal Simhash of ${bits} bits`, ideal);
-  }
   note('area under the curve for changes of 2 % and more', areaUnderCurve(visits), '', '>= 0.955');
   note('edits of 2 % of the words or more that move the signature of change', moved(large), '%', '>= 98');
   note('one word that moves the signature of change', moved(versions.filter(({ kind }) => kind === 'one word')), '%');
   note('adverts, dates, counters, navigation that leave it', 100 - moved(fresh), '%', '>= 95');
-}
-
-const VISITS = 9;
-
-/** Whether a block that differs at each visit is ignored, and an edit beside it still found. */
-async function rotating(note: Note, sign: SignPage, pages: number, seed: number): Promise<void> {
-  let calm = 0;
-  let noticed = 0;
-  const all = rotatingPages(pages, VISITS, seed);
-  for (const versions of all) {
-    let memory: BlockMemory | null = null;
-    const isQuiet: boolean[] = [];
-    let before: SignedPage | null = null;
-    for (const html of versions) {
-      const page = await sign(html);
-      const learnt = learnBlocks(memory, partsOf(page.outcome));
-      memory = learnt.memory;
-      isQuiet.push(learnt.isOnlyVolatile || (before !== null && distanceBetween(before, page) === 0));
-      before = page;
-    }
-    if (isQuiet.slice(4, -1).every(Boolean)) calm++;
-    if (isQuiet.at(-1) === false) noticed++;
-  }
-  note(
-    'calm pages with a part of its own that differs at each visit, from the fifth on',
-    percent(calm, all.length),
-    '%',
-  );
-  note('edits of 5 % beside it that are noticed', percent(noticed, all.length), '%');
 }

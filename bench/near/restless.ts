@@ -1,8 +1,8 @@
 import { type BlockMemory, learnBlocks } from '../../src/core/domain/crawl/change/block-memory.ts';
 import { percent } from '../harness/cost.ts';
 import type { Note } from '../harness/measurement.ts';
-import { changingPages, editedPages, type PageCourse, restlessPages } from '../neardup/volatile-pages.ts';
 import { distanceBetween, type SignedPage, type SignPage } from './page-signatures.ts';
+import { changingPages, editedPages, type PageCourse, restlessPages } from './volatile-pages.ts';
 
 /** First visit that should be calm: two are needed to know the paragraphs, three to see one of them change alone. */
 const FIRST_CALM = 4;

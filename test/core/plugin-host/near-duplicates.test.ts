@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../../../bench/neardup/pairs.ts';
+import { FRESH_KINDS, OTHER_SAME_TEMPLATE, pagePairs } from '../../../bench/near/pairs.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../../src/core/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../../src/core/plugin-host/parsing/page-parser.ts';
 import { hammingDistance } from '../../../src/page/near/fingerprint-tables.ts';

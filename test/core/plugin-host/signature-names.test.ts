@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { pagePairs } from '../../../bench/neardup/pairs.ts';
+import { pagePairs } from '../../../bench/near/pairs.ts';
 import type { ParseOutcome } from '../../../src/core/domain/crawl/states/outcome.ts';
 import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../../src/core/plugin-host/loading/plugin-list.ts';
 import { createInlinePageParser } from '../../../src/core/plugin-host/parsing/page-parser.ts';

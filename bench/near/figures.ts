@@ -8,20 +8,20 @@ export interface Judged {
 }
 
 /** Below it a change is minor, and the pages are the same. */
-export const SAME_BELOW = 0.02;
+const SAME_BELOW = 0.02;
 /** From here on they are different; between both they are neither. About 10 % of the words. */
-export const DIFFERENT_FROM = 0.2;
+const DIFFERENT_FROM = 0.2;
 
-export interface Confusion {
+interface Confusion {
   readonly f1: number;
   readonly recall: number;
   /** Of the pairs that are different. */
   readonly falseShare: number;
 }
 
-export function confusionAt(k: number, pairs: readonly Judged[], differentFrom = DIFFERENT_FROM): Confusion {
+export function confusionAt(k: number, pairs: readonly Judged[]): Confusion {
   const same = pairs.filter(({ changed }) => changed < SAME_BELOW);
-  const different = pairs.filter(({ changed }) => changed >= differentFrom);
+  const different = pairs.filter(({ changed }) => changed >= DIFFERENT_FROM);
   const found = same.filter(({ distance }) => distance <= k).length;
   const wrong = different.filter(({ distance }) => distance <= k).length;
   return {
@@ -74,25 +74,6 @@ function ranks(values: readonly number[]): number[] {
     from = to;
   }
   return found;
-}
-
-/**
- * The same pairs with the distances of an ideal Simhash of so many bits: bits that know nothing of each other and see
- * exactly the shingles by which a change is measured, all of one weight. A bit then differs with probability angle / pi
- * (M. Charikar 2002). No signature of that many bits follows a change more closely.
- */
-export function idealDistances<Pair extends Judged>(
-  pairs: readonly Pair[],
-  bits: number,
-  random: () => number,
-): Pair[] {
-  return pairs.map((pair) => {
-    const shared = 1 - pair.changed;
-    const differs = Math.acos(Math.min(1, (2 * shared) / (1 + shared))) / Math.PI;
-    let distance = 0;
-    for (let bit = 0; bit < bits; bit++) if (random() < differs) distance++;
-    return { ...pair, distance };
-  });
 }
 
 export const shareOf = <Item>(items: readonly Item[], is: (item: Item) => boolean): number =>
