@@ -49,7 +49,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   histories: async () => (await import('./histories/histories.ts')).histories,
   workers: async () => (await import('./cluster/workers.ts')).workers,
   shared: async () => (await import('./cluster/shared-costs.ts')).shared,
-  postgres: async () => (await import('./cluster/postgres.ts')).postgres,
+  rehearsal: async () => (await import('./cluster/rehearsal.ts')).rehearsal,
   objects: async () => (await import('./cluster/objects.ts')).objects,
 };
 /** Those that need no data, no server and no other crawler, and end within minutes. */
