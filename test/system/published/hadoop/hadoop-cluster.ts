@@ -1,14 +1,22 @@
 /** HDFS and YARN of a real Hadoop on this machine, in one process, and jobs of Hadoop Streaming on them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const HADOOP = '3.4.2';
-/** Of Hadoop's test classes, which the packages leave out. */
-const JUNIT = '4.13.2';
+/** Folder of the jars that `pom.xml` beside this file brings. */
+const JARS = process.env.INCRAWL_TEST_HADOOP ?? '';
+
+/** `null` where a cluster can run, else why it cannot. */
+export const NO_HADOOP: string | null =
+  JARS === '' || !existsSync(JARS)
+    ? 'INCRAWL_TEST_HADOOP names no folder with the jars of a Hadoop'
+    : spawnSync('java', ['-version']).error !== undefined
+      ? 'java is not installed'
+      : null;
+
 const START_MS = 240_000;
 /** Megabytes of the process with HDFS and YARN; of a task, its JVM and its Node; of all tasks together. */
 const [SERVER_MB, TASK_MB, TASKS_MB] = [768, 768, 2_304];
@@ -33,37 +41,10 @@ export interface MiniCluster {
 }
 
 /**
- * The packages of the cluster, by Maven with the settings of the user.
- * @param folder where they are, or will be
- */
-export function fetchHadoop(folder: string): void {
-  if (existsSync(join(folder, `hadoop-streaming-${HADOOP}.jar`))) return;
-  mkdirSync(folder, { recursive: true });
-  const pom = join(folder, 'pom.xml');
-  const dependency = (group: string, name: string, version: string): string =>
-    `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version></dependency>`;
-  writeFileSync(
-    pom,
-    `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>org.example</groupId><artifactId>hadoop-run</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies>
-${dependency('org.apache.hadoop', 'hadoop-minicluster', HADOOP)}
-${dependency('org.apache.hadoop', 'hadoop-streaming', HADOOP)}
-${dependency('junit', 'junit', JUNIT)}
-</dependencies></project>
-`,
-  );
-  const args = ['-B', '-q', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`];
-  const { status, stdout, error } = spawnSync('mvn', args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`Maven did not bring Hadoop ${HADOOP}: ${error?.message ?? stdout}`);
-}
-
-/**
  * Starts a cluster of one node; its configuration is its client's as well.
- * @param jars folder of {@link fetchHadoop}
  * @param folder existing, for all that the cluster writes
  */
-export async function startCluster(jars: string, folder: string): Promise<MiniCluster> {
+export async function startCluster(folder: string): Promise<MiniCluster> {
   const [site, tmp] = [join(folder, 'site'), join(folder, 'tmp')];
   mkdirSync(site);
   mkdirSync(tmp);
@@ -89,7 +70,7 @@ export async function startCluster(jars: string, folder: string): Promise<MiniCl
     'yarn.nodemanager.disk-health-checker.enable': false,
     'yarn.nodemanager.aux-services': 'mapreduce_shuffle',
     'yarn.scheduler.minimum-allocation-mb': 256,
-    'yarn.application.classpath': `${site},${jars}/*`,
+    'yarn.application.classpath': `${site},${JARS}/*`,
   });
   const heap = `-Xmx256m ${JAVA.join(' ')}`;
   writeSite(join(site, 'mapred-site.xml'), {
@@ -121,7 +102,7 @@ log4j.appender.err.layout.ConversionPattern=%p %c{1}: %m%n
     const log = join(folder, `${runs++}.log`);
     const out = openSync(log, 'w');
     const all = [`-Xmx${megabytes}m`, ...JAVA, `-Djava.io.tmpdir=${tmp}`, `-Dtest.build.data=${join(tmp, 'dfs')}`];
-    const child = spawn('java', [...all, '-cp', `${site}:${jars}/*`, ...args], {
+    const child = spawn('java', [...all, '-cp', `${site}:${JARS}/*`, ...args], {
       cwd: folder,
       stdio: ['ignore', out, out],
     });
@@ -192,10 +173,3 @@ async function freePorts(): Promise<number[]> {
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
   return ports;
 }
-
-/** Files of a folder that Hadoop has written, but its marks and sums. */
-export const partsOf = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((name) => name.startsWith('part-'))
-    .sort()
-    .map((name) => join(folder, name));

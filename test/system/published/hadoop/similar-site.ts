@@ -1,6 +1,6 @@
 /** A site with near duplicates of all kinds, and links that are noise. */
-import { serve } from '../harness/places.ts';
-import { seeded } from '../harness/seeded.ts';
+import { serve } from '../../../../bench/harness/places.ts';
+import { seeded } from '../../../../bench/harness/seeded.ts';
 
 /** Addresses of loopback, each a host and a domain of its own. */
 const HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
