@@ -1,12 +1,9 @@
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib';
 
-/** How the hosts of the site send their pages; `mixed` differs by host. */
-export const ENCODINGS = ['mixed', 'identity', 'gzip', 'br'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-export type Coding = Exclude<Encoding, 'mixed'>;
+export type Coding = 'identity' | 'gzip' | 'br';
 
-/** Of real servers most compress HTML, about as many by gzip as by Brotli. */
-const MIXED: readonly Coding[] = ['identity', 'gzip', 'br', 'gzip', 'br'];
+/** Codings by host: of real servers most compress HTML, about as many by gzip as by Brotli. */
+const CODINGS: readonly Coding[] = ['identity', 'gzip', 'br', 'gzip', 'br'];
 
 /** Brotli at the level of answers that are made at the time, gzip at zlib's default. */
 const BROTLI_QUALITY = 5;
@@ -15,8 +12,8 @@ const BROTLI_QUALITY = 5;
 const KEPT_BYTES = 1 << 30;
 
 /** The coding of an answer of a host: its own if the client accepts it, else gzip, else none. */
-export function codingFor(encoding: Encoding, host: number, accepted: string): Coding {
-  const own = encoding === 'mixed' ? (MIXED[host % MIXED.length] as Coding) : encoding;
+export function codingFor(host: number, accepted: string): Coding {
+  const own = CODINGS[host % CODINGS.length] as Coding;
   if (own === 'br' && /\bbr\b/.test(accepted)) return 'br';
   return own !== 'identity' && /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
 }

@@ -33,11 +33,10 @@ export const twoCrawls = (site: Site, { protocol = 'http', without = '' }: HowTo
 /** A full crawl of the site, and a second one after a change. */
 export const crawl = measurement('crawls', CRAWLING, async ({ say, question }, options) => {
   const site = siteOf(options);
-  const { pages, make, encoding } = site;
+  const { pages, make } = site;
   const { full, fullLog, change, second, secondLog } = await twoCrawls(site, options);
   const ways = [
     ...(options.protocol === 'http' ? [] : [`by ${options.protocol}`]),
-    ...(encoding === 'mixed' ? [] : [`answers ${encoding}`]),
     ...(options.without === '' ? [] : [`without ${options.without}`]),
   ];
   const size = make === 'real' ? 'real-sized pages' : 'pages of 36 KB';

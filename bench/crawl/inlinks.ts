@@ -15,7 +15,7 @@ const MOST_LINKED = 100;
 /** Whether the pages of most links are fetched first, and its cost: a site of one host by both scorings, in turn. */
 export const inlinks = measurement('urls', { pages: 10_000, rounds: 3 }, async ({ question }, { pages, rounds }) => {
   const most = mostLinked(pages);
-  const site = { pages, hosts: 1, make: 'popular', encoding: 'identity' } as const;
+  const site = { pages, hosts: 1, make: 'popular' } as const;
   const runs = await inTurn(['scoring-depth', 'scoring-links'], rounds, (scoring) =>
     withState(site, async ({ seeds }, dir) => {
       const instead = { 'scoring-depth': scoring };

@@ -22,7 +22,7 @@ export interface CrawlPlan {
 }
 
 /** Options of measurements that crawl the site, with their defaults. */
-export const CRAWLING = { pages: 5_000, real: false, encoding: 'mixed', protocol: 'http', without: '' };
+export const CRAWLING = { pages: 5_000, real: false, protocol: 'http', without: '' };
 
 export interface MeasuredCrawl {
   readonly summary: CrawlSummary;

@@ -1,10 +1,7 @@
 import { MarkupScanner } from '../../plugins/parse-html/markup/markup-scanner.ts';
 import { DEFAULT_PLUGIN_LIST, parsePluginList } from '../../src/core/plugin-host/loading/plugin-list.ts';
-import { domOfTape } from '../../src/core/plugin-host/parsing/tape-dom.ts';
 import { createMainContent } from '../../src/page/content/main-content.ts';
 import { createSimhash } from '../../src/page/near/simhash.ts';
-import type { PageNode } from '../../src/page/page-block.ts';
-import { segmentPage } from '../../src/page/published/block-segmenter.ts';
 import { Tape } from '../../src/page/tape/tape.ts';
 import { cpuUsACall, mean } from '../harness/cost.ts';
 import { measurement } from '../harness/measurement.ts';
@@ -35,7 +32,6 @@ export const parse = measurement('content', CRAWLING, async ({ question }, optio
     return tape;
   });
   const tape = (i: number): Tape => tapes[i % tapes.length] as Tape;
-  const doms = tapes.map((each) => domOfTape(each).document as unknown as PageNode);
   const mainContent = createMainContent();
   const contents = tapes.map((each) => mainContent(each).text);
   const reused = new Tape();
@@ -45,8 +41,6 @@ export const parse = measurement('content', CRAWLING, async ({ question }, optio
   const ms = async (step: string, call: (i: number) => unknown, aim?: string): Promise<void> =>
     note(step, (await cpuUsACall(CALLS, call)) / 1_000, 'ms', aim);
   await ms('its tape', (i) => scanner.scan(body(i), reused, PAGE_LIMITS, false));
-  await ms('its DOM, where asked for', (i) => domOfTape(tape(i)));
-  await ms('published blocks', (i) => segmentPage(doms[i % doms.length] as PageNode));
   await ms('blocks, features and trees', (i) => mainContent(tape(i)), '<= 0.5');
   await ms('signature', (i) => simhash([{ text: contents[i % contents.length] as string, weight: 1 }]), '<= 0.25');
   await ms('parse and signature alone', (i) => bare.live(page(i)));

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { UsageError } from '../harness/measurement.ts';
-import { ENCODINGS, type Encoding } from './coded-bodies.ts';
 
 /** What the benchmark's site serves. */
 export interface Site {
@@ -12,15 +10,14 @@ export interface Site {
    * links of `popular` ones, as large as small ones, lead to few pages.
    */
   readonly make: 'small' | 'real' | 'light' | 'popular';
-  readonly encoding: Encoding;
 }
 
 /** The site that the options of a measurement ask for. */
-export function siteOf(options: { readonly pages: number; readonly real: boolean; readonly encoding: string }): Site {
-  const encoding = ENCODINGS.find((each) => each === options.encoding);
-  if (encoding === undefined) throw new UsageError(`--encoding: expected one of ${ENCODINGS.join(', ')}`);
-  return { pages: options.pages, hosts: 5, make: options.real ? 'real' : 'small', encoding };
-}
+export const siteOf = ({ pages, real }: { readonly pages: number; readonly real: boolean }): Site => ({
+  pages,
+  hosts: 5,
+  make: real ? 'real' : 'small',
+});
 
 /** What the site answered since the log was last taken; bodies are those of GETs. */
 export interface SiteLog {

@@ -2,9 +2,9 @@
  * The benchmark's site, in a process of its own so that its CPU is not counted. The argument is a `Site` as JSON. It
  * prints its origins as one line of JSON.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
+import { serve } from '../harness/places.ts';
 import { seeded } from '../harness/seeded.ts';
 import { CodedBodies, codingFor } from './coded-bodies.ts';
 import { madePage, type PageMake } from './made-page.ts';
@@ -12,7 +12,7 @@ import { realPage } from './real-page.ts';
 import { linkTargets } from './site-links.ts';
 import type { Site, SiteChange, SiteLog } from './site-process.ts';
 
-const { pages, hosts, make, encoding } = JSON.parse(process.argv[2] ?? '') as Site;
+const { pages, hosts, make } = JSON.parse(process.argv[2] ?? '') as Site;
 const REAL_LINKS = 60;
 const MAKES: Record<Exclude<Site['make'], 'real'>, PageMake> = {
   small: { bytes: 36_000, links: 60 },
@@ -55,7 +55,7 @@ function answer(request: IncomingMessage, response: ServerResponse): ServerRespo
     return response.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nAllow: /\n');
   const page = Number(/^\/page\/(\d+)\.html$/.exec(path)?.[1] ?? Number.NaN);
   if (!(page < pages) || removed.has(page)) return response.writeHead(404).end('gone');
-  const coding = codingFor(encoding, hostOf(page), String(request.headers['accept-encoding'] ?? ''));
+  const coding = codingFor(hostOf(page), String(request.headers['accept-encoding'] ?? ''));
   const kind = page % 3;
   // As real servers do, each coding of a page has an entity tag of its own.
   const etag = `"${page}-${versionOf(page)}-${coding}"`;
@@ -69,7 +69,7 @@ function answer(request: IncomingMessage, response: ServerResponse): ServerRespo
     'content-length': body.length,
     ...(kind === 1 ? {} : { etag }),
     ...(kind === 0 ? {} : { 'last-modified': lastModified }),
-    ...(encoding === 'identity' ? {} : { vary: 'accept-encoding' }),
+    vary: 'accept-encoding',
     ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
   });
   if (request.method === 'HEAD') return response.end();
@@ -113,8 +113,7 @@ function change(): SiteChange {
   for (let i = 0; i < 20; i++) removed.add(pages - 1 - i * 3);
   for (const page of removed) changed.delete(page);
   let bytes = 0;
-  for (const page of changed)
-    bytes += bodies.bodyOf(page, versionOf(page), codingFor(encoding, hostOf(page), 'gzip, br')).length;
+  for (const page of changed) bytes += bodies.bodyOf(page, versionOf(page), codingFor(hostOf(page), 'gzip, br')).length;
   return { changed: changed.size, removed: removed.size, bytes };
 }
 
@@ -124,16 +123,7 @@ const wholeBlock =
   Object.values(networkInterfaces())
     .flat()
     .some((each) => each?.address === '127.0.0.1');
-origins = await Promise.all(
-  Array.from(
-    { length: hosts },
-    (_, host) =>
-      new Promise<string>((resolve) => {
-        const server = createServer({ keepAliveTimeout: 60_000 }, answer);
-        const address = wholeBlock ? `127.0.0.${host + 1}` : '127.0.0.1';
-        server.listen(0, address, () => resolve(`http://${address}:${(server.address() as AddressInfo).port}`));
-      }),
-  ),
-);
+const served = Array.from({ length: hosts }, (_, host) => serve(answer, `127.0.0.${wholeBlock ? host + 1 : 1}`));
+origins = (await Promise.all(served)).map(({ origin }) => origin);
 process.stdout.write(`${JSON.stringify(origins)}\n`);
 process.on('disconnect', () => process.exit(0));

@@ -7,13 +7,13 @@ import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import type { CrawlDbPut, StoredLinks } from '../../src/core/ports/crawl-db.ts';
-import type { FetchedRecord } from '../../src/core/ports/segment-store.ts';
 import type { GenerateOptions } from '../../src/core/steps/generate/generate.ts';
 import { backupState, type Crawler, openCrawler } from '../../src/crawler/index.ts';
 import { openOwnDb } from '../../src/operations/state/open-store.ts';
 import { encodeRecord } from '../../src/store/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../src/store/files/segments/segment-store.ts';
 import { ROW, rowRange } from '../../src/store/rows/codecs/keys.ts';
+import { cpuUs } from '../harness/cost.ts';
 import { silent as log } from '../harness/places.ts';
 import { BLOCK, blocksInOrder, datumOf, fetchedAt, linksOf, NOW, parsedAt } from './made-crawl.ts';
 import { type Metered, startMeter } from './meter.ts';
@@ -37,7 +37,7 @@ export interface Done extends Metered {
   /** Keys and values given to LevelDB. */
   readonly putBytes: number;
   /** rounds: the steps of each. */
-  readonly steps?: readonly { readonly generate: Metered; readonly updatedb: Metered; readonly newUrls: number }[];
+  readonly steps?: readonly { readonly generateMs: number; readonly updatedbMs: number; readonly newUrls: number }[];
   /** rows: bytes of live rows by the letter of their kind, uncompressed and on disk. */
   readonly rows?: Readonly<Record<string, { readonly rows: number; readonly bytes: number; readonly disk: number }>>;
   readonly note?: string;
@@ -110,8 +110,7 @@ async function fetchMade(segmentId: string, round: number): Promise<void> {
   const segment = await store.open(segmentId, 'write');
   for await (const { index, url, host } of segment.fetchList()) {
     const number = FIRST_VISIT + round * ROUND + index;
-    const outcome = fetchedAt(number) as FetchedRecord['outcome'];
-    await segment.addFetched({ index, url, host, outcome, observation: null }, null);
+    await segment.addFetched({ index, url, host, outcome: fetchedAt(number), observation: null }, null);
     await segment.addParsed(index, encodeRecord(parsedAt(url, index, number, urls)));
   }
   await segment.setState('fetched');
@@ -121,16 +120,18 @@ async function fetchMade(segmentId: string, round: number): Promise<void> {
 
 async function rounds({ count, first, options }: NonNullable<Task['rounds']>): Promise<Result> {
   const crawler = await open();
-  const steps: { generate: Metered; updatedb: Metered; newUrls: number }[] = [];
+  const steps: { generateMs: number; updatedbMs: number; newUrls: number }[] = [];
   for (let round = first; round < first + count; round++) {
-    let read = startMeter();
-    const { segment } = await crawler.generate(options);
-    const generate = read();
+    let [segment, newUrls]: [string | null, number] = [null, 0];
+    const generateUs = await cpuUs(async () => {
+      ({ segment } = await crawler.generate(options));
+    });
     if (segment === null) throw new Error('nothing was due');
     await fetchMade(segment, round);
-    read = startMeter();
-    const { newUrls } = await crawler.updatedb({ orphans: 'off' });
-    steps.push({ generate, updatedb: read(), newUrls });
+    const updatedbUs = await cpuUs(async () => {
+      ({ newUrls } = await crawler.updatedb({ orphans: 'off' }));
+    });
+    steps.push({ generateMs: generateUs / 1_000, updatedbMs: updatedbUs / 1_000, newUrls });
     rmSync(join(dir, 'segments', segment), { recursive: true, force: true });
   }
   await crawler.close();

@@ -5,81 +5,71 @@ import { median, sum } from '../harness/cost.ts';
 import { type Bench, measurement, type Note } from '../harness/measurement.ts';
 import { CLI, withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';
-import { type Cost, growthPlot, type Measured, millions } from './growth-plot.ts';
 import type { Done, Task } from './large-child.ts';
 import { BLOCK, seedOf, urlOf } from './made-crawl.ts';
-import type { Metered } from './meter.ts';
 
 const SEEDS = 100_000;
 const ROUNDS = 4;
 const ROUND = 1_000;
 const CHILD = fileURLToPath(new URL('./large-child.js', import.meta.url));
 
-const OPTIONS = { sizes: [1_000_000, 10_000_000], state: '', svg: '' };
+const millions = (urls: number): string => `${+(urls / 1e6).toFixed(2)} M URLs`;
 
-/**
- * A crawl db on disk that grows to each of the sizes; what its operations cost then. A state folder that is given is
- * kept. The plot is written anew after each operation.
- */
-export const large = measurement('crawldb', OPTIONS, async (bench, { sizes, state, svg }) => {
-  const run = async (dir: string): Promise<void> => {
-    mkdirSync(dir, { recursive: true });
-    const measured: Measured[] = [];
+/** A crawl db on disk that grows to each of the sizes; what its operations cost then. */
+export const large = measurement('crawldb', { sizes: [1_000_000, 10_000_000] }, (bench, { sizes }) =>
+  withFolder(async (folder) => {
+    const dir = join(folder, 'state');
+    mkdirSync(dir);
     let from = 0;
     /** URLs that the measurements have added so far. */
     let added = 0;
     for (const size of sizes) {
       const urls = size - (size % BLOCK);
-      const costs: Record<string, Cost> = {};
-      measured.push({ urls, costs });
-      const onCost = (): void => {
-        if (svg !== '') writeFileSync(svg, growthPlot(measured));
-      };
-      added = (await measure(bench, dir, { from, added, urls, costs, onCost })) - urls;
+      added = (await measure(bench, dir, { from, added, urls })) - urls;
       from = urls;
     }
-  };
-  await (state === '' ? withFolder((folder) => run(join(folder, 'state'))) : run(state));
-});
+  }),
+);
 
-interface Growing extends Measured {
+interface Growing {
   /** URLs before, and those that the measurements added to them. */
   readonly from: number;
   readonly added: number;
-  /** Called with each cost that was added. */
-  readonly onCost: () => void;
+  readonly urls: number;
 }
 
+/** What a process has done, with its peak memory. */
+type Measured = Done & { readonly peakMb: number };
+
 /** What CPU, memory and written bytes of an operation are called in the figures. */
-function taker(note: Note, { urls, costs, onCost }: Growing) {
-  const size = `${millions(urls)} URLs`;
-  return (
+const taker =
+  (note: Note, size: string) =>
+  (
     name: string,
     each: string,
-    done: Pick<Done, 'cpuMs' | 'count' | 'peakOwnMb' | 'peakRssMb'>,
+    { cpuMs, count, peakOwnMb, peakMb }: Pick<Measured, 'cpuMs' | 'count' | 'peakOwnMb' | 'peakMb'>,
     written?: Done,
   ): void => {
-    const us = (1_000 * done.cpuMs) / done.count;
-    costs[name] = { us, mb: done.peakOwnMb };
-    onCost();
+    const us = (1_000 * cpuMs) / count;
     const isLong = us >= 10_000;
     note(`${name}${each === '' ? '' : `, a ${each}`}, ${size}`, isLong ? us / 1_000 : us, isLong ? 'ms' : 'us');
-    note(`memory of ${name}, mapped tables apart, ${size}`, done.peakOwnMb, 'MB');
-    note(`memory of ${name}, with mapped tables, ${size}`, done.peakRssMb, 'MB');
+    note(`memory of ${name}, mapped tables apart, ${size}`, peakOwnMb, 'MB');
+    note(`memory of ${name}, with mapped tables, ${size}`, peakMb, 'MB');
     if (written !== undefined && written.putBytes > 0)
       note(`written in multiples of the rows put, ${name}, ${size}`, written.writtenBytes / written.putBytes, 'x');
   };
-}
 
 /** Returns the URLs in the crawl db. */
-async function measure({ say, question }: Bench, dir: string, growing: Growing): Promise<number> {
-  const { from, added, urls } = growing;
+async function measure({ say, question }: Bench, dir: string, { from, added, urls }: Growing): Promise<number> {
+  const size = millions(urls);
   const note = question('Large crawl dbs, a tenth of the URLs fetched, 60 links each');
-  const take = taker(note, growing);
+  const take = taker(note, size);
   /** URLs in the crawl db, with those that the measurements add. */
   let total = urls + added;
-  const run = async (task: Omit<Task, 'dir' | 'urls'>): Promise<Done> =>
-    JSON.parse((await nodeCost([CHILD, JSON.stringify({ ...task, dir, urls })])).stdout) as Done;
+  const run = async (task: Omit<Task, 'dir' | 'urls'>): Promise<Measured> => {
+    const { stdout, peakMb } = await nodeCost([CHILD, JSON.stringify({ ...task, dir, urls })]);
+    return { ...(JSON.parse(stdout) as Done), peakMb };
+  };
   const loaded = await run({ what: 'load', from });
   take('load', 'URL', loaded, loaded);
   for (const order of ['sorted', 'random'] as const) {
@@ -96,17 +86,16 @@ async function measure({ say, question }: Bench, dir: string, growing: Growing):
     const { steps = [] } = done;
     total += sum(steps.map(({ newUrls }) => newUrls));
     // The first round finds cold caches.
-    const medianMs = (of: (step: (typeof steps)[number]) => Metered): number =>
-      median(steps.slice(1).map((step) => of(step).cpuMs));
-    take(name, '', { ...done, cpuMs: medianMs(({ generate }) => generate), count: 1 });
-    if (i === 0) take('updatedb', 'page', { ...done, cpuMs: medianMs(({ updatedb }) => updatedb), count: ROUND }, done);
+    const medianMs = (step: 'generateMs' | 'updatedbMs'): number => median(steps.slice(1).map((each) => each[step]));
+    take(name, '', { ...done, cpuMs: medianMs('generateMs'), count: 1 });
+    if (i === 0) take('updatedb', 'page', { ...done, cpuMs: medianMs('updatedbMs'), count: ROUND }, done);
   }
   for (const [name, args] of [
     ['readdb --url', ['--url', urlOf(Math.floor(urls / 2))]],
     ['readdb --stats', ['--stats']],
   ] as const) {
     const { cpuMs, peakMb } = await nodeCost([CLI, 'readdb', ...args, '--dir', dir]);
-    take(name, '', { cpuMs, count: 1, peakOwnMb: peakMb, peakRssMb: peakMb });
+    take(name, '', { cpuMs, count: 1, peakOwnMb: peakMb, peakMb });
   }
   for (const [what, name] of Object.entries({ sweep: 'orphan sweep', dedup: 'dedup', backup: 'backup' } as const)) {
     const done = await run({ what: what as Task['what'] });
@@ -116,7 +105,6 @@ async function measure({ say, question }: Bench, dir: string, growing: Growing):
   rmSync(`${dir}-backup`, { recursive: true, force: true });
   const { rows = {} } = await run({ what: 'rows' });
   const files = readdirSync(join(dir, 'db'));
-  const size = `${millions(urls)} URLs`;
   note(`bytes a URL, rows, ${size}`, sum(Object.values(rows).map(({ bytes }) => bytes)) / total, 'B');
   note(`bytes a URL, disk, ${size}`, sum(files.map((name) => statSync(join(dir, 'db', name)).size)) / total, 'B');
   const shares = Object.entries(rows).map(

@@ -2,7 +2,7 @@
 import { type CrawlDatum, newDatum, type Visit } from '../../src/core/domain/crawl/states/datum.ts';
 import { DAY_MS } from '../../src/core/domain/time.ts';
 import { hostPrefix } from '../../src/core/domain/url/canonical/url-key.ts';
-import type { Outlink } from '../../src/core/ports/segment-store.ts';
+import type { FetchedRecord, Outlink, ParsedRecord } from '../../src/core/ports/segment-store.ts';
 
 /** The time of all measurements. */
 export const NOW = Date.UTC(2026, 5, 1);
@@ -12,7 +12,7 @@ export const BLOCK = 2_500;
 const LARGEST = 8;
 /** One URL in so many was fetched; the others were found in its links. */
 const FETCHED = 10;
-export const LINKS = 60;
+const LINKS = 60;
 /** Of the links of a page, those to pages of its own block. */
 const OWN_LINKS = 55;
 const BLOCKS_OF_PAGE = 12;
@@ -20,7 +20,7 @@ const BLOCKS_OF_PAGE = 12;
 const DUE_KNOWN = 20_000;
 
 /** A number without system for another, 32 bits (the finalizer of MurmurHash3). */
-export function mixed(n: number): number {
+function mixed(n: number): number {
   let hash = Math.imul(n ^ (n >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -28,13 +28,13 @@ export function mixed(n: number): number {
 
 const hex = (n: number): string => mixed(n).toString(16).padStart(8, '0');
 
-export const hostOfBlock = (block: number): string =>
+const hostOfBlock = (block: number): string =>
   block % LARGEST === 0 ? 'www.largest-site.com' : `www.site-${hex(block)}.com`;
 
 const folderOfBlock = (block: number): string => (block % LARGEST === 0 ? `/part-${hex(block)}` : '');
 
 /** The start of all URLs of a block. */
-export const startOfBlock = (block: number): string => `https://${hostOfBlock(block)}${folderOfBlock(block)}`;
+const startOfBlock = (block: number): string => `https://${hostOfBlock(block)}${folderOfBlock(block)}`;
 
 /** Blocks in the order of their keys. */
 export function blocksInOrder(from: number, to: number): number[] {
@@ -60,24 +60,7 @@ function madeUrl(block: number, place: number): string {
   return `${startOfBlock(block)}/section-${Math.floor(place / 100)}/${title}-${place}.html`;
 }
 
-const SYLLABLES = [
-  'ba',
-  'cor',
-  'di',
-  'fen',
-  'gu',
-  'lam',
-  'mo',
-  'nis',
-  'pe',
-  'ras',
-  'so',
-  'ti',
-  'ur',
-  'vel',
-  'wa',
-  'zon',
-];
+const SYLLABLES = 'ba cor di fen gu lam mo nis pe ras so ti ur vel wa zon'.split(' ');
 
 /** A word of two to five syllables. */
 function wordOf(n: number): string {
@@ -167,7 +150,7 @@ function knownLinks(n: number, urls: number, count: number): string[] {
 }
 
 /** Outlinks of a page at a visit: two thirds to known pages, the others to pages not met before. */
-export function outlinksOf(url: string, number: number, urls: number): Outlink[] {
+function outlinksOf(url: string, number: number, urls: number): Outlink[] {
   const known = (2 * LINKS) / 3;
   const block = mixed(number) % (urls / BLOCK);
   const targets = knownLinks(block * BLOCK + (number % BLOCK), urls, known - 5);
@@ -178,7 +161,7 @@ export function outlinksOf(url: string, number: number, urls: number): Outlink[]
 }
 
 /** A page as it is parsed at a visit. */
-export const parsedAt = (url: string, index: number, number: number, urls: number): object => ({
+export const parsedAt = (url: string, index: number, number: number, urls: number): ParsedRecord => ({
   index,
   url,
   outcome: {
@@ -193,6 +176,8 @@ export const parsedAt = (url: string, index: number, number: number, urls: numbe
       isMain: i > 2,
       chars: 100,
     })),
+    places: [],
+    stated: null,
     noindex: false,
     metadata: {},
   },
@@ -204,7 +189,7 @@ export const parsedAt = (url: string, index: number, number: number, urls: numbe
   outlinks: outlinksOf(url, number, urls),
 });
 
-export const fetchedAt = (number: number): object => ({
+export const fetchedAt = (number: number): FetchedRecord['outcome'] => ({
   kind: 'success',
   at: NOW,
   requests: 1,

@@ -2,11 +2,9 @@
 import { readFileSync } from 'node:fs';
 
 export interface Metered {
-  readonly ms: number;
   readonly cpuMs: number;
   /** Bytes that reached the disk, or will; 0 where the system does not count them. */
   readonly writtenBytes: number;
-  readonly peakRssMb: number;
   /** Of memory that is no file's: tables of LevelDB are mapped, and the system takes their pages back at need. */
   readonly peakOwnMb: number;
 }
@@ -16,7 +14,6 @@ const SAMPLE_MS = 100;
 /** Measures from now on to the call of the result. */
 export function startMeter(): () => Metered {
   const cpu = process.cpuUsage();
-  const startedAt = performance.now();
   const written = writtenBytes();
   let own = ownMb();
   const timer = setInterval(() => {
@@ -26,10 +23,8 @@ export function startMeter(): () => Metered {
     clearInterval(timer);
     const { user, system } = process.cpuUsage(cpu);
     return {
-      ms: performance.now() - startedAt,
       cpuMs: (user + system) / 1_000,
       writtenBytes: writtenBytes() - written,
-      peakRssMb: process.resourceUsage().maxRSS / 1_024,
       peakOwnMb: Math.max(own, ownMb()),
     };
   };

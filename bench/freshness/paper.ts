@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { percent, sum } from '../harness/cost.ts';
-import { linePlot, plotFile } from '../harness/line-plot.ts';
 import { measurement } from '../harness/measurement.ts';
 import { type PaperPage, type PaperResult, paperExperiment, settledAt } from './paper-experiment.ts';
 
@@ -13,7 +10,7 @@ const PAGES: readonly PaperPage[] = [true, false].flatMap((isRegular) =>
 const SCHEDULES = { similarity: 4, freshness: 4, fixed: 0.5 };
 
 /** The experiment of the paper, by the real crawler, with three schedules. */
-export const paper = measurement('freshness', { days: 240, seed: 1, svg: '' }, async (bench, { days, seed, svg }) => {
+export const paper = measurement('freshness', { days: 240, seed: 1 }, async (bench, { days, seed }) => {
   const results: PaperResult[] = [];
   for (const [schedule, intervalDays] of Object.entries(SCHEDULES))
     results.push(await paperExperiment({ schedule, pages: PAGES, days, seed, intervalDays }));
@@ -41,32 +38,5 @@ export const paper = measurement('freshness', { days: 240, seed: 1, svg: '' }, a
       percent(fetchesOf(result), fetchesOf(fixed)),
       '%',
     );
-    if (svg !== '') writeFileSync(join(svg, `paper-${schedule}.svg`), drawing(result));
   }
 });
-
-/** Interval against visit, one line a page, on a logarithmic scale; dashed: the true periods. */
-function drawing(result: PaperResult): string {
-  const visits = 60;
-  const colours = ['#06c', '#0a7', '#c50', '#a3a'];
-  const [least, most] = [0.25, 32];
-  const plot = linePlot({
-    caption: `Interval after each visit (log scale), schedule ${result.schedule}; faint: pages that change at random`,
-    x: { ticks: [0, 20, 40, 60].map((at) => ({ at, label: at === 0 ? 'visit 0' : String(at) })) },
-    y: {
-      isLog: true,
-      ticks: [
-        { at: least, label: `${least} d` },
-        ...PERIODS.map((at, i) => ({ at, label: `T = ${at} d`, colour: colours[i] as string })),
-        { at: most, label: `${most} d` },
-      ],
-    },
-    curves: result.pages.map(({ path, isRegular, intervals }, i) => ({
-      label: path,
-      colour: colours[i % 4] as string,
-      isFaint: !isRegular,
-      points: intervals.slice(0, visits).map((interval, visit) => [visit, Math.min(Math.max(interval, least), most)]),
-    })),
-  });
-  return plotFile('Interval after each visit', [plot]);
-}

@@ -15,7 +15,6 @@ export interface Curve {
   /** Named beside the plot; nothing if empty. */
   readonly label: string;
   readonly colour: string;
-  readonly isFaint?: boolean;
   /** A single one is drawn as a dot. */
   readonly points: readonly (readonly [number, number])[];
 }
@@ -54,13 +53,13 @@ export function linePlot({ caption, x, y, curves }: LinePlot): string {
   const ticks = x.ticks.map(
     ({ at, label }) => `<text x="${xOf(at)}" y="360" text-anchor="middle">${escaped(label)}</text>`,
   );
-  const lines = curves.map(({ label, colour, isFaint, points }, i) => {
+  const lines = curves.map(({ label, colour, points }, i) => {
     const path = points.map(([at, value]) => `${xOf(at)},${yOf(value)}`).join(' ');
     const [x = '', y = ''] = path.split(',');
     const drawn =
       points.length === 1
         ? `<circle cx="${x}" cy="${y}" r="5" fill="${colour}"/>`
-        : `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isFaint === true ? ' stroke-opacity="0.4"' : ''}/>`;
+        : `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`;
     return `${drawn}<text x="${RIGHT + 30}" y="${60 + i * 20}" fill="${colour}">${escaped(label)}</text>`;
   });
   return `<text x="20" y="20">${escaped(caption)}</text>${grid.join('')}${ticks.join('')}${lines.join('')}`;

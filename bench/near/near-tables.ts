@@ -2,12 +2,6 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CrawlDatum, newDatum } from '../../src/core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../src/core/domain/url/canonical/url-key.ts';
-import {
-  type Fingerprint,
-  FingerprintTables,
-  fingerprintDistance,
-  parseFingerprint,
-} from '../../src/page/near/fingerprint-tables.ts';
 import { openLevelRows } from '../../src/store/leveldb/open-rows.ts';
 import { RowsFingerprintTables } from '../../src/store/rows/near/fingerprint-tables.ts';
 import { cpuUs, sum } from '../harness/cost.ts';
@@ -17,10 +11,8 @@ import { seeded } from '../harness/seeded.ts';
 
 const HOSTS = 1_000;
 const CHUNK = 500;
-/** Queries that are compared with every fingerprint. */
-const CHECKED = 300;
 
-/** Tables of near fingerprints in memory, and in LevelDB, updated with each record. */
+/** Tables of near fingerprints in LevelDB, updated with each record. */
 export const nearTables = measurement('duplicates', { pages: 1_000_000 }, async ({ question }, { pages }) => {
   const next = seeded(5);
   const hex = (): string =>
@@ -29,51 +21,11 @@ export const nearTables = measurement('duplicates', { pages: 1_000_000 }, async 
       .padStart(8, '0');
   const signatures = Array.from({ length: pages }, () => hex() + hex());
   const size = `${pages.toLocaleString('en')} pages`;
-  const memory = await measureMemory(question(`Near fingerprints in memory, ${size}`), signatures);
   for (const scope of ['host', 'all'] as const)
-    await measureRows(
-      question(`Tables of fingerprints in the crawl db, ${size}, scope ${scope}`),
-      signatures,
-      scope,
-      memory,
-    );
+    await measureRows(question(`Tables of fingerprints in the crawl db, ${size}, scope ${scope}`), signatures, scope);
 });
 
-async function measureMemory(note: Note, signatures: readonly string[]): Promise<FingerprintTables> {
-  const known = signatures.map(parseFingerprint);
-  const tables = new FingerprintTables();
-  for (const [id, fingerprint] of known.entries()) tables.add(fingerprint, id);
-  const queries = known.filter((_, i) => i % 5 === 0).map((fingerprint, i) => flipped(fingerprint, i % 6));
-  const us = await cpuUs(() => {
-    for (const query of queries) tables.near(query, 3);
-  });
-  let [brute, own] = [0, 0];
-  for (const query of queries.slice(0, CHECKED)) {
-    for (const fingerprint of known) if (fingerprintDistance(fingerprint, query) <= 3) brute++;
-    own += tables.near(query, 3).length;
-  }
-  note('look-ups a second', queries.length / (us / 1e6), '/s', '>= 100000');
-  note('found, of those that comparing with every one finds', own, '', `= ${brute}`);
-  return tables;
-}
-
-/** The same fingerprint with so many bits turned. */
-function flipped({ high, low }: Fingerprint, flips: number): Fingerprint {
-  let [h, l] = [high, low];
-  for (let i = 0; i < flips; i++) {
-    const bit = (11 + 13 * i) % 64;
-    if (bit < 32) l = (l ^ (1 << bit)) >>> 0;
-    else h = (h ^ (1 << (bit - 32))) >>> 0;
-  }
-  return { high: h, low: l };
-}
-
-const measureRows = (
-  note: Note,
-  signatures: readonly string[],
-  scope: 'host' | 'all',
-  memory: FingerprintTables,
-): Promise<void> =>
+const measureRows = (note: Note, signatures: readonly string[], scope: 'host' | 'all'): Promise<void> =>
   withFolder(async (dir) => {
     const rows = await openLevelRows({ dir: join(dir, 'db'), log: silent });
     const scopeOf = scope === 'host' ? hostOf : () => '';
@@ -118,16 +70,12 @@ const measureRows = (
         for (const { pages } of await tables.near(asked.slice(from, from + CHUNK))) found += pages.length;
       }
     });
-    const inMemory = await cpuUs(() => {
-      for (const { signature } of asked) memory.near(parseFingerprint(signature), 3);
-    });
     await rows.close();
     const bytes = sum(readdirSync(join(dir, 'db')).map((name) => statSync(join(dir, 'db', name)).size));
     note('rows put a page', puts / signatures.length, '', '<= 2');
     note('bytes put a page', putBytes / signatures.length, 'B');
     note('a new page', written / signatures.length, 'us');
     note('a look-up', read / asked.length, 'us');
-    note('a look-up in memory', inMemory / asked.length, 'us');
     note('bytes a page', bytes / signatures.length, 'B');
     note('found by look-ups', found, '', `>= ${asked.length}`);
   });

@@ -16,7 +16,7 @@ interface Run {
   readonly fault: string;
 }
 
-const OPTIONS = { pages: 5_000, real: false, encoding: 'mixed', rounds: 5, crawlee: '', python: 'python3' };
+const OPTIONS = { pages: 5_000, real: false, rounds: 5, crawlee: '', python: 'python3' };
 
 /** The same site by incrawl and by other crawlers, in turn: each crawls it whole once a round. */
 export const peers = measurement(

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { prose } from '../../bench/traps/trap-pages.ts';
 import { templateOf } from '../../src/core/domain/url/families/noise-families.ts';
 import type { FetchedRecord, ParsedRecord } from '../../src/core/ports/segment-store.ts';
 import { createTextSketcher } from '../../src/page/near/page-dimensions.ts';
 import { visitedPageLines } from '../../src/published/map-reduce/visited-pages.ts';
+import { prose } from '../site/trap-pages.ts';
 
 const SITE = 'https://a.org';
 const range = (length: number): number[] => Array.from({ length }, (_, at) => at);

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { prose } from '../../bench/traps/trap-pages.ts';
+import { prose } from '../site/trap-pages.ts';
 
 /**
  * A paper of articles with an archive by months, sections, a list of many pages, tags and adverts. Archive, sections,

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { OrdinarySite } from '../../../bench/traps/ordinary-pages.ts';
-import { PAGES_PER_SECTION, prose, TRAPS, type TrapPage, trapPage } from '../../../bench/traps/trap-pages.ts';
-import { startTrapServer, type TrapServer } from '../../../bench/traps/trap-server.ts';
 import { DAY_MS } from '../../../src/core/domain/time.ts';
 import type { CrawlSummary } from '../../../src/core/steps/round-summary.ts';
+import { OrdinarySite } from '../../site/ordinary-pages.ts';
+import { PAGES_PER_SECTION, prose, TRAPS, type TrapPage, trapPage } from '../../site/trap-pages.ts';
+import { startTrapServer, type TrapServer } from '../../site/trap-server.ts';
 import { clockByHand } from '../../support/clock-by-hand.ts';
 import { json, run } from '../../support/program.ts';
 import { SHIPPED_PLUGINS } from '../../support/shipped-plugins.ts';

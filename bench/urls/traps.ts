@@ -1,9 +1,9 @@
+import { OrdinarySite } from '../../test/site/ordinary-pages.ts';
+import { CONTROL_PAGES, TRAPS, type TrapPage, trapPage } from '../../test/site/trap-pages.ts';
+import { startTrapServer } from '../../test/site/trap-server.ts';
 import { measurement } from '../harness/measurement.ts';
 import { CLI, withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';
-import { OrdinarySite } from './ordinary-pages.ts';
-import { CONTROL_PAGES, TRAPS, type TrapPage, trapPage } from './trap-pages.ts';
-import { startTrapServer } from './trap-server.ts';
 
 const ROUNDS = 25;
 const ORDINARY = { messages: 5_000, articles: 2_000, products: 2_000, manual: 1_000 };

@@ -1,4 +1,4 @@
-import { type Served, serve } from '../harness/places.ts';
+import { type Served, serve } from '../../bench/harness/places.ts';
 import { htmlOf, type TrapPage } from './trap-pages.ts';
 
 export interface TrapServer extends Served {

@@ -2,8 +2,8 @@
  * A site with traps beside 300 ordinary pages. Every page follows from its address alone, so that the site has no end
  * and needs no memory.
  */
-import { seeded } from '../harness/seeded.ts';
-import { vocabularyOf } from '../harness/words.ts';
+import { seeded } from '../../bench/harness/seeded.ts';
+import { vocabularyOf } from '../../bench/harness/words.ts';
 
 export const TRAPS = ['random', 'chain', 'facets', 'calendar', 'mirror', 'sessions', 'days', 'notices'] as const;
 export type Trap = (typeof TRAPS)[number];
