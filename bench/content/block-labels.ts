@@ -1,3 +1,4 @@
+import { sum } from '../harness/cost.ts';
 import { gramsOf, tokensOf } from './scores.ts';
 
 /** Blocks of fewer tokens are judged by what stands beside them as well: their words may stand anywhere. */
@@ -31,7 +32,7 @@ export function blockLabels(blocks: readonly string[], gold: string): Float32Arr
     for (let j = i + 1, count = 0; j < blocks.length && count < 2; j++) {
       if (isLong(j) && ++count) beside.push(labels[j] as number);
     }
-    const around = beside.reduce((sum, each) => sum + each, 0) / Math.max(1, beside.length);
+    const around = sum(beside) / Math.max(1, beside.length);
     if (lines.has(text)) labels[i] = around > 0.2 ? 1 : 0.6;
     else labels[i] = around > 0.6 ? 0.9 : around > 0.2 ? 0.5 : 0.1;
   }
@@ -45,10 +46,6 @@ export function blockLabels(blocks: readonly string[], gold: string): Float32Arr
 export function blockWeights(blocks: readonly string[], gold: string): Float32Array {
   const counts = blocks.map((text) => tokensOf(text).length);
   const content = tokensOf(gold).length;
-  const all = Math.max(
-    100,
-    content,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+  const all = Math.max(100, content, sum(counts));
   return Float32Array.from(counts, (count) => (content === 0 ? 0 : 20 * Math.min(1, (count + 1) / all)));
 }

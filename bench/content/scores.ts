@@ -1,5 +1,6 @@
 /** Scores of found texts against reference texts, as usual for main content. */
-import type { Bench, Note } from '../harness/measurement.ts';
+import { sum } from '../harness/cost.ts';
+import type { Bench } from '../harness/measurement.ts';
 
 /** A Chinese or Japanese character is a token; else a run of letters, digits and underscores is. */
 const BROAD = '[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}]';
@@ -33,14 +34,14 @@ export function scoreOf(found: readonly string[], gold: readonly string[]): Scor
   return scoreFrom(found.length === 0 ? 0 : shared / found.length, shared / gold.length);
 }
 
-export const scoreFrom = (precision: number, recall: number): Score => ({
+const scoreFrom = (precision: number, recall: number): Score => ({
   precision,
   recall,
   f1: precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall),
 });
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
+/** 0 of none. */
+const mean = (values: readonly number[]): number => sum(values) / Math.max(1, values.length);
 
 interface Row {
   readonly bag: Score[];
@@ -82,21 +83,12 @@ export class ScoreTable {
       });
   }
 
-  /** Says the table, and takes both scores of each group under a question. */
-  report({ table, question }: Bench, title: string): Note {
+  /** Takes both scores of each group under a question. */
+  report({ question }: Bench, title: string): void {
     const note = question(title);
-    const groups = this.groups();
-    table(
-      ['group', 'pages', 'bag F1', 'precision', 'recall', '4-gram F1'],
-      groups.map(({ group, pages, bag: { f1, precision, recall }, grams }) => [
-        ...[group, String(pages)],
-        ...[f1, precision, recall, grams].map((each) => each.toFixed(3)),
-      ]),
-    );
-    for (const { group, bag, grams } of groups) {
-      note(`F1 of ${group}, word bag`, bag.f1);
-      note(`F1 of ${group}, 4-gram`, grams);
+    for (const { group, pages, bag, grams } of this.groups()) {
+      note(`F1 of ${group}, word bag, ${pages} pages`, bag.f1);
+      note(`F1 of ${group}, 4-gram, ${pages} pages`, grams);
     }
-    return note;
   }
 }

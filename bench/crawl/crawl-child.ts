@@ -1,12 +1,10 @@
 /** One crawl in a process of its own: the argument is a `CrawlPlan`. Prints JSON. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import { DAY_MS } from '../../src/core/domain/time.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import { openCrawler } from '../../src/crawler/index.ts';
-import { silent } from '../harness/places.ts';
+import { pluginsFile, silent } from '../harness/places.ts';
 import type { CrawlPlan } from './measured-crawl.ts';
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as CrawlPlan;
@@ -21,13 +19,15 @@ const {
   define = [],
 } = plan;
 keepEngineLean();
+const left = new Set(without.split(','));
+const others: Readonly<Record<string, string>> = { ...instead, 'protocol-http': `protocol-${protocol}` };
 
 const crawler = await openCrawler({
   config: defaultConfig([
     'fetch.delay=0',
     'http.allowAddresses=["127.0.0.0/8"]',
     `fetch.auditShare=${auditShare}`,
-    `plugins.file=${pluginsFile()}`,
+    `plugins.file=${pluginsFile(dir, (use) => (left.has(use) ? null : (others[use] ?? use)))}`,
     ...define,
   ]),
   dir,
@@ -43,16 +43,6 @@ const ms = performance.now() - startedAt;
 const threadsMs = cpuByThread();
 await crawler.close();
 process.stdout.write(`${JSON.stringify({ summary, ms, threadsMs })}\n`);
-
-/** Writes the default plugin list with the given protocol and without the excluded plugins. */
-function pluginsFile(): string {
-  const file = join(dir, 'bench-plugins.yaml');
-  const left = new Set(without.split(','));
-  const others: Readonly<Record<string, string>> = { ...instead, 'protocol-http': `protocol-${protocol}` };
-  const uses = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => use).filter((use) => !left.has(use));
-  writeFileSync(file, `plugins:\n${uses.map((use) => `  - ${others[use] ?? use}\n`).join('')}`);
-  return file;
-}
 
 /** CPU ms of each thread in order of start: main, V8, file system, parser workers. Empty except on Linux. */
 function cpuByThread(): number[] {

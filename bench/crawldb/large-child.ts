@@ -1,11 +1,10 @@
 /** One operation on a large crawl db, in a process of its own; its task is the argument. Prints JSON. */
-import { createReadStream, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Level } from 'level';
 import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
-import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import type { CrawlDbPut, StoredLinks } from '../../src/core/ports/crawl-db.ts';
 import type { GenerateOptions } from '../../src/core/steps/generate/generate.ts';
 import { backupState, type Crawler, openCrawler } from '../../src/crawler/index.ts';
@@ -14,7 +13,7 @@ import { encodeRecord } from '../../src/store/files/segments/frame-log.ts';
 import { createFileSegmentStore } from '../../src/store/files/segments/segment-store.ts';
 import { ROW, rowRange } from '../../src/store/rows/codecs/keys.ts';
 import { cpuUs } from '../harness/cost.ts';
-import { silent as log } from '../harness/places.ts';
+import { silent as log, pluginsFile } from '../harness/places.ts';
 import { BLOCK, blocksInOrder, datumOf, fetchedAt, linksOf, NOW, parsedAt } from './made-crawl.ts';
 import { type Metered, startMeter } from './meter.ts';
 
@@ -55,17 +54,10 @@ keepEngineLean();
 const config = defaultConfig([
   'agent.contact=bench@example.org',
   'fetch.soft404=false',
-  `plugins.file=${pluginsFile()}`,
+  // Links to all sites are followed.
+  `plugins.file=${pluginsFile(dir, (use) => (use === 'urlfilter-scope' ? null : use))}`,
 ]);
 const open = (): Promise<Crawler> => openCrawler({ config, dir, log, clock });
-
-/** Links to all sites are followed. */
-function pluginsFile(): string {
-  const file = join(dir, 'bench-plugins.yaml');
-  const names = DEFAULT_PLUGIN_LIST.entries.map(({ use }) => use).filter((use) => use !== 'urlfilter-scope');
-  writeFileSync(file, `plugins:\n${names.map((name) => `  - ${name}\n`).join('')}`);
-  return file;
-}
 
 type Result = Omit<Done, keyof Metered | 'putBytes'>;
 

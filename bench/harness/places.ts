@@ -1,11 +1,12 @@
 /** Folders of a run, the built program, and a site on loopback. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import { UsageError } from './measurement.ts';
 
 /** The built command. */
@@ -23,6 +24,14 @@ export async function withFolder<Value>(use: (folder: string) => Promise<Value>)
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Writes the default list of plugins into a folder; `useOf` names another plugin in place of one, or none. */
+export function pluginsFile(folder: string, useOf: (use: string) => string | null): string {
+  const file = join(folder, 'bench-plugins.yaml');
+  const uses = DEFAULT_PLUGIN_LIST.entries.flatMap(({ use }) => useOf(use) ?? []);
+  writeFileSync(file, `plugins:\n${uses.map((use) => `  - ${use}\n`).join('')}`);
+  return file;
 }
 
 /** A folder or file of data that no checkout has. @param option `--pages FOLDER`, @param what the data are */

@@ -1,3 +1,4 @@
+import { mean } from '../harness/cost.ts';
 import type { Judgement } from './judge.ts';
 
 /** What is said of a policy. */
@@ -21,8 +22,7 @@ export function interpolated(curve: readonly Figures[], pageRequests: number): F
 }
 
 /** The mean of each figure. */
-export const meanOf = (all: readonly Figures[]): Figures =>
-  combined(all, (values) => values.reduce((sum, value) => sum + value, 0) / values.length);
+export const meanOf = (all: readonly Figures[]): Figures => combined(all, mean);
 
 /** Figures of the same ones of each; a lag that one of them never reached is never reached. */
 function combined(all: readonly Figures[], combine: (values: readonly number[]) => number): Figures {
