@@ -68,6 +68,10 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'export/changed-pages',
     'export/export-operations',
     'export/export-pages',
+    'watch/deliver-events',
+    'watch/page-verdict',
+    'watch/receivers',
+    'watch/watch-list',
   ],
   query: [
     'check/checker',

@@ -106,14 +106,18 @@ export interface Session {
 /** The action of a command. Resolves with the exit code; `undefined` is 0. */
 export type Handler = (session: Session) => Promise<number | undefined> | Promise<void>;
 
-/** Reads the configuration that the options name. Rejects with `CrawlError('config-invalid')`. */
+/**
+ * Reads the configuration that the options name. Rejects with `CrawlError('config-invalid')`.
+ * @param presets settings of the command, before those of its options
+ */
 export async function openSession(
   command: Command,
   surroundings: Surroundings,
   config: 'at-once' | 'when-asked' = 'at-once',
+  presets: readonly Override[] = [],
 ): Promise<Session> {
   const options = command.optsWithGlobals<CommonOptions>();
-  const overrides: (string | Override)[] = [...(options.define ?? []), ...settingOverrides(command.opts())];
+  const overrides = [...presets, ...(options.define ?? []), ...settingOverrides(command.opts())];
   const load = async (): Promise<LoadedConfig> => {
     const { loadConfig } = await import('../core/config/load.ts');
     return loadConfig({ ...(options.config === undefined ? {} : { file: options.config }), overrides });

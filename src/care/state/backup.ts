@@ -35,7 +35,7 @@ const VERSION = 1;
  * Folders of a state directory that a backup includes, besides the crawl db. Locks, sockets, health reports and the
  * quarantine belong to the machine.
  */
-const FOLDERS = ['segments', 'robots', 'reports', 'webhooks'];
+const FOLDERS = ['segments', 'robots', 'reports', 'watch', 'webhooks'];
 /** Staging folders of an unfinished backup and of an unfinished restore. */
 const BACKING_UP = '.backing-up';
 const RESTORING = '.restoring';

@@ -38,7 +38,8 @@ export async function notifyWebhook(
   return withStopSignal(session.surroundings, () => {}, deliver);
 }
 
-async function secretOf(session: Session, file: string | undefined): Promise<string | null> {
+/** Key of the signatures of webhooks; `null`: there is none. */
+export async function secretOf(session: Session, file: string | undefined): Promise<string | null> {
   const named = session.surroundings.env[SECRET_VARIABLE];
   if (file === undefined) return named === undefined || named === '' ? null : named;
   const secret = (await readFile(file, 'utf8')).trim();

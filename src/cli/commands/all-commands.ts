@@ -80,6 +80,7 @@ const ALL_COMMANDS: ReadonlyMap<string, Load | Group> = new Map<string, Load | G
   ['updatedb', async () => (await import('./crawl/updatedb.ts')).addUpdatedb],
   ['reparse', async () => (await import('./crawl/reparse.ts')).addReparse],
   ['schedule', async () => (await import('./crawl/schedule.ts')).addSchedule],
+  ['watch', async () => (await import('./crawl/watch.ts')).addWatch],
   ['due', DUE],
   ['top', async () => (await import('./ask/top.ts')).addTop],
   ['serve', async () => (await import('./ask/serve.ts')).addServe],

@@ -24,7 +24,7 @@ const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = 
     'Crawl',
     [
       ['demo, init', 'a bundled site that changes; write a configuration'],
-      ['crawl, schedule', 'until nothing is due; by a timetable'],
+      ['crawl, schedule, watch', 'until nothing is due; by a timetable; single pages'],
       ['due', 'touch, retry, sitemap: make URLs due'],
       ['top, serve, ctl', 'watch at a terminal, in a browser; steer'],
       ['work, partitions', 'a crawl of several workers, and where it lies'],

@@ -1,4 +1,5 @@
 import { Command, Help } from 'commander';
+import type { Override } from '../../core/config/override.ts';
 import { packageVersion } from '../../core/config/package-version.ts';
 import { collect } from '../../query/input/option-values.ts';
 import { EXIT } from '../../render/exit.ts';
@@ -9,9 +10,14 @@ import { overview } from './overview.ts';
 
 /**
  * Runs the handler of a command with a session made from its options. `when-asked`: the configuration is read when the
- * handler needs it, or when an option names a file or a value.
+ * handler needs it, or when an option names a file or a value. `presets`: settings that the command needs.
  */
-export type Run = (command: Command, handler: Handler, config?: 'at-once' | 'when-asked') => Promise<void>;
+export type Run = (
+  command: Command,
+  handler: Handler,
+  config?: 'at-once' | 'when-asked',
+  presets?: readonly Override[],
+) => Promise<void>;
 
 export interface Program {
   readonly command: Command;
@@ -26,8 +32,8 @@ export type AddCommand = (program: Command, run: Run) => void;
 export function newProgram(surroundings: Surroundings, commands: readonly AddCommand[]): Program {
   const { stdout, stderr } = surroundings;
   let exitCode: number = EXIT.done;
-  const run: Run = async (command, handler, config = 'at-once') => {
-    const session = await openSession(command, surroundings, config);
+  const run: Run = async (command, handler, config = 'at-once', presets = []) => {
+    const session = await openSession(command, surroundings, config, presets);
     try {
       exitCode = (await handler(session)) ?? EXIT.done;
     } finally {

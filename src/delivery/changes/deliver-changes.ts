@@ -90,7 +90,7 @@ export async function deliverChanges(
     const data = { source, ...ends, missed: start === 0 ? missed : 0, changes: part };
     const body = JSON.stringify({ type: 'incrawl.changes', timestamp: new Date(deps.now()).toISOString(), data });
     const id = `${source}_${nameOf(first, '-')}_${nameOf(last, '-')}`;
-    const sent = await untilTaken(deps, { id, body }, options.retries, signal);
+    const sent = await deliverUntilTaken(deps, { id, body }, options.retries, signal);
     attempts += sent.attempts;
     if (sent.failed !== null) return { delivered, messages, attempts, failed: sent.failed };
     delivered += part.length;
@@ -116,8 +116,9 @@ function after(from: readonly number[], changes: readonly NumberedChange[]): rea
 
 const cursorOf = (numbers: readonly number[]): FeedCursor => (numbers.length === 1 ? numberOf(numbers) : numbers);
 
-async function untilTaken(
-  deps: DeliveryDeps,
+/** Repeats a message until it is accepted, with growing pauses, as often as allowed. */
+export async function deliverUntilTaken(
+  deps: Omit<DeliveryDeps, 'begin'>,
   message: { readonly id: string; readonly body: string },
   retries: number,
   signal: AbortSignal,

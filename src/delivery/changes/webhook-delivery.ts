@@ -170,11 +170,12 @@ async function startingPoint(options: WebhookDeliveryOptions, stored: WebhookCur
 }
 
 function checkUrl(url: string): void {
-  const wrong = faultOf(url);
+  const wrong = webhookFault(url);
   if (wrong !== null) throw new CrawlError('usage-invalid', `--webhook: ${wrong}`);
 }
 
-function faultOf(url: string): string | null {
+/** What is wrong with the address of a webhook; `null`: nothing. */
+export function webhookFault(url: string): string | null {
   let parsed: URL;
   try {
     parsed = new URL(url);

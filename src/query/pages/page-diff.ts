@@ -4,6 +4,7 @@ import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import type { ParsedRecord, SegmentStore } from '../../core/ports/segment-store.ts';
+import { metadataOf } from '../../core/steps/fetch/parse.ts';
 import { shownResponse } from '../../core/steps/render/visit-rendered.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import type { ReadPage } from '../../page/diff/page-places.ts';
@@ -136,7 +137,8 @@ async function parsedVersion(
     const headers = joinedFields(shown.rawHeaders);
     const contentType = wire.rendered === undefined ? fetched.outcome.contentType : (headers['content-type'] ?? null);
     const body = await pages.undoContentCoding(shown.body ?? new Uint8Array(0), headers['content-encoding']);
-    const { record, result } = await pages.parseLive({ index: 0, url, contentType, headers, body, metadata: {} });
+    const metadata = (await metadataOf(segment)).get(fetched.index) ?? {};
+    const { record, result } = await pages.parseLive({ index: 0, url, contentType, headers, body, metadata });
     const hasScreenshot = wire.rendered?.screenshot !== undefined;
     if (record.outcome.kind === 'parsed') return { record, page: result, hasScreenshot };
     const { code, message } = record.outcome;

@@ -76,4 +76,4 @@ export function schedulerLock(dir: string, health: () => Health, log: Pick<Log, 
 }
 
 export const heldBy = (holder: Health, dir: string): CrawlError =>
-  new CrawlError('db-locked', `process ${holder.pid} already runs a scheduler on ${dir}`);
+  new CrawlError('db-locked', `process ${holder.pid} already runs a schedule or a watch on ${dir}`);

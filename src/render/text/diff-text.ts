@@ -24,16 +24,20 @@ export function diffText(diff: PageDiff, style: DiffStyle): string {
   const head = [safeText(diff.url), version('---', from), version('+++', to), `${counts}; ${bits}`];
   if (diff.where.length > 0) head.push(`changed in: ${safeText(diff.where.join(', '))}`);
   else if (from.digest !== to.digest) head.push(SAME_TEXT);
-  const parts = full
-    ? [editsText(diff.edits, style)]
-    : diff.places.map(({ place, edits }) => `${bold(`@@ ${safeText(place)} @@`)}\n${editsText(edits, style)}`);
+  const parts = full ? [editsText(diff.edits, style)] : placeTexts(diff.places, style);
   return `${[head.join('\n'), ...parts].join('\n\n')}\n`;
 }
+
+/** The words of each place that differs, with the text around them. */
+export const placeTexts = (places: PageDiff['places'], style: Pick<DiffStyle, 'bold' | 'color'>): string[] =>
+  places.map(
+    ({ place, edits }) => `${style.bold(`@@ ${safeText(place)} @@`)}\n${editsText(edits, { ...style, full: false })}`,
+  );
 
 /** Of two bodies that differ. */
 export const SAME_TEXT = 'No text differs: only links, markup or hidden parts do.';
 
-function editsText(edits: PageDiff['edits'], { color, full }: DiffStyle): string {
+function editsText(edits: PageDiff['edits'], { color, full }: Pick<DiffStyle, 'color' | 'full'>): string {
   const body = edits.map(({ op, text }, i) => {
     if (op === 'delete') return color('red', `[-${safeLines(text)}-]`);
     if (op === 'insert') return color('green', `{+${safeLines(text)}+}`);

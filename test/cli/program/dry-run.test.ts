@@ -160,6 +160,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   demo: 'a state of its own, thrown away',
   fetch: 'asks sites; generate --dry-run shows the list',
   schedule: 'runs for ever; crawl --dry-run shows its first round',
+  watch: 'asks sites; --list shows the pages',
   work: 'shares its work with others; crawl --dry-run shows the first round',
   top: 'reads',
   serve: 'reads',

@@ -43,6 +43,7 @@ const USES: Readonly<Record<string, Use>> = {
   crawl: use(/nothing is due|Nothing is due/, 'crawl', ...LOCAL),
   'due touch': use(/1/, 'due', 'touch', page),
   schedule: use(/./, 'schedule', '--once', ...LOCAL),
+  watch: use(/watching/, 'watch', page, '--once', ...LOCAL, '--dir', 'watched'),
   reparse: use(/./, 'reparse'),
   // The site has none.
   'due sitemap': { ...use(/robots\.txt|sitemap/, 'due', 'sitemap', ...LOCAL), code: 1 },

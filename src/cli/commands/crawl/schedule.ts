@@ -63,7 +63,8 @@ Examples:
   command.action((seeds: string[], flags: ScheduleFlags) => run(command, (session) => schedule(session, seeds, flags)));
 }
 
-function everyOption(text: string): { ms: number; text: string } {
+/** A duration of at least a second, and how it was written. */
+export function everyOption(text: string): { ms: number; text: string } {
   const ms = durationMs(text);
   if (ms < 1_000) throw new InvalidArgumentError('Expected at least 1s.');
   return { ms, text };

@@ -153,6 +153,7 @@ const BUNDLED = [
   'parse-text',
   'parsefilter-main-content',
   'parsefilter-noise-links',
+  'parsefilter-part',
   'signature-simhash',
   'signature-simhash-js',
   'signature-digest',
