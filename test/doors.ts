@@ -68,6 +68,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'export/changed-pages',
     'export/export-operations',
     'export/export-pages',
+    'mirror/mirror-operations',
     'watch/deliver-events',
     'watch/page-verdict',
     'watch/receivers',

@@ -1,35 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FILE_ENDINGS, fileEndingOf } from 'incrawl/bundled';
 import { definePlugin, filePathOf, openFileTree } from 'incrawl/plugin';
-
-const ENDINGS: Readonly<Record<string, string>> = {
-  'text/html': 'html',
-  'application/xhtml+xml': 'xhtml',
-  'text/plain': 'txt',
-  'text/markdown': 'md',
-  'text/css': 'css',
-  'text/csv': 'csv',
-  'text/xml': 'xml',
-  'application/xml': 'xml',
-  'application/rss+xml': 'xml',
-  'application/atom+xml': 'xml',
-  'application/json': 'json',
-  'application/ld+json': 'json',
-  'application/pdf': 'pdf',
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/gif': 'gif',
-  'image/svg+xml': 'svg',
-  'image/webp': 'webp',
-};
-
-const ALL_ENDINGS: readonly string[] = [...new Set([...Object.values(ENDINGS), 'xml', 'txt', 'bin'])];
-
-/** From only the content type, which is known for removed pages too. */
-function endingOf(contentType: string | null): string {
-  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  return ENDINGS[type] ?? (type.endsWith('+xml') ? 'xml' : type.startsWith('text/') ? 'txt' : 'bin');
-}
 
 export default definePlugin({
   name: 'exporter-tree',
@@ -44,7 +16,7 @@ export default definePlugin({
       /** Also removes files from when the page had other types: no other URL has these paths. */
       const removeOthers = async (url: string, ending: string): Promise<void> => {
         if (!isIncremental) return;
-        for (const other of ALL_ENDINGS) {
+        for (const other of FILE_ENDINGS) {
           if (other !== ending) await rm(join(place, filePathOf(url, other)), { force: true });
         }
       };
@@ -53,12 +25,12 @@ export default definePlugin({
           const response = await content.response();
           if (response === null) return;
           const entry = { url, title, contentType, fetchedAt, changedAt };
-          const ending = endingOf(contentType);
+          const ending = fileEndingOf(contentType);
           await tree.put(filePathOf(url, ending), await response.body(), entry);
           await removeOthers(url, ending);
         },
         async removed({ url, contentType }) {
-          const ending = endingOf(contentType);
+          const ending = fileEndingOf(contentType);
           await tree.remove(filePathOf(url, ending), url);
           await removeOthers(url, ending);
         },

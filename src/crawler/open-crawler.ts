@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import type { CrawlSummary } from '../core/steps/round-summary.ts';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { type CrawlDeps, ofOnePart, type QueryDb } from '../operations/deps.ts';
-import { crawlOperations } from '../operations/loop/crawl-operations.ts';
+import { type CrawlOperations, crawlOperations } from '../operations/loop/crawl-operations.ts';
 import { keepRests } from '../operations/loop/host-rests.ts';
 import { revisitOperations } from '../operations/loop/revisit-operations.ts';
 import { discoveryOperations } from '../operations/loop/sitemaps.ts';
@@ -90,7 +91,7 @@ function crawlerOf(deps: CrawlDeps & { asked(): QueryDb }, close: () => Promise<
     }),
     ...cookieOperations(deps, revisits.retry),
     ...steps,
-    ...crawlOperations(deps, steering),
+    ...withRequisites(deps, steering, crawlOperations(deps, steering)),
     ...discoveryOperations(deps),
     ...revisits,
     ...steerOperations(deps, steering, { ...revisits, ...steps }),
@@ -99,3 +100,20 @@ function crawlerOf(deps: CrawlDeps & { asked(): QueryDb }, close: () => Promise<
     close,
   };
 }
+
+/** The loop, and after it what its pages need, if they are to be had with it. */
+function withRequisites(deps: CrawlDeps, steering: RunSteering, loop: CrawlOperations): CrawlOperations {
+  if (deps.config.fetch.requisites === 'none') return loop;
+  return {
+    ...loop,
+    async crawl(options = {}) {
+      const summary = await loop.crawl(options);
+      if (!GOES_ON.has(summary.stoppedBy) || options.signal?.aborted) return summary;
+      const { crawlRequisites } = await import('../operations/requisites/crawl-requisites.ts');
+      return { ...summary, requisites: await crawlRequisites(deps, steering, options) };
+    },
+  };
+}
+
+/** Ends of a crawl after which nothing keeps requisites from being fetched. */
+const GOES_ON: ReadonlySet<CrawlSummary['stoppedBy']> = new Set(['nothing-due', 'rounds', 'hosts-waiting']);

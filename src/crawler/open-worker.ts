@@ -42,6 +42,7 @@ export async function openWorker(options: CrawlerOptions): Promise<Worker> {
   const dir = resolve(options.dir);
   const { name, leaseMs, partitions, partitionBy, partitionsAtOnce } = config.cluster;
   if (config.cluster.store === '') throw noServer();
+  if (config.fetch.requisites !== 'none') throw noRequisites();
   const store = await openCrawlStore(config.cluster);
   await makeStateFolder(dir);
   const clock = serverClock(own, { store, name, log });
@@ -124,5 +125,12 @@ function noServer(): CrawlError {
   return new CrawlError(
     'config-invalid',
     `workers share a crawl through a server: cluster.store must name the server, ${how}`,
+  );
+}
+
+function noRequisites(): CrawlError {
+  return new CrawlError(
+    'config-invalid',
+    'fetch.requisites: expected none, as workers fetch pages alone; "incrawl crawl" and "incrawl mirror" fetch requisites',
   );
 }

@@ -2,6 +2,7 @@ import type { ReparseOperations } from '../care/reparse/reparse-operations.ts';
 import type { CareOperations } from '../care/state/care-operations.ts';
 import type { TransferOperations } from '../care/transfer/transfer-operations.ts';
 import type { ExportOperations } from '../delivery/export/export-operations.ts';
+import type { MirrorOperations } from '../delivery/mirror/mirror-operations.ts';
 import type { CrawlDeps, QueryDb } from '../operations/deps.ts';
 import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
 import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
@@ -13,6 +14,7 @@ type OperationsOfParts = ReparseOperations &
   CareOperations &
   TransferOperations &
   ExportOperations &
+  MirrorOperations &
   DedupOperations &
   BatchOperations &
   LinkOperations &
@@ -33,6 +35,9 @@ export function operationsOfParts(deps: CrawlDeps & { asked(): QueryDb }): Opera
     ),
     ...loadedLater<ExportOperations>({ export: 'promise' }, async () =>
       (await import('../delivery/export/export-operations.ts')).exportOperations(deps),
+    ),
+    ...loadedLater<MirrorOperations>({ mirror: 'promise' }, async () =>
+      (await import('../delivery/mirror/mirror-operations.ts')).mirrorOperations(deps),
     ),
     ...loadedLater<DedupOperations>({ dedup: 'promise', applyPairs: 'promise', undoDedup: 'promise' }, async () =>
       (await import('../published/dedup/dedup-operations.ts')).dedupOperations(deps),

@@ -6,6 +6,7 @@ import type { Clock } from '../core/ports/clock.ts';
 import type { Log } from '../core/ports/log.ts';
 import type { OnWork } from '../core/ports/work-progress.ts';
 import type { ExportOperations } from '../delivery/export/export-operations.ts';
+import type { MirrorOperations } from '../delivery/mirror/mirror-operations.ts';
 import type { CookieOperations } from '../operations/cookies/cookie-operations.ts';
 import type { CrawlOperations } from '../operations/loop/crawl-operations.ts';
 import type { RevisitOperations } from '../operations/loop/revisit-operations.ts';
@@ -59,6 +60,7 @@ export interface Crawler
     SegmentOperations,
     DedupOperations,
     ExportOperations,
+    MirrorOperations,
     LinkOperations,
     BatchOperations,
     TransferOperations,

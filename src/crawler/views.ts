@@ -16,7 +16,7 @@ export type { FailureKind, RoundHosts } from '../core/steps/counters/round-count
 export type { BudgetView } from '../core/steps/facts/fetch-budget.ts';
 export type { HostSitemaps, SitemapReport } from '../core/steps/fetch/sitemaps/read-sitemaps.ts';
 export type { QueryReport } from '../core/steps/records/find-records.ts';
-export type { RoundCounts } from '../core/steps/round-summary.ts';
+export type { RequisitesSummary, RoundCounts } from '../core/steps/round-summary.ts';
 export type {
   FetchSummary,
   GenerateSummary,
@@ -32,6 +32,7 @@ export type {
 export type { DedupSummary, DuplicateView } from '../core/steps/update/dedup.ts';
 export type { FieldDifference, PageDifference } from '../core/steps/update/reparse-differences.ts';
 export type { ChangesFilter, FeedView } from '../delivery/changes/changes.ts';
+export type { MirrorSummary } from '../delivery/mirror/mirror-operations.ts';
 export type { CookieImport, CookieRow } from '../operations/cookies/cookie-operations.ts';
 export type { PackageInstall, PackageView } from '../operations/packages/packages.ts';
 export type { PluginExam, PluginView } from '../operations/plugins/plugin-views.ts';

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { hostOf } from '../../core/domain/url/canonical/url-key.ts';
 import { partitionOf } from '../../core/domain/url/hash/partition.ts';
@@ -5,6 +7,7 @@ import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import type { FetchedRecord, FetchItem, Segment, SegmentInfo, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
+import { REQUISITES_FOLDER } from '../../operations/state/state-folder.ts';
 import { encodeRecord } from '../../store/files/segments/frame-log.ts';
 
 /** Maintenance of an open crawl; backup, verification and repair work on the state directory itself. */
@@ -13,16 +16,32 @@ export interface CareOperations {
   pruneSegments(options: Omit<PruneOptions, 'now'>): Promise<PruneSummary>;
 }
 
-export function careOperations({
-  runtime,
-  segments,
-  store,
-}: Pick<CrawlDeps, 'runtime' | 'segments' | 'store'>): CareOperations {
+export function careOperations(deps: CrawlDeps): CareOperations {
+  const { clock, onWork } = deps.runtime;
   return {
-    pruneSegments: (options) => {
-      const { clock, onWork } = runtime;
-      return pruneSegments({ db: store().db, segments, onWork }, { ...options, now: clock.now() });
+    async pruneSegments(options) {
+      const at = { ...options, now: clock.now() };
+      const pages = await pruneSegments({ db: deps.store().db, segments: deps.segments, onWork }, at);
+      if (!existsSync(join(deps.dir, REQUISITES_FOLDER))) return pages;
+      const { openRequisites, requisiteDeps } = await import('../../operations/requisites/crawl-requisites.ts');
+      const { db } = await openRequisites(deps);
+      try {
+        return withRequisites(pages, await pruneSegments({ db, segments: requisiteDeps(deps).segments, onWork }, at));
+      } finally {
+        await db.close();
+      }
     },
+  };
+}
+
+/** What became of the segments of requisites, which have names of their own: `requisites/ID`. */
+function withRequisites(pages: PruneSummary, requisites: PruneSummary): PruneSummary {
+  const named = (id: string): string => `${REQUISITES_FOLDER}/${id}`;
+  return {
+    ...pages,
+    segments: [...pages.segments, ...requisites.segments.map((each) => ({ ...each, id: named(each.id) }))],
+    removed: pages.removed + requisites.removed,
+    compactedInto: [...pages.compactedInto, ...requisites.compactedInto.map(named)],
   };
 }
 

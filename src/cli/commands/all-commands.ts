@@ -93,6 +93,7 @@ const ALL_COMMANDS: ReadonlyMap<string, Load | Group> = new Map<string, Load | G
   ['skipped', async () => (await import('./ask/skipped.ts')).addSkipped],
   ['forecast', FORECAST],
   ['export', async () => (await import('./transfer/export.ts')).addExport],
+  ['mirror', async () => (await import('./transfer/mirror.ts')).addMirror],
   ['dedup', async () => (await import('./crawl/dedup.ts')).addDedup],
   ['duplicates', DUPLICATES],
   ['mr', async () => (await import('./transfer/mr.ts')).addMr],

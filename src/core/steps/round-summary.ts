@@ -103,6 +103,26 @@ export interface CrawlSummary {
   readonly touched?: Pick<TouchSummary, 'touched' | 'unmoved'>;
   /** Where the crawl was given seeds. */
   readonly seeds?: SeedsSummary;
+  /** Where the requisites of pages are fetched; they are in no other count. */
+  readonly requisites?: RequisitesSummary;
+}
+
+/** Style sheets, scripts, pictures, fonts and media that pages need. */
+export interface RequisitesSummary {
+  /** Known so far. */
+  readonly urls: number;
+  /** Found for the first time in this run. */
+  readonly added: number;
+  /** Requested in this run, and those of them that were as before, or other than before. */
+  readonly fetched: number;
+  readonly unchanged: number;
+  readonly changed: number;
+  readonly gone: number;
+  readonly failed: number;
+  readonly robotsDenied: number;
+  readonly requests: number;
+  readonly bodyBytes: number;
+  readonly stoppedBy: StoppedBy;
 }
 
 export interface InterruptedRound {

@@ -5,6 +5,8 @@ import { makeFolder } from '../../core/plugin-host/make-folder.ts';
 
 /** Parts of a state directory: a crawl db of its own, the description of a shared one, and the rest. */
 const DB_PARTS = ['db', 'cluster.json'] as const;
+/** Folder with the crawl of requisites, which is a state directory itself. */
+export const REQUISITES_FOLDER = 'requisites';
 const PARTS = [...DB_PARTS, 'segments', 'reports'] as const;
 
 const holds = (dir: string, parts: readonly string[]): boolean => parts.some((part) => existsSync(join(dir, part)));

@@ -162,12 +162,13 @@ export function addNetworkOptions(command: Command): Command {
     .option('--contact <mail-or-url>', 'how site owners reach you; sent with every request (agent.contact)');
 }
 
-/** The settings behind the options of {@link addNetworkOptions}, and behind `--pause` of crawl. */
+/** The settings behind the options of {@link addNetworkOptions}, `--pause` of crawl and `--requisites` of mirror. */
 export function settingOverrides(options: {
   readonly delay?: string;
   readonly allow?: readonly string[];
   readonly contact?: string;
   readonly pause?: string;
+  readonly requisites?: string;
 }): Override[] {
   const overrides: Override[] = [];
   const add = (key: string, value: unknown, origin: string): void => {
@@ -177,5 +178,6 @@ export function settingOverrides(options: {
   add('http.allowAddresses', options.allow, '--allow');
   add('agent.contact', options.contact, '--contact');
   add('crawl.pause', options.pause, '--pause');
+  add('fetch.requisites', options.requisites, '--requisites');
   return overrides;
 }

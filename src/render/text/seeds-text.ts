@@ -1,6 +1,13 @@
 import { SKIP_REASONS, type SkipReason } from '../../core/domain/crawl/states/skip-reasons.ts';
-import type { FailureKind, InjectSummary, ReadmitSummary, SeedError, SeedsSummary } from '../../crawler/views.ts';
-import { count, counted } from '../quantities.ts';
+import type {
+  FailureKind,
+  InjectSummary,
+  ReadmitSummary,
+  RequisitesSummary,
+  SeedError,
+  SeedsSummary,
+} from '../../crawler/views.ts';
+import { bytes, count, counted } from '../quantities.ts';
 import { safeText } from '../safe-text.ts';
 
 /** Maximum reasons shown to people; `--json` has all. */
@@ -101,3 +108,19 @@ export const failureText = (failures: readonly FailureKind[]): string =>
 
 /** The step that failed, by the code of the failure. */
 export const failedStep = (code: string): string => (code.startsWith('parse-') ? 'not parsed' : 'not fetched');
+
+/** One line of what pages need to be shown. */
+export function requisitesText(requisites: RequisitesSummary): string {
+  const { urls, added, fetched, unchanged, changed, gone, failed, robotsDenied, bodyBytes } = requisites;
+  const counts = [
+    [added, 'new'],
+    [changed, 'changed'],
+    [unchanged, 'unchanged'],
+    [gone, 'gone'],
+    [failed, 'failed'],
+    [robotsDenied, 'denied by robots.txt'],
+  ] as const;
+  const shown = counts.filter(([times]) => times > 0).map(([times, what]) => `${count(times)} ${what}`);
+  const details = shown.length === 0 ? '' : `: ${shown.join(', ')}`;
+  return `requisites: ${count(urls)} known, ${count(fetched)} fetched (${bytes(bodyBytes)})${details}`;
+}

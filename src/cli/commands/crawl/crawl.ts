@@ -18,6 +18,7 @@ import {
   injectText,
   readmittedText,
   rejectionLines,
+  requisitesText,
   seedLines,
 } from '../../../render/text/seeds-text.ts';
 import { seedSources } from '../../input/seed-sources.ts';
@@ -159,12 +160,13 @@ async function predict(session: Session, seeds: readonly SeedSource[], options: 
 }
 
 function crawlText(summary: CrawlSummary, width: number): string {
-  const { totals, readmitted, rounds, seeds, touched } = summary;
+  const { totals, readmitted, requisites, rounds, seeds, touched } = summary;
   const lines = [
     ...(touched === undefined ? [] : [touchedText(touched)]),
     ...(readmitted === undefined ? [] : [`readmitted: ${readmittedText(readmitted)}`]),
     ...(rounds.length > 1 ? totalsLines(summary, width) : []),
     ...layerLines(totals.layers),
+    ...(requisites === undefined ? [] : [requisitesText(requisites)]),
     ...rejectionLines(totals.filteredBy).map((line) => `filtered out: ${line}`),
     ...(seeds === undefined ? [] : seedLines(seeds)),
     ...interruptedLines(summary),

@@ -168,6 +168,19 @@ export const fetch = z.strictObject({
       'Fetch the target of a redirect in the round of the redirect, as far as the size and the caps of the round and ' +
       'its budget allow. false: in the next round.',
   }),
+  requisites: choice(['none', 'same-host', 'all'], {
+    default: 'none',
+    prose:
+      'What pages need to be shown: style sheets with what they import, scripts, pictures, fonts, icons and media up to ' +
+      '16 MiB. same-host: those on the host of the page; all: those of other hosts too. They are fetched after the ' +
+      'pages, with records and intervals of their own, and are neither parsed nor counted as pages.',
+  }),
+  maxRequisites: integer({
+    default: 100_000,
+    min: 1,
+    unit: 'requisites',
+    prose: 'Most requisites that a crawl keeps; further ones are left out.',
+  }),
   timeLimitMs: duration({
     default: '0s',
     min: '0s',

@@ -1,5 +1,3 @@
-// core/domain/export/: CSV rows, and file names for URLs.
-
 import { digestUrl } from '../url/hash/url-digest.ts';
 
 /** Longest name of a folder or file without digest and ending, characters; most folders in a path. */

@@ -87,6 +87,8 @@ export {
   SIMILARITY_DEFAULTS,
   type SimilarityOptions,
 } from '../../domain/crawl/schedules/similarity.ts';
+// Files of pages: exporter-tree.
+export { FILE_ENDINGS, fileEndingOf } from '../../domain/export/file-endings.ts';
 export {
   type CertainPlace,
   isMostlyLinks,

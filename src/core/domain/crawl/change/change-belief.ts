@@ -90,7 +90,7 @@ export const LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.27, 0.55, 1
 
 /**
  * The ratios of the default signature of change, `simhash64x2` over word shingles, whose bits flip sooner: measured on
- * 6,000 changes of a seeded editor with exact labels (bench/changes/calibrate-likelihood.ts). The ratio at distance 0
+ * 6,000 changes of a seeded editor with exact labels (bench/freshness/calibrate.ts). The ratio at distance 0
  * is that of edits that moved no bit, measured before there was a digest; with it, every edit differs.
  */
 export const SIMHASH64_LIKELIHOOD_RATIOS: readonly number[] = Object.freeze([0.046, 0.09, 0.29, 0.56, 1.5, 3, 56]);
