@@ -51,7 +51,7 @@ const GROUPS: readonly (readonly [heading: string, lines: readonly Line[]])[] = 
   [
     'Take out, keep safe',
     [
-      ['export, mirror', 'pages to other tools; a copy that opens in a browser'],
+      ['export, mirror', 'to other tools; a copy that opens in a browser'],
       ['dedup, mr', 'duplicates; Hadoop jobs'],
       ['state', 'verify, repair, backup, restore, prune'],
       ['db', 'export, import, merge, repartition'],

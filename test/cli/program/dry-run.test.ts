@@ -157,6 +157,7 @@ describe('--dry-run', () => {
 
 /** Commands that write nothing but standard output, and those that go to sites, which no copy can stand in for. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  mirror: 'crawl --dry-run says what would be fetched; files are written only where their pages have changed',
   demo: 'a state of its own, thrown away',
   fetch: 'asks sites; generate --dry-run shows the list',
   schedule: 'runs for ever; crawl --dry-run shows its first round',

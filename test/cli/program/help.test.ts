@@ -27,7 +27,7 @@ describe('help', () => {
   it('knows the commands that are a contract', () => {
     expect(program.commands.map((command) => command.name()).sort()).toEqual(
       // biome-ignore format: one list
-      ['changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'db', 'dedup', 'demo', 'diff', 'due', 'duplicates', 'explain', 'export', 'fetch', 'forecast', 'generate', 'help', 'init', 'inject', 'mr', 'packages', 'parse', 'partitions', 'plugins', 'readdb', 'readseg', 'reparse', 'schedule', 'serve', 'skipped', 'state', 'top', 'updatedb', 'watch', 'work'],
+      ['changes', 'check', 'completion', 'config', 'cookies', 'crawl', 'ctl', 'db', 'dedup', 'demo', 'diff', 'due', 'duplicates', 'explain', 'export', 'fetch', 'forecast', 'generate', 'help', 'init', 'inject', 'mirror', 'mr', 'packages', 'parse', 'partitions', 'plugins', 'readdb', 'readseg', 'reparse', 'schedule', 'serve', 'skipped', 'state', 'top', 'updatedb', 'watch', 'work'],
     );
     const optionsOf = (name: string): (string | undefined)[] =>
       commands.find((each) => each.name === name)?.command.options.map((option) => option.long) ?? [];
