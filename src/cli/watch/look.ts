@@ -54,7 +54,10 @@ export async function look(
 }
 
 /** The records of a page and of the targets of its redirects; the last one is `null` if there is no record yet. */
-async function chainOf(crawler: Crawler, url: string): Promise<readonly (readonly [string, RecordView | null])[]> {
+export async function chainOf(
+  crawler: Crawler,
+  url: string,
+): Promise<readonly (readonly [string, RecordView | null])[]> {
   const chain: (readonly [string, RecordView | null])[] = [];
   let next: string | null = url;
   while (next !== null && chain.length <= MOST_REDIRECTS && !chain.some(([known]) => known === next)) {

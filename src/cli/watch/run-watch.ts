@@ -24,7 +24,7 @@ import { stopNote, withStopSignal } from '../process/stop-signal.ts';
 import { writeList } from '../program/write-answer.ts';
 import { everyTimetable, firstHealth, runSchedule, type ScheduleDeps } from '../schedule/run-schedule.ts';
 import type { Session } from '../session.ts';
-import { type LookOptions, look } from './look.ts';
+import { chainOf, type LookOptions, look } from './look.ts';
 import { reportedChange, standardOutput } from './report.ts';
 import { seedLine, type WantedPage, wantedPages, withoutPages, withPages } from './wanted-pages.ts';
 
@@ -112,7 +112,10 @@ async function begin(session: Session, crawler: Crawler, wanted: readonly Wanted
   const { list, fresh } = withPages(before ?? newWatchList(session.now()), wanted);
   if (list.pages.some(({ select }) => select.length > 0)) await requirePartFilter(session, crawler);
   if (fresh.length === 0) return;
-  const lines = fresh.map(({ url, select }) => seedLine(url, select));
+  const chains = await Promise.all(
+    fresh.map(async ({ url, select }) => (await chainOf(crawler, url)).map(([each]) => seedLine(each, select))),
+  );
+  const lines = chains.flat();
   // A page that may not be visited, as no contact is set, does not enter the list.
   await crawler.prepare([{ name: 'watch', lines }]);
   saveWatchList(dir, list);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ReportedChange } from '../../../src/delivery/watch/receivers.ts';
@@ -79,6 +79,16 @@ describe('watch', () => {
     expect(await onceWith(url('/lamp'), '--select', 'h1')).toMatchObject([{ kind: 'new', select: ['h1'] }]);
   });
 
+  it('follows redirects with the selectors of the page, also when these change', async () => {
+    site.pages.set('/old', '/lamp');
+    await once(url('/old'));
+    expect(await onceWith(url('/old'), '--select', '.price')).toMatchObject([{ kind: 'new', target: url('/lamp') }]);
+    site.pages.set('/lamp', page('12 EUR', STORM));
+    expect(await onceWith()).toEqual([]);
+    site.pages.set('/lamp', page('13 EUR', STORM));
+    expect(await onceWith()).toMatchObject([{ url: url('/old'), diff: expect.stringContaining('[-12 -]{+13 +}EUR') }]);
+  });
+
   it('reports pages that are gone, come back, move or cannot be read', async () => {
     site.pages.set('/old', '/lamp');
     expect(await onceWith(url('/old'), url('/none'))).toMatchObject([
@@ -129,6 +139,21 @@ describe('watch', () => {
     first.stop();
     expect(await first.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('every 1s') });
   });
+});
+
+it('old versions are removed while a watch goes on, and the last one of a page is kept', async () => {
+  let now = Date.now();
+  const clock = { now: () => now, sleep: async () => {} };
+  const days = async (count: number): Promise<string> => {
+    now += count * 86_400_000;
+    return (await run(['watch', url('/lamp'), '--once', ...LOCAL], { cwd, clock })).output;
+  };
+  await days(0);
+  for (let looks = 0; looks < 6; looks++) expect(await days(7)).toBe('');
+  expect(readdirSync(join(cwd, 'crawldb/segments')).length).toBeLessThan(7);
+  site.pages.set('/lamp', page('12 EUR', STORM));
+  expect(await days(60)).toContain('{+A storm has closed');
+  expect(await run(['state', 'verify', '--deep'], { cwd })).toMatchObject({ code: 0 });
 });
 
 describe('watch --notify', () => {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Override } from '../../../core/config/override.ts';
 import { addNetworkOptions, collect } from '../../../query/input/option-values.ts';
 import type { Run } from '../../program/program.ts';
@@ -40,7 +40,11 @@ export function addWatch(program: Command, run: Run): void {
         'Watch single pages: report what changes on them, disappears or comes back, until a signal. The state ' +
           'directory keeps the pages.',
       )
-      .option('--every <duration>', 'time between two looks', everyOption, { ms: HOUR_MS, text: '1h' })
+      .addOption(
+        new Option('--every <duration>', 'time between two looks')
+          .argParser(everyOption)
+          .default({ ms: HOUR_MS, text: '1h' }, '1h'),
+      )
       .option('--select <css>', 'watch only what this CSS selector finds, on the URLs given; repeatable', collect)
       .option(
         '--notify <whom>',
