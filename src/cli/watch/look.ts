@@ -136,6 +136,7 @@ function outcomeOf(record: RecordView): PageNow['outcome'] {
 
 function problemOf(record: RecordView): string | null {
   const { lastError } = record;
+  if (record.state === 'parse_failed') return `its text cannot be read: ${lastError?.message ?? 'no parser took it'}`;
   if (lastError !== null) {
     const hint = lastError.code === 'address-blocked' ? ' (--allow permits a host)' : '';
     return `${lastError.code}: ${lastError.message}${hint}`;

@@ -36,7 +36,7 @@ export async function wantedPages(
         const where = name === 'command line' ? '' : `${name}:${line}: `;
         if ('error' in seed) return session.refuse(`${where}${seed.error}`);
         const { url, reason } = await checker.url({ url: seed.url, scope: 'inject' });
-        if (url === null) return session.refuse(`${where}${seed.url} cannot be watched: ${reason ?? 'it is refused'}`);
+        if (url === null) return session.refuse(`${where}${refusalOf(seed.url, reason)}`);
         const own = Object.entries(seed.metadata).flatMap(([key, value]) => (SELECT.test(key) ? [String(value)] : []));
         pages.push({ url, select: own.length > 0 ? own : (select ?? null) });
       }
@@ -44,6 +44,11 @@ export async function wantedPages(
   });
   for (const selector of new Set(pages.flatMap((page) => page.select ?? []))) await requireSelector(session, selector);
   return pages;
+}
+
+function refusalOf(url: string, reason: string | null): string {
+  const why = (reason ?? 'it is refused').replace(/^(.{80}).+/s, '$1 ..');
+  return `${url} cannot be watched: ${why} ("incrawl check url" says which filter of URLs refuses it)`;
 }
 
 /** Metadata of a seed that names parts of its page, as parsefilter-part reads them. */

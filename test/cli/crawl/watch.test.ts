@@ -118,6 +118,15 @@ describe('watch', () => {
     ]);
   });
 
+  it('says that a page changed whose text it cannot read', async () => {
+    site.types.set('/data', 'application/json');
+    site.pages.set('/data', '{"a": 1}');
+    const problem = 'its text cannot be read: no parser for application/json';
+    expect(await onceWith(url('/data'))).toMatchObject([{ kind: 'new', problem }]);
+    site.pages.set('/data', '{"a": 2}');
+    expect(await onceWith()).toMatchObject([{ kind: 'modified', problem, places: null }]);
+  });
+
   it('lists and removes pages', async () => {
     await once(url('/lamp'), url('/none'));
     expect(await run(['watch', '--remove', url('/none')], { cwd })).toMatchObject({ code: 0, stdout: '' });
