@@ -45,6 +45,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   export: async () => (await import('./export/export.ts')).exports,
   paper: async () => (await import('./freshness/paper.ts')).paper,
   calibrate: async () => (await import('./freshness/calibrate.ts')).calibrate,
+  mirror: async () => (await import('./mirror/mirror.ts')).mirror,
   histories: async () => (await import('./histories/histories.ts')).histories,
   workers: async () => (await import('./cluster/workers.ts')).workers,
   shared: async () => (await import('./cluster/shared-costs.ts')).shared,

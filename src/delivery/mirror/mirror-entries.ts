@@ -97,6 +97,19 @@ function entryOf(
   return { url, kind, file, contentType, digest: outcome.digest, fetchedAt: outcome.at, target: null, source };
 }
 
+/**
+ * Where requisites would be that their server does not have: a copy without them looks as the site does, and does not
+ * look for them on the web.
+ */
+export async function absentFiles(crawls: readonly MirroredCrawl[]): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const { kind, db } of crawls) {
+    if (kind !== 'requisite') continue;
+    for await (const { url } of db.scan({ state: 'gone' })) files.set(url, filePathOf(url, endingOf(url, '')));
+  }
+  return files;
+}
+
 const redirectEntry = (url: string, target: string, fetchedAt: number | null): MirrorEntry => ({
   ...{ url, kind: 'redirect', file: filePathOf(url, 'html'), contentType: HTML },
   ...{ digest: target, fetchedAt, target, source: null },

@@ -6,12 +6,13 @@ import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { Segment, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { openRequisites, requisiteDeps } from '../../operations/requisites/crawl-requisites.ts';
+import type { AddressUse } from '../../operations/requisites/css-addresses.ts';
 import { storedDocument, withAddresses } from '../../operations/requisites/stored-document.ts';
 import { REQUISITES_FOLDER } from '../../operations/state/state-folder.ts';
 import { addressHash, filesByUrl, relativeAddress } from './local-addresses.ts';
 import { redirectPage, startPage } from './made-pages.ts';
 import { type LinkHashes, type MirrorFile, newManifest, openManifest, readLinks, writeManifest } from './manifest.ts';
-import { currentEntries, entriesAt, type MirrorEntry, type MirroredCrawl } from './mirror-entries.ts';
+import { absentFiles, currentEntries, entriesAt, type MirrorEntry, type MirroredCrawl } from './mirror-entries.ts';
 import { MirrorFolder } from './mirror-folder.ts';
 
 export interface MirrorOptions {
@@ -84,6 +85,8 @@ interface Run {
   readonly folder: MirrorFolder;
   /** By URL, those that were kept included. */
   readonly files: ReadonlyMap<string, string>;
+  /** By URL, as {@link absentFiles}. */
+  readonly absent: ReadonlyMap<string, string>;
   readonly links: LinkHashes;
   readonly opened: OpenSegment;
   readonly counts: { written: number; removed: number; bytes: number; missing: number };
@@ -106,7 +109,8 @@ async function mirror(
   const counts = { written: 0, removed: 0, bytes: 0, missing: 0 };
   const redirected = kept.map((file) => ({ ...file, target: file.kind === 'redirect' ? file.digest : null }));
   const files = filesByUrl([...redirected, ...entries.values()]);
-  const run: Run = { deps, folder, files, links: readLinks(place), opened: new OpenSegment(), counts };
+  const absent = await absentFiles(crawls);
+  const run: Run = { deps, folder, files, absent, links: readLinks(place), opened: new OpenSegment(), counts };
   const moved = movedAddresses(filesByUrl(before.files.map((file) => targeted(file))), files);
   const done: MirrorFile[] = [];
   try {
@@ -201,15 +205,15 @@ async function put(
 
 /** The bytes of a file, and the hashes of all addresses that it has. */
 async function contentOf(
-  { deps, files, counts, opened }: Run,
+  { deps, files, absent, counts, opened }: Run,
   entry: MirrorEntry,
 ): Promise<{ readonly bytes: Uint8Array; readonly hashes: ReadonlySet<number> }> {
   const hashes = new Set<number>();
   const { loaded } = deps.plugins;
-  const local = (address: string): string | null => {
+  const local = (address: string, use: AddressUse = 'link'): string | null => {
     const url = normalizedUrl(loaded, address).url ?? address;
     hashes.add(addressHash(url));
-    const file = files.get(url);
+    const file = files.get(url) ?? (use === 'requisite' ? absent.get(url) : undefined);
     return file === undefined ? null : relativeAddress(entry.file, file);
   };
   if (entry.source === null) {
@@ -220,7 +224,7 @@ async function contentOf(
   const response = await (await opened.of(segments, segment)).readResponse(warc);
   const document = await storedDocument(response, deps.pages.undoContentCoding);
   const bytes = withAddresses(document, entry.url, entry.contentType, (address, use) => {
-    const file = local(address);
+    const file = local(address, use);
     if (file === null && use === 'requisite') counts.missing++;
     return file ?? address;
   });

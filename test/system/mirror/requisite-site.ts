@@ -58,7 +58,7 @@ export function requisiteSite(other: string): Map<string, SiteFile> {
 <iframe src="/frame" width=60 height=30></iframe><noscript><img src="/img/noscript.png"></noscript>
 <p id=end>The end.</p></body></html>`),
       '/about': html(
-        `<!doctype html><title>About</title><link rel=stylesheet href="style/main.css?v=3"><p>About this site, in some words. <a href="/">Start</a> <a href="docs/guide.html#part">Guide</a><img src="img/plain.png">`,
+        `<!doctype html><title>About</title><link rel=stylesheet href="style/main.css?v=3"><p>About this site, in some words. <a href="/">Start</a> <a href="docs/guide.html#part">Guide</a><img src="img/missing.png"><img src="img/plain.png">`,
       ),
       '/docs/': html(
         `<!doctype html><title>Docs</title><link rel=stylesheet href="../style/main.css?v=3"><p>The documents. <a href="guide.html">Guide</a> <a href="../about">About</a>`,
