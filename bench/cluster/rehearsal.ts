@@ -30,6 +30,7 @@ const [ROUNDS, ROUND] = [10, 10_000];
 const OPTIONS = {
   stores: 'postgres://127.0.0.1:5433/bench,postgres://127.0.0.1:5434/bench',
   sizes: [2_000_000, 20_000_000],
+  pages: PAGES_OF_A_HOST,
 };
 
 /**
@@ -37,14 +38,14 @@ const OPTIONS = {
  * rounds, as one worker that holds all partitions does. What is injected is measured over the last URLs before a size,
  * half of the smallest, of which no two in a row have the same host.
  */
-export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores, sizes }) => {
+export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores, sizes, pages }) => {
   const urls = stores.split(',');
   if (urls.length !== 2) throw new UsageError(`--stores ${stores}: expected two URLs of PostgreSQL, a comma between`);
   await withFolder(async (dir) => {
     const name = `rehearsal-${process.pid}`;
     const crawl = await openCrawl(dir, name, urls);
     const servers = await openServers(urls, name);
-    const figures = figuresOf(bench, servers);
+    const figures = figuresOf(bench, servers, pages);
     for (const [i, size] of sizes.entries()) {
       const label = `${size / 1e6} M`;
       const from = sizes[i - 1] ?? 0;
@@ -53,7 +54,7 @@ export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores,
         for (let at = first; at < end; at += CHUNK) {
           const startedAt = performance.now();
           const length = Math.min(CHUNK, end - at);
-          await crawl.inject(seeds({ from, size }, at, length));
+          await crawl.inject(seeds({ from, size, pages }, at, length));
           bench.say(`${at + length} URLs: ${perSecond(length, startedAt)}`);
         }
       };
@@ -79,21 +80,28 @@ export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores,
 const perSecond = (count: number, startedAt: number): string =>
   `${Math.round((1_000 * count) / (performance.now() - startedAt))} a second`;
 
+interface Growth {
+  readonly from: number;
+  readonly size: number;
+  /** Of a host. */
+  readonly pages: number;
+}
+
 /** A number without a factor in common with that of the pages of a host. */
 const STEP = 1_237;
 
 /** URLs of the hosts that a growth to a size adds: a host after the other, and the pages of each out of order. */
-function seeds({ from, size }: { readonly from: number; readonly size: number }, at: number, length: number) {
-  const [before, hosts] = [from / PAGES_OF_A_HOST, (size - from) / PAGES_OF_A_HOST];
+function seeds({ from, size, pages }: Growth, at: number, length: number): string[] {
+  const [before, hosts] = [from / pages, (size - from) / pages];
   return Array.from({ length }, (_, i) => {
     const n = at - from + i;
-    return madeUrl(before + (n % hosts), (Math.floor(n / hosts) * STEP) % PAGES_OF_A_HOST);
+    return madeUrl(before + (n % hosts), (Math.floor(n / hosts) * STEP) % pages);
   });
 }
 
-function figuresOf({ question }: Pick<Bench, 'question'>, servers: Servers) {
+function figuresOf({ question }: Pick<Bench, 'question'>, servers: Servers, pages: number) {
   const note = question(
-    `A rehearsal in two PostgreSQL servers, ${PARTITIONS} partitions, URLs of 80 characters, ${PAGES_OF_A_HOST} of a host`,
+    `A rehearsal in two PostgreSQL servers, ${PARTITIONS} partitions, URLs of 80 characters, ${pages} of a host`,
   );
   const firsts = new Map<string, number>();
   /** Takes a figure, with its ratio to that of the first size. */
