@@ -77,10 +77,10 @@ export async function inject(
   const errors: SeedError[] = [];
   const filteredBy: Record<string, number> = {};
   const chain = countingRejections(deps.urls, filteredBy);
-  const isFirst = (await deps.db.counters()).urls === 0;
+  const writing = { ...options, areNew: true };
   let gathered = new Map<string, SeedSettings>();
   const flush = async (): Promise<void> => {
-    await writeSeeds(deps, gathered, { ...options, isFirst }, tally);
+    await writeSeeds(deps, gathered, writing, tally);
     deps.onWork?.({ work: 'adding seeds', done: tally.urls, total: null });
     gathered = new Map();
   };
@@ -124,24 +124,29 @@ const hasSettings = ({ score, intervalMs, fixedIntervalMs, layers, metadata }: S
   fixedIntervalMs !== null ||
   metadata !== NO_SETTINGS.metadata;
 
-/**
- * @param seeds by URL key
- * @param isFirst the crawl db was empty before: hardly a seed is known
- */
+interface Writing extends InjectOptions {
+  /**
+   * Whether most seeds are new, going by those of the last batch: then the filter of seen URLs is asked first, which
+   * spares reading the crawl db for them, and costs a second read of known ones.
+   */
+  areNew: boolean;
+}
+
+/** @param seeds by URL key */
 async function writeSeeds(
   deps: InjectDeps,
   seeds: ReadonlyMap<string, SeedSettings>,
-  options: InjectOptions & { readonly isFirst: boolean },
+  options: Writing,
   tally: Tally,
 ): Promise<void> {
-  const { isFirst } = options;
   const keys = [...seeds.keys()].sort();
   // Before the records: a seed without its host in scope would find no links.
   let meta = seedHostsWith(deps.seedHosts, keys);
   for (let start = 0; start < keys.length; start += WINDOW) {
     const window = keys.slice(start, start + WINDOW);
     const urls = window.map(urlFromKey);
-    const records = await (isFirst ? recordsSeen(deps, urls) : deps.db.getMany(urls));
+    const records = await (options.areNew ? recordsSeen(deps, urls) : deps.db.getMany(urls));
+    options.areNew = 2 * urls.filter((_, i) => records[i] === undefined).length >= urls.length;
     const now = deps.clock.now();
     const puts: CrawlDbPut[] = [];
     const shorter: ShorterWay[] = [];

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import {
   type InjectMode,
   parseSeedLine,
@@ -108,4 +108,27 @@ it('writes the hosts of its seeds no later than their records', async () => {
     expect(hosts).toContain(hostOf(url));
   }
   expect(records).toBe(2_000);
+});
+
+it('reads no record of new seeds, whatever the crawl db has, and each of known ones once after the first batch', async () => {
+  const db = createMemoryCrawlDb();
+  const reads = [vi.spyOn(db, 'getMany'), vi.spyOn(db, 'hasMany')];
+  /** @param isKnown what the filter says of all seeds */
+  const readsOf = async (host: string, isKnown: 0 | 1): Promise<number> => {
+    const filter = { probe: async (digests: Uint32Array) => new Uint8Array(digests.length / 4).fill(isKnown) };
+    const deps = {
+      ...{ db, seen: createSeenUrls({ hasMany: (urls) => db.hasMany(urls), filter }) },
+      clock: { now: () => NOW, sleep: async () => {} },
+      urls: { apply: (url: string) => ({ url, reason: null }) },
+      ...{ seedScore: () => 1, seedHosts: new Set<string>() },
+    };
+    const lines = Array.from({ length: 3_000 }, (_, i) => `http://${host}/${i}`);
+    for (const spy of reads) spy.mockClear();
+    await inject(deps, [{ name: 'test', lines }], { mode: 'keep', initialIntervalMs: DAY });
+    const asked = reads.flatMap(({ mock }) => mock.calls.map(([urls]) => urls.length));
+    return asked.reduce((total, count) => total + count, 0);
+  };
+  expect(await readsOf('a.test', 0)).toBe(0);
+  expect(await readsOf('b.test', 0)).toBe(0);
+  expect(await readsOf('a.test', 1)).toBe(1_000 + 3_000);
 });
