@@ -26,19 +26,20 @@ import { openServers, type Servers, type Tables } from './servers.ts';
 const PARTITIONS = 8;
 /** URLs that are sent to the partitions, and then taken in. */
 const CHUNK = 200_000;
-const [ROUNDS, ROUND] = [10, 10_000];
+const ROUND = 10_000;
 const OPTIONS = {
   stores: 'postgres://127.0.0.1:5433/bench,postgres://127.0.0.1:5434/bench',
   sizes: [2_000_000, 20_000_000],
   pages: PAGES_OF_A_HOST,
+  rounds: 10,
 };
 
 /**
- * A crawl in two PostgreSQL servers on this machine that grows to each of the sizes by inject, and then plays ten
+ * A crawl in two PostgreSQL servers on this machine that grows to each of the sizes by inject, and then plays
  * rounds, as one worker that holds all partitions does. What is injected is measured over the last URLs before a size,
  * half of the smallest, of which no two in a row have the same host.
  */
-export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores, sizes, pages }) => {
+export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores, sizes, pages, rounds }) => {
   const urls = stores.split(',');
   if (urls.length !== 2) throw new UsageError(`--stores ${stores}: expected two URLs of PostgreSQL, a comma between`);
   await withFolder(async (dir) => {
@@ -62,8 +63,9 @@ export const rehearsal = measurement('cluster', OPTIONS, async (bench, { stores,
       await inject(from, last);
       await figures.cost('an injected URL', label, size - last, () => inject(last, size));
       await figures.space(before, size - from, label);
-      await figures.cost(`a page of ${ROUNDS} rounds of ${ROUND}`, label, ROUNDS * ROUND, async () => {
-        for (let round = 1; round <= ROUNDS; round++) {
+      if (rounds === 0) continue;
+      await figures.cost(`a page of ${rounds} rounds of ${ROUND}`, label, rounds * ROUND, async () => {
+        for (let round = 1; round <= rounds; round++) {
           const startedAt = performance.now();
           const fetched = await crawl.round();
           if (fetched !== ROUND) throw new Error(`a round fetched ${fetched} pages where ${ROUND} were due`);
