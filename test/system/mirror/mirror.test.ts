@@ -31,6 +31,7 @@ const textOf = (path: string): string => readFileSync(fileOf(path), 'utf8');
 async function mirrored(...args: string[]) {
   const done = await run(['mirror', ...args, ...NETWORK, ...where, '--json']);
   expect([done.code, done.stderr]).toEqual([0, expect.anything()]);
+  expect(JSON.parse(done.stdout)).not.toHaveProperty('dryRun');
   return JSON.parse(done.stdout) as {
     crawl: { requisites: Record<string, number>; totals: Record<string, number> } | null;
     mirror: Record<string, number>;

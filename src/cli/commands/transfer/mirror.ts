@@ -12,7 +12,7 @@ import { stopNote, withStopSignal } from '../../process/stop-signal.ts';
 import { announcedCrawl } from '../../program/announced-crawl.ts';
 import { printRound } from '../../program/print-round.ts';
 import type { Run } from '../../program/program.ts';
-import { writeAnswer } from '../../program/write-answer.ts';
+import { writeSummary } from '../../program/write-answer.ts';
 import type { Session } from '../../session.ts';
 
 interface Options {
@@ -89,7 +89,7 @@ async function mirror(
     { mustExist: seeds.length === 0 },
   );
   session.live.stop();
-  await writeAnswer(session, { crawl, mirror: copy }, () => mirrorText(crawl, copy), true);
+  await writeSummary(session, { crawl, mirror: copy }, () => mirrorText(crawl, copy));
   if (copy.isCutShort) return EXIT.stopped;
   return crawl === null ? EXIT.done : exitCodeOfCrawl(crawl);
 }
