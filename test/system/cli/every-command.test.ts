@@ -43,6 +43,7 @@ const USES: Readonly<Record<string, Use>> = {
   crawl: use(/nothing is due|Nothing is due/, 'crawl', ...LOCAL),
   'due touch': use(/1/, 'due', 'touch', page),
   schedule: use(/./, 'schedule', '--once', ...LOCAL),
+  mirror: use(/copied: \d+ page/, 'mirror', page, 'copied', ...LOCAL, '--dir', 'mirrored'),
   watch: use(/watching/, 'watch', page, '--once', ...LOCAL, '--dir', 'watched'),
   reparse: use(/./, 'reparse'),
   // The site has none.
