@@ -3,7 +3,7 @@ import { defaultConfig } from '../../src/core/config/load.ts';
 import { type ChangeView, type Crawler, openCrawler } from '../../src/crawler/index.ts';
 import { silent, withFolder } from '../harness/places.ts';
 import { seeded } from '../harness/seeded.ts';
-import { budgetOf, type History } from './history.ts';
+import { budgetOf, type History, type Step } from './history.ts';
 import type { Variant } from './served-site.ts';
 import { type LoggedRequest, serveHistory } from './site-server.ts';
 
@@ -17,6 +17,13 @@ export interface ReplayPlan {
   readonly address: string;
   /** Decides with the address how visits are spread; 0: any that is free. */
   readonly port: number;
+  /** Called after each run, with what was asked in it. */
+  readonly onRun?: (run: {
+    readonly crawler: Crawler;
+    readonly step: Step;
+    readonly number: number;
+    readonly log: readonly LoggedRequest[];
+  }) => Promise<void>;
 }
 
 /** What the crawler has and believes after a run. */
@@ -40,7 +47,7 @@ export interface Replay {
 const LOOK_EVERY = 13;
 
 /** One crawl a step on the same state directory, by a clock that goes on from the time of each like any other. */
-export const replay = ({ history, variant, budget, settings, address, port }: ReplayPlan): Promise<Replay> =>
+export const replay = ({ history, variant, budget, settings, address, port, onRun }: ReplayPlan): Promise<Replay> =>
   withFolder(async (base) => {
     const server = await serveHistory(history, variant, address, port);
     let [time, began] = [history.steps[0]?.time ?? 0, performance.now()];
@@ -71,7 +78,9 @@ export const replay = ({ history, variant, budget, settings, address, port }: Re
         await crawler.crawl({ seeds: [{ name: 'seed', lines: [start] }], ...limit });
         if (isLast || i % LOOK_EVERY === LOOK_EVERY - 1) looks.set(i, await lookAt(crawler, start));
         if (isLast) for await (const change of crawler.changes({ notedFrom: 0 })) changes.push(change);
-        logs.push(server.takeLog());
+        const log = server.takeLog();
+        logs.push(log);
+        await onRun?.({ crawler, step, number: i, log });
       }
       return { start, logs, looks, changes };
     } finally {

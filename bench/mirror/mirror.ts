@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { percent, sum } from '../harness/cost.ts';
-import { measurement, type Note, UsageError } from '../harness/measurement.ts';
+import { type Bench, measurement, type Note, UsageError } from '../harness/measurement.ts';
 import { CLI, withFolder } from '../harness/places.ts';
 import { type TreeCost, treeCost } from '../harness/processes.ts';
 import { seeded } from '../harness/seeded.ts';
+import type { History } from '../histories/history.ts';
+import { packsIn, readPack } from '../histories/pack.ts';
+import { replay } from '../histories/replay.ts';
 import { type DocumentSite, documentSite } from './document-site.ts';
 import { filesOf, lookAt } from './look.ts';
 
@@ -47,14 +50,17 @@ const COPIERS: readonly Copier[] = [
   },
 ];
 
-const OPTIONS = { docs: [] as readonly string[], shown: 20, refreshes: 10, share: 0.02 };
+const OPTIONS = { docs: [] as readonly string[], data: '', shown: 20, refreshes: 10, share: 0.02 };
 
 /**
  * Folders of documentation as sites: copied, and opened from disk beside the site; the first one then copied and
- * refreshed by other programs too, while a share of its pages changes before each refresh.
+ * refreshed by other programs too, while a share of its pages changes before each refresh. Recorded years of sites
+ * (`--data`): the mirror of each tenth step beside the checkout of that step.
  */
-export const mirror = measurement('mirror', OPTIONS, async (bench, { docs, shown, refreshes, share }) => {
-  if (docs.length === 0) throw new UsageError('--docs FOLDER: expected a folder with an index.html; may be repeated');
+export const mirror = measurement('mirror', OPTIONS, async (bench, { docs, data, shown, refreshes, share }) => {
+  for (const folder of data === '' ? [] : packsIn(data)) await measureHistory(bench.question, readPack(folder));
+  if (docs.length === 0 && data === '')
+    throw new UsageError('--docs FOLDER: expected a folder with an index.html; may be repeated');
   for (const folder of docs) {
     await withFolder(async (dir) => {
       const site = await documentSite(folder);
@@ -66,6 +72,7 @@ export const mirror = measurement('mirror', OPTIONS, async (bench, { docs, shown
       }
     });
   }
+  if (docs.length === 0) return;
   const note = bench.question(
     `First copy and ${refreshes} refreshes, ${percent(share)} % of the pages changed each time`,
   );
@@ -101,6 +108,59 @@ function addressesToWeb(copy: string, origin: string): number {
     .flatMap(({ file }) => readFileSync(join(copy, file), 'latin1').match(/(?:href|src)="http[^"#]*/g) ?? [])
     .map((text) => text.replace(/^[^"]*"/, ''));
   return found.filter((url) => url.startsWith(origin) && urls.has(url)).length;
+}
+
+/** Steps after which the mirror is brought up to date. */
+const EVERY = 10;
+
+/** Texts of pages that a run has visited, in the mirror and in the checkout of its step. */
+async function measureHistory(question: Bench['question'], history: History): Promise<void> {
+  await withFolder(async (dir) => {
+    const copy = join(dir, 'copy');
+    const tally = { mirrors: 0, compared: 0, other: 0, broken: 0, written: 0 };
+    const plan = { history, variant: 'honest', budget: null, settings: [], address: '127.0.0.1', port: 0 } as const;
+    await replay({
+      ...plan,
+      async onRun({ crawler, step, number, log }) {
+        if (number % EVERY !== EVERY - 1) return;
+        tally.written += (await crawler.mirror(copy)).written;
+        tally.mirrors++;
+        const files = new Map(filesOf(copy).map(({ url, file }) => [new URL(url).pathname, file]));
+        for (const { uri } of log) {
+          const path = decodeURI(uri).slice(1);
+          const body = step.tree.get(path === '' || path.endsWith('/') ? `${path}index.html` : path);
+          const file = files.get(uri);
+          if (body === undefined || file?.endsWith('.html') !== true) continue;
+          tally.compared++;
+          const shown = readFileSync(join(copy, file), 'utf8');
+          if (textOf(shown) !== textOf(history.bodies[body]!.toString())) tally.other++;
+        }
+        tally.broken += brokenLinks(copy);
+      },
+    });
+    const note = question(`The mirror of each tenth step: ${history.name}`);
+    note('mirrors', tally.mirrors);
+    note('files written, a mirror', tally.written / tally.mirrors);
+    note('pages visited in those steps', tally.compared);
+    note('pages whose text is not that of the checkout', tally.other, 'pages', '<= 0');
+    note('addresses that lead to a file that is not there', tally.broken, '', '<= 0');
+  });
+}
+
+const textOf = (html: string): string => html.replace(/<[^>]*>/g, '');
+
+/** Relative addresses in the pages of a copy whose files are not there. */
+function brokenLinks(copy: string): number {
+  const pages = filesOf(copy).filter(({ file }) => file.endsWith('.html'));
+  return sum(
+    pages.map(({ file }) => {
+      const html = readFileSync(join(copy, file), 'utf8');
+      const local = [...html.matchAll(/ (?:href|src)="((?:\.\.\/|[^":#?/]+)[^":#?]*)(?:#[^"]*)?"/g)].map(
+        ([, path]) => path!,
+      );
+      return local.filter((path) => !existsSync(join(copy, file, '..', decodeURIComponent(path)))).length;
+    }),
+  );
 }
 
 async function measureRefreshes(note: Note, copier: Copier, folder: string, refreshes: number, share: number) {
