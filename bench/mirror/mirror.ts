@@ -149,16 +149,17 @@ async function measureHistory(question: Bench['question'], history: History): Pr
 
 const textOf = (html: string): string => html.replace(/<[^>]*>/g, '');
 
-/** Relative addresses in the pages of a copy whose files are not there. */
+/** Relative addresses in the pages of a copy, outside of comments, whose files are not there. */
 function brokenLinks(copy: string): number {
   const pages = filesOf(copy).filter(({ file }) => file.endsWith('.html'));
   return sum(
     pages.map(({ file }) => {
-      const html = readFileSync(join(copy, file), 'utf8');
+      const html = readFileSync(join(copy, file), 'utf8').replace(/<!--.*?-->/gs, '');
       const local = [...html.matchAll(/ (?:href|src)="((?:\.\.\/|[^":#?/]+)[^":#?]*)(?:#[^"]*)?"/g)].map(
         ([, path]) => path!,
       );
-      return local.filter((path) => !existsSync(join(copy, file, '..', decodeURIComponent(path)))).length;
+      return local.filter((path) => path.trim() !== '' && !existsSync(join(copy, file, '..', decodeURIComponent(path))))
+        .length;
     }),
   );
 }
