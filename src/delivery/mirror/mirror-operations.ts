@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CrawlError } from '../../core/domain/errors.ts';
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { Segment, SegmentStore } from '../../core/ports/segment-store.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
@@ -94,41 +93,43 @@ interface Run {
 
 async function mirror(
   deps: MirrorDeps,
-  crawls: readonly MirroredCrawl[],
+  crawls: readonly [pages: MirroredCrawl, requisites?: MirroredCrawl],
   place: string,
   crawl: string,
   { keepGone = false, at, signal }: MirrorOptions,
 ): Promise<MirrorSummary> {
   const { clock } = deps.runtime;
+  const present = crawls.filter((each) => each !== undefined);
   const before = openManifest(place, crawl);
   const known = new Map(before.files.map((file) => [file.file, file]));
-  const entries = await entriesOf(crawls, at);
+  const entries = await entriesOf(present, at);
   const keptFiles = keepGone ? before.files.filter(({ file }) => !entries.has(file)) : [];
   const kept = keptFiles.map((file): MirrorFile => ({ ...file, gone: true }));
   const folder = await MirrorFolder.open(place);
   const counts = { written: 0, removed: 0, bytes: 0, missing: 0 };
-  const redirected = kept.map((file) => ({ ...file, target: file.kind === 'redirect' ? file.digest : null }));
-  const files = filesByUrl([...redirected, ...entries.values()]);
-  const absent = await absentFiles(crawls);
+  const files = filesByUrl([...kept.map(targeted), ...entries.values()]);
+  const absent = await absentFiles(present);
   const run: Run = { deps, folder, files, absent, links: readLinks(place), opened: new OpenSegment(), counts };
-  const moved = movedAddresses(filesByUrl(before.files.map((file) => targeted(file))), files);
+  const moved = movedAddresses(filesByUrl(before.files.map(targeted)), files);
   const done: MirrorFile[] = [];
   try {
     for (const entry of inStoredOrder(entries.values())) {
+      if (signal?.aborted) break;
       const old = known.get(entry.file);
-      if (old !== undefined && (signal?.aborted || (await isUpToDate(run, entry, old, moved)))) done.push(old);
-      else if (!signal?.aborted) done.push(await written(run, entry));
+      done.push(old !== undefined && (await isUpToDate(run, entry, old, moved)) ? old : await written(run, entry));
     }
   } finally {
     await run.opened.close();
   }
   const isCutShort = signal?.aborted === true;
-  // A run that was cut short has not brought the links up to date that lead to what is to go.
-  if (!isCutShort)
-    await removeOthers(run, [...known.keys()], new Set([...entries.keys(), ...kept.map(({ file }) => file)]));
-  const all = [...done, ...(isCutShort ? before.files.filter(({ file }) => !entries.has(file)) : kept)];
-  if (!isCutShort) await put(run, 'index.html', startPage(await seedsOf(crawls, files)));
-  writeManifest(place, newManifest(crawl, clock.now(), at ?? clock.now(), inOrder(all)), linksOf(run, all));
+  // The old manifest stays when a run is cut short, as when it is killed: files that are still to be linked to what has
+  // joined the mirror are known by it alone.
+  const all = isCutShort ? before.files : [...done, ...kept];
+  if (!isCutShort) {
+    await removeOthers(run, [...known.keys()], new Set(all.map(({ file }) => file)));
+    await put(run, 'index.html', startPage(await seedsOf(crawls[0], files)));
+    writeManifest(place, newManifest(crawl, clock.now(), at ?? clock.now(), inOrder(all)), linksOf(run, all));
+  }
   await folder.close();
   const counted = (kind: MirrorFile['kind']): number => all.filter((file) => file.kind === kind).length;
   return {
@@ -268,11 +269,9 @@ const linksOf = ({ links }: Run, files: readonly MirrorFile[]): LinkHashes =>
 const MAX_SEEDS = 1_000;
 
 /** Seeds with their files; of a site whose seed is not in the mirror, its first page. */
-async function seedsOf(crawls: readonly MirroredCrawl[], files: ReadonlyMap<string, string>) {
+async function seedsOf({ db }: MirroredCrawl, files: ReadonlyMap<string, string>) {
   const seeds: { readonly url: string; readonly file: string }[] = [];
-  const pages = crawls.find(({ kind }) => kind === 'page');
-  if (pages === undefined) throw new CrawlError('usage-invalid', 'a mirror needs pages');
-  for await (const { url, seed } of pages.db.scan()) {
+  for await (const { url, seed } of db.scan()) {
     const file = files.get(url);
     if (seed && file !== undefined) seeds.push({ url, file });
     if (seeds.length >= MAX_SEEDS) break;

@@ -28,10 +28,8 @@ export interface RequisiteNoting {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface NotedRequisites {
-  /** Requisites that no page had before. */
-  added: number;
-  /** Left out, since the crawl has as many as it may. */
+interface Noted {
+  /** Requisites that were left out, since the crawl has as many as it may. */
   refused: number;
 }
 
@@ -40,9 +38,9 @@ export interface NotedRequisites {
  * and the links from the page, without which requisites are orphans in time. A batch is whole or not there, and a
  * segment that was read half way is read again, to the same end.
  */
-export async function noteRequisites(noting: RequisiteNoting): Promise<NotedRequisites> {
+export async function noteRequisites(noting: RequisiteNoting): Promise<Noted> {
   const { pages, own, signal } = noting;
-  const noted = { added: 0, refused: 0 };
+  const noted = { refused: 0 };
   const read = (await own.db.meta(READ_KEY)) ?? '';
   const applied = (await pages.store().db.segments()).filter(({ id, state }) => state === 'updated' && id > read);
   for (const { id } of applied.sort((a, b) => (a.id < b.id ? -1 : 1))) {
@@ -74,7 +72,7 @@ async function noteChunk(
   noting: RequisiteNoting,
   segment: Segment,
   chunk: readonly FetchedRecord[],
-  noted: NotedRequisites,
+  noted: Noted,
 ): Promise<void> {
   const { own, initialIntervalMs, now, limit } = noting;
   const links = [];
@@ -94,7 +92,6 @@ async function noteChunk(
   });
   await own.db.write({ puts: added.map((datum) => ({ datum, previous: null })), links });
   own.seen.add(added.map(({ url }) => url));
-  noted.added += added.length;
   noted.refused += unknown.length - added.length;
 }
 

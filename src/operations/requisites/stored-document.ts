@@ -45,9 +45,6 @@ function headerOf(rawHeaders: readonly string[], name: string): string | null {
   return null;
 }
 
-/** Whether a document of this type may refer to requisites. */
-export const hasAddresses = (type: string): boolean => type in ADDRESSED;
-
 /**
  * The document with its addresses replaced, as UTF-8. It begins with a byte order mark where it says to be otherwise
  * encoded, since browsers believe the mark first. `null`: no address was replaced, and the body is good as it is.

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultConfig } from '../../../src/core/config/load.ts';
+import { openCrawler } from '../../../src/crawler/index.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { BINARY, run } from '../support/binary.ts';
 import { browserProgram, noBrowser, playwright } from '../transports/rendering/browser.ts';
@@ -153,6 +155,33 @@ describe('a mirror', () => {
     expect(readdirSync(join(kept, hostFolder())).some((name) => name.startsWith('latin'))).toBe(true);
     const again = await mirrored(kept, '--keep-gone');
     expect(again.mirror).toMatchObject({ keptGone: mirror.keptGone, written: 0 });
+  }, 60_000);
+
+  it('goes on after a signal, and links to what has joined meanwhile', async () => {
+    const folder = join(dir, 'stopped');
+    const guide = site!.files.get('/docs/guide.html')!;
+    site!.files.delete('/docs/guide.html');
+    await mirrored(folder, '--all');
+    site!.files.set('/docs/guide.html', guide);
+    expect(await run(['crawl', '--all', ...NETWORK, ...where, '-q'])).toMatchObject({ code: 0 });
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const config = defaultConfig(['http.allowAddresses=127.0.0.1']);
+    const crawler = await openCrawler({ config, dir: join(dir, 'crawl'), log });
+    try {
+      for (let files = 1; files < 30; files += 4) {
+        let asked = 0;
+        const signal = Object.defineProperty(new AbortController().signal, 'aborted', { get: () => asked++ >= files });
+        expect(await crawler.mirror(folder, { signal })).toMatchObject({ isCutShort: true });
+      }
+    } finally {
+      await crawler.close();
+    }
+    const fresh = join(dir, 'fresh');
+    await mirrored(folder, '--no-crawl');
+    await mirrored(fresh, '--no-crawl');
+    const texts = (files: ReturnType<typeof filesIn>) => [...files].map(([file, { text }]) => [file, text]);
+    expect(texts(filesIn(folder))).toEqual(texts(filesIn(fresh)));
+    expect(readFileSync(join(folder, hostFolder(), 'docs', 'index.html'), 'utf8')).toContain('href="guide.html"');
   }, 60_000);
 
   it('needs the stored requisites, which survive pruning', async () => {
