@@ -58,22 +58,20 @@ it('keeps the contract of its kind, and leaves nothing half done', async () => {
     'pages/pages.jsonl',
   ]);
 
-  // A line of the index leads to the record of its page.
+  // A line of the index leads to the record of its page, or of what pages need, which is not in their list.
   const index = linesOf(gunzipSync(bytesOf('indexes/index.cdx.gz')));
   const [, ...pages] = linesOf(bytesOf('pages/pages.jsonl')).map(
     (line) => JSON.parse(line) as { url: string; ts: string },
   );
-  expect(index.length).toBe(pages.length);
-  expect(index.length).toBeGreaterThan(0);
+  expect(pages.length).toBeGreaterThan(0);
+  const urls = index.map((line) => JSON.parse(line.slice(line.indexOf('{'))).url as string);
+  const requisites = urls.filter((url) => !pages.some((page) => page.url === url));
+  expect([urls.length - requisites.length, requisites]).toEqual([pages.length, ['http://example.org/style.css?v=3']]);
   for (const line of index) {
     const [, timestamp, fields] = /^\S+ (\d{14}) (.*)$/.exec(line) as unknown as [string, string, string];
     const { url, offset, length, filename } = JSON.parse(fields);
-    expect(
-      pages
-        .find((page) => page.url === url)
-        ?.ts.replace(/\D/g, '')
-        .slice(0, 14),
-    ).toBe(timestamp);
+    const page = pages.find((each) => each.url === url);
+    if (page !== undefined) expect(page.ts.replace(/\D/g, '').slice(0, 14)).toBe(timestamp);
     const member = bytesOf(`archive/${filename}`).subarray(Number(offset), Number(offset) + Number(length));
     const record = gunzipSync(member).toString('latin1');
     expect(record).toContain('WARC-Type: response\r\n');

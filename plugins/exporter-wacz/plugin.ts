@@ -85,6 +85,10 @@ async function openWacz(
       await pages.appendFile(pageLine(document, { id: `${++count}`, at: response.at, text }));
       if (main === null || document.depth === 0) main = { url: document.url, at: new Date(response.at).toISOString() };
     },
+    // What pages need is found by the index; the list of pages is for people.
+    async requisite(requisite, content) {
+      await addToArchive(files, lines, requisite, content);
+    },
     // An archive records what was there: removed pages stay in it.
     removed: () => {},
     async close() {

@@ -16,15 +16,17 @@ it('keeps the contract of its kind, on standard output', () => testPlugin(plugin
 it('keeps the contract of its kind, in a folder, and leaves nothing half done', async () => {
   const place = join(dir, 'archive') + sep;
   await testPlugin(plugin, { place, options: { maxFileBytes: 1 } });
-  // Two responses, each in a file of its own.
+  // Two responses and a requisite, each in a file of its own.
   expect((await readdir(place)).sort()).toEqual([
     'incrawl-20260101000000-00000.warc.gz',
     'incrawl-20260101000000-00001.warc.gz',
+    'incrawl-20260101000000-00002.warc.gz',
     'incrawl-20260101000000.cdxj',
   ]);
   const index = (await readFile(join(place, 'incrawl-20260101000000.cdxj'), 'utf8')).trim().split('\n');
   expect(index.map((line) => line.split(' ', 2))).toEqual([
     ['org,example)/', '20260101000000'],
     ['org,example)/missing', '20260101000000'],
+    ['org,example)/style.css?v=3', '20260101000000'],
   ]);
 });

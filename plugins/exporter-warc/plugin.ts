@@ -27,6 +27,9 @@ export default definePlugin<'exporter', z.infer<typeof options>>({
         async document(document, content) {
           await addToArchive(files, index, document, content);
         },
+        async requisite(requisite, content) {
+          await addToArchive(files, index, requisite, content);
+        },
         // An archive records what was there: removed pages stay in it.
         removed: () => {},
         async close() {

@@ -5,6 +5,7 @@ import type { Exporter } from '../../core/plugin-host/api/exporter-api.ts';
 import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.ts';
 import { BUNDLED_EXPORTERS, type PluginListEntry } from '../../core/plugin-host/loading/plugin-list.ts';
 import type { CrawlDeps, QueryDb } from '../../operations/deps.ts';
+import { type StoredRequisites, withStoredRequisites } from '../../operations/requisites/stored-requisites.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
 import { feedView } from '../changes/changes.ts';
 import { type ExportOutlet, type ExportQuery, type ExportSummary, exportPages } from './export-pages.ts';
@@ -40,6 +41,9 @@ export async function findExporter(
 /** Whether an export goes to an object store. */
 const isObjectPlace = (place: string | null): boolean => place?.startsWith('s3://') === true;
 
+const mayHaveRequisites = (exporter: Exporter, { requisites = true, dryRun = false }: ExportQuery): boolean =>
+  requisites && !dryRun && 'open' in exporter;
+
 export interface ExportOperations {
   /** Pages with their contents, in the format of an exporter plugin. */
   export(query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary>;
@@ -58,6 +62,8 @@ export function exportOperations(
       const contents = createContentReader(deps, query.whole, outlet.signal);
       const db = deps.asked();
       const parts = db.parts.map((part) => ({ ...part, segments: openSegments({ config, dir: part.dir, log }) }));
+      const withRequisites = <Value>(use: (requisites: StoredRequisites | null) => Promise<Value>): Promise<Value> =>
+        mayHaveRequisites(exporter, query) ? withStoredRequisites(deps, dir, use) : use(null);
       const from = {
         parts,
         feeds: (await feedView(db)).each,
@@ -68,9 +74,11 @@ export function exportOperations(
         now: clock.now(),
         onWork,
       };
-      if (!isObjectPlace(outlet.place)) return exportPages(from, query, outlet);
+      const exportTo = (local: ExportOutlet): Promise<ExportSummary> =>
+        withRequisites((requisites) => exportPages(from, query, local, requisites));
+      if (!isObjectPlace(outlet.place)) return exportTo(outlet);
       const { exportToObjects } = await import('./export-to-objects.ts');
-      return exportToObjects(config, query, outlet, (local) => exportPages(from, query, local));
+      return exportToObjects(config, query, outlet, exportTo);
     },
   };
 }

@@ -12,11 +12,13 @@ import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import type { OnWork } from '../../core/ports/work-progress.ts';
 import { counted } from '../../core/steps/work-meter.ts';
 import type { PartOfCrawl } from '../../operations/deps.ts';
+import type { StoredRequisites } from '../../operations/requisites/stored-requisites.ts';
 import { pageMatches, type StoredPart } from '../../operations/state/page-matches.ts';
 import { type StoredPage, storedPages } from '../../operations/state/stored-pages.ts';
 import { domainOf } from '../../operations/system/domain-of.ts';
 import { endOf, type FeedView } from '../changes/changes.ts';
 import { type ChangedPages, changedPages, type Since } from './changed-pages.ts';
+import { requisitesExport } from './export-requisites.ts';
 import { type ContentReader, hasContent, openTarget } from './export-target.ts';
 
 /** Which pages are exported; all conditions must hold. */
@@ -86,6 +88,8 @@ export interface ExportQuery extends SelectionQuery {
    * false.
    */
   readonly whole?: boolean;
+  /** Whether WARC and WACZ also have what the pages need to be shown, where it is stored. Default: true. */
+  readonly requisites?: boolean;
   /** Counts the pages that would be exported; nothing is written. */
   readonly dryRun?: boolean;
 }
@@ -108,6 +112,8 @@ export interface ExportSummary {
   readonly place: string | null;
   readonly documents: number;
   readonly removed: number;
+  /** Style sheets, scripts, pictures and other files of the pages, in formats that have them. */
+  readonly requisites: number;
   /** Pages that were left out as duplicates; in an export with `since`, only those that changed. */
   readonly duplicates: number;
   /**
@@ -136,8 +142,16 @@ interface ExportDeps {
   readonly onWork?: OnWork;
 }
 
-/** Passes pages to an exporter, one after the other. A file appears only after the export has succeeded. */
-export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: ExportOutlet): Promise<ExportSummary> {
+/**
+ * Passes pages to an exporter, one after the other. A file appears only after the export has succeeded.
+ * @param stored `null`: the crawl has no requisites, or they are not wanted
+ */
+export async function exportPages(
+  deps: ExportDeps,
+  query: ExportQuery,
+  outlet: ExportOutlet,
+  stored: StoredRequisites | null,
+): Promise<ExportSummary> {
   const { exporter } = deps;
   requirePlace(exporter, outlet.place);
   const selection = await exportSelection(deps.parts, query, deps.now);
@@ -156,10 +170,11 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
     write: dryRun ? async () => {} : outlet.write,
     tempDir: deps.tempDir,
   });
-  const counts = { documents: 0, removed: 0, duplicates: 0 };
+  const counts = { documents: 0, removed: 0, requisites: 0, duplicates: 0 };
   let sink: ExportSink | null = null;
   try {
     sink = dryRun && 'open' in exporter ? COUNTING_ONLY : await openSink(exporter, target);
+    const requisites = requisitesExport(stored, sink, deps.contents);
     for await (const { db, page } of counted(
       pagesOf(parts, selection, query.mergeBy),
       deps.onWork,
@@ -170,10 +185,12 @@ export async function exportPages(deps: ExportDeps, query: ExportQuery, outlet: 
       // A text that is only counted is not needed.
       const text = query.whole && !dryRun ? await content.wholeText() : document.text;
       await sink.document({ ...document, text }, content);
+      await requisites.note(document.url);
       counts.documents++;
       outlet.signal?.throwIfAborted();
       if (outlet.isClosed?.()) break;
     }
+    counts.requisites = await requisites.deliver(outlet);
     for (const { changed } of parts) {
       if (changed === null || outlet.isClosed?.()) break;
       for await (const page of changed.removed(selection.has)) {

@@ -113,7 +113,9 @@ function drained(stream: WriteStream, resolve: () => void): void {
 }
 
 /** Reads a stored page for exporters. `wholeText`: the text of the page without navigation; `null`: none is stored. */
-export type ContentReader = (page: StoredPage) => PageContent & { wholeText(): Promise<string | null> };
+export type ContentReader = (
+  page: Pick<StoredPage, 'datum' | 'fetched' | 'segment'>,
+) => PageContent & { wholeText(): Promise<string | null> };
 
 /**
  * Reads the stored response and the Markdown of a page only when an exporter requests them.

@@ -19,6 +19,7 @@ interface ExportFlags {
   readonly since?: FeedStart;
   readonly mergeBy?: 'depth';
   readonly whole?: true;
+  readonly pagesOnly?: true;
   readonly force?: true;
   readonly dryRun?: boolean;
 }
@@ -60,6 +61,11 @@ export function addExport(program: Command, run: Run): void {
       'the whole page except its navigation, header and footer, in place of the main content: in Markdown, and in the texts ' +
         'of other formats',
     )
+    .option(
+      '--pages-only',
+      'warc and wacz: leave out the style sheets, scripts and pictures of the pages, where the crawl has them ' +
+        '(fetch.requisites)',
+    )
     .option('--force', 'let an export without pages replace a file that has content')
     .option('--dry-run', 'only say how many pages would be exported; nothing is written or sent')
     .addHelpText(
@@ -84,10 +90,10 @@ Examples:
 }
 
 async function exportPages(session: Session, flags: ExportFlags, signal: AbortSignal): Promise<number> {
-  const { output: place = null, since: from, force = false, dryRun = false, ...rest } = flags;
+  const { output: place = null, since: from, pagesOnly, force = false, dryRun = false, ...rest } = flags;
   const { out } = session;
   const since = from === undefined ? {} : { since: 'after' in from ? from : { at: from.notedFrom } };
-  const query = { ...rest, ...since, dryRun };
+  const query = { ...rest, ...since, ...(pagesOnly && { requisites: false }), dryRun };
   const outlet = {
     place,
     write: (chunk: string | Uint8Array) =>
@@ -102,13 +108,14 @@ async function exportPages(session: Session, flags: ExportFlags, signal: AbortSi
     throw error;
   });
   if (summary === null) return EXIT.stopped;
-  const { format, documents, removed, duplicates, seq } = summary;
+  const { format, documents, removed, requisites, duplicates, seq } = summary;
   const gone = from === undefined ? '' : `, ${count(removed)} removed`;
   const copies = duplicates === 0 ? '' : `, ${counted(duplicates, 'duplicate')} left out (--with-duplicates)`;
-  const text = `${counted(documents, 'page')}${gone}${copies}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
+  const needed = requisites === 0 ? '' : `, ${counted(requisites, 'requisite')}`;
+  const text = `${counted(documents, 'page')}${needed}${gone}${copies}${summary.bytes === 0 ? '' : `, ${bytes(summary.bytes)}`}`;
   // Without a place, stdout holds the export itself.
   if (dryRun || (place !== null && session.json)) {
-    const answer = { format, file: place, bytes: summary.bytes, documents, removed, duplicates, seq };
+    const answer = { format, file: place, bytes: summary.bytes, documents, requisites, removed, duplicates, seq };
     await writeAnswer(session, answer, () => `${text}\n`, dryRun);
   } else if (place !== null) session.note(text);
   return EXIT.done;

@@ -68,6 +68,16 @@ export interface StoredResponse {
   warcRecord(): Promise<Uint8Array>;
 }
 
+/** A style sheet, script, picture, font or other file that exported pages need to be shown, or a redirect to one. */
+export interface ExportedRequisite {
+  readonly url: string;
+  /** HTTP status of the stored response. */
+  readonly status: number;
+  readonly contentType: string | null;
+  /** Digest of the body, hexadecimal; `null` for a redirect. */
+  readonly digest: string | null;
+}
+
 /** A page that an earlier export contained and that no longer belongs in it. */
 export interface RemovedPage {
   readonly url: string;
@@ -120,6 +130,11 @@ export type Exporter = TextExporter | SinkExporter;
 export interface ExportSink {
   /** Called once for each page, newest segment first. `content` can be read until the promise settles. */
   document(document: ExportDocument, content: PageContent): void | Promise<void>;
+  /**
+   * Called after all pages, once for each requisite of theirs that the crawl has stored (`fetch.requisites`). Absent:
+   * requisites are no part of this format.
+   */
+  requisite?(requisite: ExportedRequisite, content: Pick<PageContent, 'response'>): void | Promise<void>;
   /** Called in incremental exports, after all pages, once for each page that no longer belongs in the export. */
   removed(page: RemovedPage): void | Promise<void>;
   /** Called after the last page. Resolves when everything is durable. */

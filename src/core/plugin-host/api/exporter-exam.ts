@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { openSink } from '../exporting/export-sink.ts';
-import type { ExportDocument, Exporter, ExportTarget, PageContent } from './exporter-api.ts';
+import type { ExportDocument, ExportedRequisite, Exporter, ExportTarget, PageContent } from './exporter-api.ts';
 
 /** Throws unless the condition holds. */
 export type Check = (condition: boolean, expected: string, found: unknown) => void;
@@ -88,6 +88,13 @@ function contentOf(document: ExportDocument): PageContent {
   };
 }
 
+const REQUISITE: ExportedRequisite = {
+  url: 'http://example.org/style.css?v=3',
+  status: 200,
+  contentType: 'text/css',
+  digest: '0123456789abcdef0123456789abcdef',
+};
+
 /**
  * Runs a full export, an incremental one, and one that is abandoned half way.
  * @param place output of exporters that need one
@@ -114,6 +121,8 @@ export async function examineExporter(exporter: Exporter, place: string | null, 
   for (const isIncremental of [false, true]) {
     const sink = await openSink(exporter, target(isIncremental));
     for (const document of DOCUMENTS) await sink.document(Object.freeze(document), contentOf(document));
+    const { response } = contentOf({ ...DOCUMENT, url: REQUISITE.url });
+    await sink.requisite?.(Object.freeze(REQUISITE), { response });
     if (isIncremental) {
       await sink.removed({ url: DOCUMENT.url, state: 'gone', target: null, contentType: 'text/html' });
       await sink.removed({

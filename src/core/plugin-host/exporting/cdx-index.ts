@@ -23,7 +23,7 @@ interface RecordPlace {
  * for replay.
  */
 function cdxLine(
-  { url }: ExportDocument,
+  url: string,
   { status, at, headers }: StoredResponse,
   member: Uint8Array,
   { filename, offset, length }: RecordPlace,
@@ -44,20 +44,20 @@ function cdxLine(
 }
 
 /**
- * Adds the stored response of a page to WARC files and its place to their index, where there is one. Resolves with the
+ * Adds the stored response of a URL to WARC files and its place to their index, where there is one. Resolves with the
  * response; `null`: it is no longer stored, and nothing is added.
  */
 export async function addToArchive(
   files: Pick<WarcFiles, 'add'>,
   index: Pick<CdxLines, 'add'> | null,
-  document: ExportDocument,
-  content: PageContent,
+  { url }: Pick<ExportDocument, 'url'>,
+  content: Pick<PageContent, 'response'>,
 ): Promise<StoredResponse | null> {
   const response = await content.response();
   if (response === null) return null;
   const member = await response.warcRecord();
   const place = await files.add(member);
-  await index?.add(cdxLine(document, response, member, { ...place, length: member.length }));
+  await index?.add(cdxLine(url, response, member, { ...place, length: member.length }));
   return response;
 }
 
