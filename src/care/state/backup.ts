@@ -13,7 +13,7 @@ import type { OnWork } from '../../core/ports/work-progress.ts';
 import { refuseClusterState } from '../../operations/state/cluster-mark.ts';
 import { SEGMENTS_MARK } from '../../operations/state/segments-mark.ts';
 import { onSnapshot } from '../../operations/state/state-copy.ts';
-import { requireCrawlDb } from '../../operations/state/state-folder.ts';
+import { REQUISITES_FOLDER, requireCrawlDb } from '../../operations/state/state-folder.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import {
   type BackedUpFile,
@@ -42,13 +42,16 @@ const RESTORING = '.restoring';
 /** Locks, and drafts of `replaceFile` and of the robots.txt store, which may disappear before they are copied. */
 const isPassing = (path: string): boolean => /\.(?:lock|new|json\.\d+\.\d+)$/.test(path);
 
+const dbSchema = z.object({ rows: z.number(), sha256: z.string() });
 const manifestSchema = z.object({
   backup: z.literal('incrawl'),
   version: z.number(),
   incrawl: z.string(),
   dbFormat: z.number(),
   createdAt: z.string(),
-  db: z.object({ rows: z.number(), sha256: z.string() }),
+  db: dbSchema,
+  /** The crawl db of the requisites; absent: the crawl has none. */
+  requisites: dbSchema.optional(),
   files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
 });
 type Manifest = z.infer<typeof manifestSchema>;
@@ -57,6 +60,8 @@ export interface BackupSummary {
   readonly dir: string;
   readonly createdAt: string;
   readonly rows: number;
+  /** Rows of the crawl db of requisites; `null`: the crawl has none. */
+  readonly requisiteRows: number | null;
   readonly files: number;
   /** Bytes of the files, without the crawl db. */
   readonly bytes: number;
@@ -70,8 +75,9 @@ interface BackupDeps {
 
 /**
  * Copies a state directory into a new or empty folder, with a list of its files in `backup.json`. A crawl may run
- * meanwhile: the crawl db is copied first, as of now, then the segments, which by then hold everything it refers to. A
- * killed backup leaves a folder without `backup.json`, which a restore refuses and the next backup overwrites.
+ * meanwhile: the crawl db is copied first, as of now, then the segments, which by then hold everything it refers to.
+ * The crawl of requisites below it is part of the backup. A killed backup leaves a folder without `backup.json`, which
+ * a restore refuses and the next backup overwrites.
  */
 export async function backupState(
   state: string,
@@ -82,18 +88,26 @@ export async function backupState(
   const to = resolve(target);
   refuseClusterState(dir, 'a backup', 'Back up the store and the pages by their own means: docs/cluster.md');
   requireCrawlDb(dir);
-  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, SEGMENTS_MARK, 'db']) : [];
+  const left = existsSync(to) ? leftIn(to, BACKING_UP, [...FOLDERS, REQUISITES_FOLDER, SEGMENTS_MARK, 'db']) : [];
   if (left.length === 0) requireEmpty(to, 'a backup goes into a new folder');
-  return onSnapshot(dir, async (snapshot) => {
-    const rowsOf = <Value>(use: (rows: Rows) => Promise<Value>): Promise<Value> =>
-      withRows(openLevelRows, join(snapshot, 'db'), { log, clock }, use);
-    const manifestOf = (db: Manifest['db'], files: BackedUpFile[]): Manifest => ({
+  return onSnapshots(dir, async (copies) => {
+    /** Digests of the rows of both crawl dbs. */
+    const rowsOf = async (
+      use: (rows: Rows, db: string) => Promise<Manifest['db']>,
+    ): Promise<Pick<Manifest, 'db' | 'requisites'>> => {
+      const digests: Manifest['db'][] = [];
+      for (const { inside, db } of copies)
+        digests.push(await withRows(openLevelRows, db, { log, clock }, (rows) => use(rows, join(inside, 'db'))));
+      const [db, requisites] = digests as [Manifest['db'], Manifest['db']?];
+      return { db, ...(requisites !== undefined && { requisites }) };
+    };
+    const manifestOf = (dbs: Pick<Manifest, 'db' | 'requisites'>, files: BackedUpFile[]): Manifest => ({
       backup: 'incrawl',
       version: VERSION,
       incrawl: packageVersion(),
       dbFormat: DB_FORMAT_VERSION,
       createdAt: new Date(clock.now()).toISOString(),
-      db,
+      ...dbs,
       files,
     });
     if (dryRun) {
@@ -103,13 +117,13 @@ export async function backupState(
     return stagedInto(
       { what: 'the backup', fresh: join(to, BACKING_UP), left },
       async (fresh) => {
-        const db = await rowsOf((rows) => copyRows(rows, join(fresh, 'db'), onWork));
+        const dbs = await rowsOf((rows, path) => copyRows(rows, join(fresh, path), onWork));
         const files: BackedUpFile[] = [];
         for (const path of filesToKeep(dir)) {
           files.push(await copyDigested(dir, fresh, path));
           onWork?.({ work: 'copying files', done: files.length, total: null });
         }
-        const manifest = manifestOf(db, files);
+        const manifest = manifestOf(dbs, files);
         await writeFile(join(fresh, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { flush: true });
         return summaryOf(to, manifest);
       },
@@ -126,6 +140,25 @@ function* filesToKeep(dir: string): Generator<string> {
     const files = folder === 'segments' ? filesFromLast(dir, folder) : filesBelow(dir, folder);
     for (const path of files) if (!isPassing(path)) yield path;
   }
+  const requisites = join(dir, REQUISITES_FOLDER);
+  if (existsSync(join(requisites, 'db')))
+    for (const path of filesToKeep(requisites)) yield `${REQUISITES_FOLDER}/${path}`;
+}
+
+/** A copy of a crawl db, and the folder of the state directory that it belongs to; empty: that itself. */
+interface DbCopy {
+  readonly inside: string;
+  readonly db: string;
+}
+
+/** Calls `use` with copies as of now: of the crawl db, and of that of requisites, where there is one. */
+function onSnapshots<Value>(state: string, use: (copies: readonly DbCopy[]) => Promise<Value>): Promise<Value> {
+  return onSnapshot(state, (snapshot) => {
+    const pages = { inside: '', db: join(snapshot, 'db') };
+    const requisites = join(state, REQUISITES_FOLDER);
+    if (!existsSync(join(requisites, 'db'))) return use([pages]);
+    return onSnapshot(requisites, (copy) => use([pages, { inside: REQUISITES_FOLDER, db: join(copy, 'db') }]));
+  });
 }
 
 async function withRows<Value>(
@@ -159,7 +192,7 @@ export async function restoreState(
   const deps = { log, clock, ...(onWork && { onWork }) };
   const manifest = await readManifest(from);
   const isNew = !existsSync(dir);
-  const left = isNew ? [] : leftIn(dir, RESTORING, [...FOLDERS, SEGMENTS_MARK]);
+  const left = isNew ? [] : leftIn(dir, RESTORING, [...FOLDERS, REQUISITES_FOLDER, SEGMENTS_MARK]);
   if (left.length === 0) requireEmpty(dir, 'a backup is restored into a new state directory');
   if (dryRun) return { ...(await checkBackup(from, deps)), dir };
   const fresh = isNew ? `${dir}${RESTORING}` : join(dir, RESTORING);
@@ -170,12 +203,15 @@ export async function restoreState(
         onWork?.({ work: 'copying files', done, total: manifest.files.length });
         requireEqual(await copyDigested(from, fresh, file.path), file);
       }
-      await onSnapshot(from, (snapshot) =>
-        withRows(openStoredRows, join(snapshot, 'db'), { log, clock }, (rows) =>
-          copyRows(rows, join(fresh, 'db'), onWork),
-        ),
-      );
-      await requireSameRows(join(fresh, 'db'), manifest, deps);
+      await onSnapshots(from, async (copies) => {
+        for (const { inside, db } of copies)
+          await withRows(openStoredRows, db, { log, clock }, (rows) =>
+            copyRows(rows, join(fresh, inside, 'db'), onWork),
+          );
+      });
+      await requireSameRows(join(fresh, 'db'), manifest.db, deps);
+      if (manifest.requisites !== undefined)
+        await requireSameRows(join(fresh, REQUISITES_FOLDER, 'db'), manifest.requisites, deps);
       return summaryOf(dir, manifest);
     },
     () => (isNew ? rename(fresh, dir) : moveUp(fresh, dir, 'db')),
@@ -224,7 +260,7 @@ async function moveUp(from: string, to: string, last: string): Promise<void> {
 }
 
 /** Compares stored rows, unconverted: a db of an older version is converted when a crawl first opens it. */
-async function requireSameRows(dir: string, { db }: Manifest, deps: BackupDeps): Promise<void> {
+async function requireSameRows(dir: string, db: Manifest['db'], deps: BackupDeps): Promise<void> {
   const found = await withRows(openStoredRows, dir, deps, (rows) => digestRows(rows, deps.onWork));
   if (found.sha256 === db.sha256) return;
   throw new CrawlError(
@@ -274,9 +310,9 @@ function requireEqual(found: BackedUpFile, wanted: BackedUpFile): void {
     throw new CrawlError('usage-invalid', `the backup is damaged: ${wanted.path} is not the file that was backed up`);
 }
 
-function summaryOf(dir: string, { createdAt, db, files }: Manifest): BackupSummary {
+function summaryOf(dir: string, { createdAt, db, requisites, files }: Manifest): BackupSummary {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { dir, createdAt, rows: db.rows, files: files.length, bytes };
+  return { dir, createdAt, rows: db.rows, requisiteRows: requisites?.rows ?? null, files: files.length, bytes };
 }
 
 /**
@@ -289,6 +325,12 @@ export async function checkBackup(backup: string, deps: BackupDeps): Promise<Bac
     deps.onWork?.({ work: 'checking files', done, total: manifest.files.length });
     requireEqual(await digestFile(from, file.path), file);
   }
-  await onSnapshot(from, (snapshot) => requireSameRows(join(snapshot, 'db'), manifest, deps));
+  await onSnapshots(from, async ([pages, requisites]) => {
+    await requireSameRows((pages as DbCopy).db, manifest.db, deps);
+    if (manifest.requisites === undefined) return;
+    if (requisites === undefined)
+      throw new CrawlError('usage-invalid', `the backup is damaged: ${REQUISITES_FOLDER}/db is missing`);
+    await requireSameRows(requisites.db, manifest.requisites, deps);
+  });
   return summaryOf(from, manifest);
 }

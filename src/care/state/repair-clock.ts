@@ -4,8 +4,9 @@ import type { CrawlDatum } from '../../core/domain/crawl/states/datum.ts';
 import { broughtBack, type ClockShift, datumBroughtBack } from '../../core/domain/crawl/states/settle.ts';
 import type { CrawlDb, CrawlDbPut, HostFacts } from '../../core/ports/crawl-db.ts';
 import { workMeter } from '../../core/steps/work-meter.ts';
+import { requisiteConfig } from '../../operations/requisites/crawl-requisites.ts';
 import { openOwnDb } from '../../operations/state/open-store.ts';
-import { requireOwnState } from '../../operations/state/state-folder.ts';
+import { REQUISITES_FOLDER, requireOwnState } from '../../operations/state/state-folder.ts';
 import { CLOCK_SLACK_MS, newestStamp } from '../../operations/state/times-ahead.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { retimeFeed } from '../../store/leveldb/db-care.ts';
@@ -31,15 +32,26 @@ const WINDOW = 1_000;
 
 /**
  * Moves times that were stamped while a clock was ahead back to now. All are shifted by as much as the newest is ahead,
- * which keeps their order and distances. Rejects with `db-locked` while another process holds the state. Can be
- * repeated if it is killed half way.
+ * which keeps their order and distances; those of requisites by as much as theirs. Rejects with `db-locked` while
+ * another process holds the state. Can be repeated if it is killed half way.
  */
 export async function repairClock(
   options: StateCareOptions & { readonly dryRun?: boolean },
 ): Promise<ClockRepairSummary> {
-  const { config, log, clock = systemClock, dryRun = false } = options;
   const dir = careDir(options.dir);
-  if (!dryRun) requireOwnState(dir);
+  if (!options.dryRun) requireOwnState(dir);
+  const pages = await bringBack({ ...options, dir });
+  const requisites = join(dir, REQUISITES_FOLDER);
+  if (!existsSync(requisites)) return pages;
+  const config = requisiteConfig(options.config);
+  const { aheadMs, dryRun, ...counts } = await bringBack({ ...options, config, dir: requisites });
+  const kinds = Object.keys(counts) as (keyof typeof counts)[];
+  const sums = Object.fromEntries(kinds.map((kind) => [kind, pages[kind] + counts[kind]])) as typeof counts;
+  return { aheadMs: Math.max(pages.aheadMs, aheadMs), ...sums, dryRun };
+}
+
+async function bringBack(options: StateCareOptions & { readonly dryRun?: boolean }): Promise<ClockRepairSummary> {
+  const { config, dir, log, clock = systemClock, dryRun = false } = options;
   const now = clock.now();
   const counts = { records: 0, beliefs: 0, hosts: 0, changes: 0, segments: 0, facts: 0 };
   if (!existsSync(join(dir, 'db'))) return { aheadMs: 0, ...counts, dryRun };

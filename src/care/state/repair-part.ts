@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Config } from '../../core/config/schema.ts';
 import type { CrawlDb, Report, SegmentRow } from '../../core/ports/crawl-db.ts';
 import { openSegments } from '../../operations/state/open-segments.ts';
 import { recover } from '../../operations/state/open-store.ts';
@@ -45,11 +46,13 @@ export interface RepairableDb {
   close(): Promise<void>;
 }
 
-/** A crawl db with its segments: the state directory, or a partition of a shared crawl. */
+/** A crawl db with its segments: the state directory, its crawl of requisites, or a partition of a shared crawl. */
 export interface CaredPart {
+  /** Where it is not that of the crawl. */
+  readonly config?: Config;
   /** Folder of its segments. */
   readonly dir: string;
-  /** Three digits; empty if the crawl has no other part. */
+  /** Three digits, or `requisites`; empty for the pages of a crawl that is not spread. */
   readonly name: string;
   /**
    * Calls `verify` with a folder that holds a copy of its rows as of now, as `db`; another process may hold them.

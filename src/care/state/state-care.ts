@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RowCounts } from '../../core/ports/crawl-db.ts';
+import { requisiteConfig } from '../../operations/requisites/crawl-requisites.ts';
 import { readClusterMark, refuseClusterState } from '../../operations/state/cluster-mark.ts';
 import { onSnapshot } from '../../operations/state/state-copy.ts';
-import { requireCrawl, requireOwnState } from '../../operations/state/state-folder.ts';
+import { REQUISITES_FOLDER, requireCrawl, requireOwnState } from '../../operations/state/state-folder.ts';
 import { systemClock } from '../../operations/system/clock.ts';
 import { repairDb } from '../../store/leveldb/db-care.ts';
 import { type CaredPart, type RepairableDb, type RepairedPart, repairPart } from './repair-part.ts';
@@ -44,8 +46,9 @@ export async function repairState(options: StateCareOptions): Promise<RepairSumm
       const before = await verifyAll(options, parts);
       const repaired: RepairedPart[] = [];
       for (const [i, part] of parts.entries()) {
-        const db = dbs[i] as RepairableDb;
-        repaired.push(await repairPart({ ...options, dir: part.dir }, join(quarantine, part.name), db));
+        const own = { ...options, ...(part.config !== undefined && { config: part.config }), dir: part.dir };
+        const result = await repairPart(own, join(quarantine, part.name), dbs[i] as RepairableDb);
+        repaired.push({ ...result, segments: result.segments.map((each) => ({ ...each, id: named(part, each.id) })) });
       }
       return { found: before.byKind, ...summed(repaired), quarantine, left: await verifyAll(options, parts) };
     } finally {
@@ -59,17 +62,25 @@ async function withParts<Value>(
   use: (parts: readonly CaredPart[]) => Promise<Value>,
 ): Promise<Value> {
   const dir = resolve(options.dir);
-  if (readClusterMark(dir) === null) return use([ownPart({ ...options, dir })]);
+  if (readClusterMark(dir) === null) return use(ownParts({ ...options, dir }));
   const { withSharedParts } = await import('./shared-parts.ts');
   return withSharedParts({ ...options, dir }, use);
 }
 
-/** The state directory of a crawl held by one process. */
-function ownPart(options: StateCareOptions): CaredPart {
+/** The state directory of a crawl held by one process, and its crawl of requisites, if it has one. */
+function ownParts(options: StateCareOptions): readonly CaredPart[] {
+  const pages = ownPart(options, '');
+  const dir = join(options.dir, REQUISITES_FOLDER);
+  if (!existsSync(dir)) return [pages];
+  const config = requisiteConfig(options.config);
+  return [pages, { ...ownPart({ ...options, config, dir }, REQUISITES_FOLDER), config }];
+}
+
+function ownPart(options: StateCareOptions, name: string): CaredPart {
   const { dir, log, clock = systemClock } = options;
   return {
     dir,
-    name: '',
+    name,
     inCopy: (verify) => onSnapshot(dir, (copy) => verify(copy, (text) => text.replaceAll(copy, dir))),
     // Each repair or check of it holds LevelDB for its own duration.
     hold: async () => ({
@@ -83,11 +94,17 @@ function ownPart(options: StateCareOptions): CaredPart {
 async function verifyAll(options: StateCareOptions, parts: readonly CaredPart[]): Promise<VerifySummary> {
   const found = new Findings();
   const verified: VerifiedPart[] = [];
-  for (const { dir, name, inCopy } of parts) {
-    await inCopy(async (dbIn, shown) => {
-      const report: Findings['report'] = ({ kind, subject, detail }) =>
-        found.report({ kind, subject: shown(subject), detail: shown(detail), ...(name !== '' && { partition: name }) });
-      verified.push(await verifyPart({ ...options, dir, dbIn }, report));
+  let requisites: VerifiedPart | null = null;
+  for (const part of parts) {
+    const { dir, name, config = options.config } = part;
+    await part.inCopy(async (dbIn, shown) => {
+      const report: Findings['report'] = ({ kind, subject, detail }) => {
+        const where = name !== '' && name !== REQUISITES_FOLDER ? { partition: name } : {};
+        found.report({ kind, subject: named(part, shown(subject)), detail: shown(detail), ...where });
+      };
+      const result = await verifyPart({ ...options, config, dir, dbIn }, report);
+      if (name === REQUISITES_FOLDER) requisites = result;
+      else verified.push(result);
     });
   }
   const rows = verified.reduce<RowCounts | null>(
@@ -95,8 +112,12 @@ async function verifyAll(options: StateCareOptions, parts: readonly CaredPart[])
     null,
   );
   const segments = verified.reduce((sum, part) => sum + part.segments, 0);
-  return { sound: found.isEmpty, rows, segments, byKind: found.byKind, findings: found.shown };
+  return { sound: found.isEmpty, rows, segments, requisites, byKind: found.byKind, findings: found.shown };
 }
+
+/** A segment, row or URL of the crawl of requisites is named as such; paths name it anyway. */
+const named = ({ name, dir }: CaredPart, subject: string): string =>
+  name !== REQUISITES_FOLDER || subject.startsWith(dir) ? subject : `${REQUISITES_FOLDER}/${subject}`;
 
 function added(sum: RowCounts | null, more: RowCounts): RowCounts {
   if (sum === null) return more;

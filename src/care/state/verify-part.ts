@@ -163,6 +163,8 @@ export interface VerifySummary {
   /** `null` when the crawl db cannot be read. */
   readonly rows: RowCounts | null;
   readonly segments: number;
+  /** Of the crawl of requisites; `null`: there is none. */
+  readonly requisites: VerifiedPart | null;
   readonly byKind: Readonly<Partial<Record<FindingKind, number>>>;
   /** The first of each kind. */
   readonly findings: readonly Finding[];
@@ -170,7 +172,7 @@ export interface VerifySummary {
 
 export interface RepairSummary {
   readonly found: Readonly<Partial<Record<FindingKind, number>>>;
-  /** Records in the crawl db; `null` when there is no crawl db. */
+  /** Records in the crawl db and that of requisites; `null` when there is no crawl db. */
   readonly records: number | null;
   readonly quarantinedRows: number;
   readonly leasesEnded: number;

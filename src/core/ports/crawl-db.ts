@@ -201,6 +201,8 @@ export interface CrawlDbPut {
 
 /** Named fact, written with the links of a sitemap: from then on there are links of URLs without a record. */
 export const SITEMAP_LINKS_KEY = 'hasSitemapLinks';
+/** Fact in the crawl db of requisites: the newest segment of pages whose requisites are known. */
+export const REQUISITES_READ_KEY = 'requisitesRead';
 
 export interface StoredLinks {
   readonly url: string;

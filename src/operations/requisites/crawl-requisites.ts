@@ -106,7 +106,7 @@ export const openRequisites = (deps: Omit<CrawlDeps, 'store'>): Promise<Store> =
   openStore(requisiteDeps(deps), { access: 'write' });
 
 /** What holds for pages alone is off. */
-function requisiteConfig(config: Config): Config {
+export function requisiteConfig(config: Config): Config {
   const { fetch, http, outlinks, generate, updatedb, dedup, sitemaps, linkclusters, segments, seen, changes } = config;
   return {
     ...config,

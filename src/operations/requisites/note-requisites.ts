@@ -1,12 +1,11 @@
 import { type CrawlDatum, newDatum } from '../../core/domain/crawl/states/datum.ts';
+import { REQUISITES_READ_KEY } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { FetchedRecord, Segment } from '../../core/ports/segment-store.ts';
 import type { UrlChain } from '../../core/steps/url-chain.ts';
 import type { CrawlDeps, PageAccess, Store } from '../deps.ts';
 import { requisitesOf, storedDocument } from './stored-document.ts';
 
-/** Fact in the crawl db of requisites: the newest segment of pages whose requisites are known. */
-const READ_KEY = 'requisitesRead';
 /** Pages applied in one batch. */
 const CHUNK = 100;
 /** Requisites of a page; a page with more is hostile. */
@@ -41,7 +40,7 @@ interface Noted {
 export async function noteRequisites(noting: RequisiteNoting): Promise<Noted> {
   const { pages, own, signal } = noting;
   const noted = { refused: 0 };
-  const read = (await own.db.meta(READ_KEY)) ?? '';
+  const read = (await own.db.meta(REQUISITES_READ_KEY)) ?? '';
   const applied = (await pages.store().db.segments()).filter(({ id, state }) => state === 'updated' && id > read);
   for (const { id } of applied.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const segment = await pages.segments.open(id, 'read');
@@ -59,7 +58,7 @@ export async function noteRequisites(noting: RequisiteNoting): Promise<Noted> {
     } finally {
       await segment.close();
     }
-    await own.db.write({ meta: { [READ_KEY]: id } });
+    await own.db.write({ meta: { [REQUISITES_READ_KEY]: id } });
   }
   return noted;
 }

@@ -24,7 +24,12 @@ export function verifyText(summary: VerifySummary, bold: Bold): string {
   return `${lines.join('\n')}\n`;
 }
 
-function checkedText({ rows, segments }: VerifySummary): string {
+function checkedText({ rows, segments, requisites }: VerifySummary): string {
+  const pages = partText({ rows, segments });
+  return requisites === null ? pages : `${pages}; of requisites: ${partText(requisites)}`;
+}
+
+function partText({ rows, segments }: Pick<VerifySummary, 'rows' | 'segments'>): string {
   if (rows === null) return counted(segments, 'segment');
   return (
     `${counted(rows.records, 'record')}, ${count(rows.due)} due ${rows.due === 1 ? 'entry' : 'entries'}, ${counted(rows.leases, 'lease')}, ` +
@@ -34,8 +39,10 @@ function checkedText({ rows, segments }: VerifySummary): string {
 }
 
 /** The summary of a backup, a check or a restore; `done` says which. */
-export function backupText({ dir, rows, files, bytes: size, createdAt }: BackupSummary, done: string): string {
-  const content = `${counted(rows, 'row')} of the crawl db, ${counted(files, 'file')} with ${bytes(size)}`;
+export function backupText(summary: BackupSummary, done: string): string {
+  const { dir, rows, requisiteRows, files, bytes: size, createdAt } = summary;
+  const requisites = requisiteRows === null ? '' : `, ${counted(requisiteRows, 'row')} of that of requisites`;
+  const content = `${counted(rows, 'row')} of the crawl db${requisites}, ${counted(files, 'file')} with ${bytes(size)}`;
   return `${done} ${dir}: ${content}, as of ${createdAt}.\n`;
 }
 

@@ -193,6 +193,37 @@ describe('a mirror', () => {
     expect(mirror).toMatchObject({ missing: 0 });
   }, 60_000);
 
+  it('has its requisites in backups, and checked and repaired with the crawl', async () => {
+    const backup = join(dir, 'backup');
+    const [saved, checked] = [
+      await run(['state', 'backup', backup, ...where]),
+      await run(['state', 'backup', '--check', backup]),
+    ];
+    expect([saved.code, saved.stdout]).toEqual([0, expect.stringMatching(/\d+ rows of that of requisites/)]);
+    expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('of that of requisites')]);
+    const restored = ['--dir', join(dir, 'restored')];
+    expect(await run(['state', 'restore', backup, ...restored])).toMatchObject({ code: 0 });
+    const again = await run(['mirror', join(dir, 'of-restored'), '--no-crawl', '--json', ...restored]);
+    expect(JSON.parse(again.stdout).mirror).toMatchObject({ missing: 0 });
+    expect(filesIn(join(dir, 'of-restored')).size).toBe(filesIn(join(dir, 'after-prune')).size);
+
+    const sound = await run(['state', 'verify', '--deep', ...restored]);
+    expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/; of requisites: \d+ records/)]);
+    const segments = join(dir, 'restored', 'requisites', 'segments');
+    const [segment] = readdirSync(segments) as [string];
+    writeFileSync(join(segments, segment, 'data-00000.warc.gz'), 'no gzip');
+    const damaged = await run(['state', 'verify', '--json', '--deep', ...restored]);
+    const { findings } = JSON.parse(damaged.stdout) as { findings: { subject: string }[] };
+    expect(damaged.code).toBe(1);
+    for (const { subject } of findings) expect(subject).toContain(`requisites/`);
+    const repaired = await run(['state', 'repair', ...restored]);
+    expect([repaired.code, repaired.stdout]).toEqual([0, expect.stringContaining(`Segment requisites/${segment}`)]);
+
+    writeFileSync(join(backup, 'requisites', 'segments', segment, 'data-00000.warc.gz'), 'no gzip');
+    const broken = await run(['state', 'backup', '--check', backup]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('the backup is damaged: requisites/')]);
+  }, 60_000);
+
   it('is refused in a folder with other things, of another crawl, and for seeds alone', async () => {
     const other = join(dir, 'other');
     writeFileSync(other, 'a file');

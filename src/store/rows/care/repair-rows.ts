@@ -26,7 +26,7 @@ import { SEEN_TREE_KEY } from '../seen/seen-rows.ts';
 import { SHARED_MARK_KEY } from '../seen/shared-filter.ts';
 import { readFeedRow, renewEnds } from './feed-care.ts';
 import { isFinding, storedRecord } from './stored-record.ts';
-import { type CountedHost, HostCounting, hasSitemapLinks } from './verify-records.ts';
+import { type CountedHost, HostCounting, hasLinksFromElsewhere } from './verify-records.ts';
 
 /** Keeps rows that are removed from the db; resolves when the copy is on disk. */
 export type Quarantine = (rows: readonly { key: string; value: Buffer; why: string }[]) => Promise<void>;
@@ -52,7 +52,7 @@ export async function repairRows(rows: Rows, quarantine: Quarantine, report: Rep
   quarantined += await sift(deps, ROW.segment, (key, bytes) => decodeSegment(key.slice(1), bytes));
   quarantined += await sift(deps, ROW.host, (key, bytes) => decodeHost(hostOfKey(key), bytes));
   quarantined += await sift(deps, ROW.lease, (key, bytes) => decodeLease(urlOfRow(key), bytes));
-  const linksNeedRecord = !(await hasSitemapLinks(rows));
+  const linksNeedRecord = !(await hasLinksFromElsewhere(rows));
   quarantined += await sift(deps, ROW.links, (key, bytes) => decodeLinks(urlOfRow(key), bytes), linksNeedRecord);
   quarantined += await sift(deps, ROW.families, decodeFamilies);
   quarantined += await sift(deps, ROW.change, readFeedRow);

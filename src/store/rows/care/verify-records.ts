@@ -1,6 +1,6 @@
 import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
 import { hostOf, urlKey } from '../../../core/domain/url/canonical/url-key.ts';
-import { type Report, SITEMAP_LINKS_KEY } from '../../../core/ports/crawl-db.ts';
+import { REQUISITES_READ_KEY, type Report, SITEMAP_LINKS_KEY } from '../../../core/ports/crawl-db.ts';
 import type { OnWork } from '../../../core/ports/work-progress.ts';
 import { COUNTERS_KEY, hostKey, leaseKey, parseDueOfGroupKey, ROW, rowRange } from '../codecs/keys.ts';
 import { STATE_COUNT, stateNumber } from '../codecs/record-codec.ts';
@@ -257,8 +257,11 @@ export function isSameTally(a: StateTally, b: StateTally): boolean {
 
 export const totalOf = (tally: StateTally): number => tally.reduce((sum, count) => sum + count, 0);
 
-/** Whether links without a record may come from a sitemap: they keep the URLs that it lists from being orphans. */
-export async function hasSitemapLinks(rows: Rows): Promise<boolean> {
-  const [isThere = false] = await existMany(rows, [ROW.meta + SITEMAP_LINKS_KEY]);
-  return isThere;
+/**
+ * Whether links may be of pages without a record: of sitemaps, or, in a crawl of requisites, of the pages that need
+ * them. They keep what they name from being orphans.
+ */
+export async function hasLinksFromElsewhere(rows: Rows): Promise<boolean> {
+  const found = await existMany(rows, [ROW.meta + SITEMAP_LINKS_KEY, ROW.meta + REQUISITES_READ_KEY]);
+  return found.includes(true);
 }

@@ -32,7 +32,7 @@ import { checkNear } from './verify-near.ts';
 import {
   checkRecords,
   type HostCounting,
-  hasSitemapLinks,
+  hasLinksFromElsewhere,
   IndexChecking,
   isSameTally,
   totalOf,
@@ -138,7 +138,7 @@ async function checkLeases(rows: Rows, segments: ReadonlyMap<string, SegmentStat
 
 async function checkLinks(rows: Rows, report: Report, onWork: OnWork | undefined): Promise<number> {
   let links = 0;
-  const needRecord = !(await hasSitemapLinks(rows));
+  const needRecord = !(await hasLinksFromElsewhere(rows));
   for await (const batch of readRange(rows, rowRange(ROW.links))) {
     links += batch.length;
     onWork?.({ work: 'checking outlinks of pages', done: links, total: null });
