@@ -101,3 +101,14 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   for await (const item of items) found.push(item);
   return found;
 }
+
+/** Bytes by a linear congruential generator. */
+export function incompressible(length: number, seed: number): Buffer {
+  let state = seed;
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[i] = state >>> 24;
+  }
+  return bytes;
+}

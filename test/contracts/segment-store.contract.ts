@@ -8,6 +8,7 @@ import {
   fetchedRecord,
   fetchItem,
   fetchItems,
+  incompressible,
   parsedRecord,
   response,
   START,
@@ -59,6 +60,25 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       expect(await all(segment.fetchList(2))).toEqual([fetchItem(2)]);
       expect(await all(segment.fetchList(3))).toEqual([]);
       expect([segment.fetchedCount, segment.parsedCount]).toEqual([0, 0]);
+    });
+
+    it('stores a body of several URLs once, and gives each its own response', async () => {
+      const body = incompressible(20_000, 7);
+      const segment = await created(5);
+      for (let i = 0; i < 5; i++) await segment.addFetched(fetchedRecord(i), response(i, body));
+      const stored = await all(segment.fetched());
+      expect(stored.reduce((sum, { warc }) => sum + warc!.length, 0)).toBeLessThan(1.5 * body.length);
+      const check = async (from: Segment): Promise<void> => {
+        for (const { index, warc } of await all(from.fetched())) {
+          const { body: read, ...rest } = await from.readResponse(warc!);
+          const { body: _, ...sent } = response(index);
+          expect([rest, Buffer.from(read!).equals(body)]).toEqual([sent, true]);
+        }
+      };
+      await check(segment);
+      for (const state of ['fetched', 'parsed', 'updated'] as const) await segment.setState(state);
+      await segment.close();
+      await check(await open('read', NEW.id, exam.reopen()));
     });
 
     it('holds an empty segment', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type { WarcPointer, WireResponse } from '../../core/ports/segment-store.ts';
-import { readStoredResponse, readWarcMember } from '../../store/files/warc/warc-reader.ts';
+import { readMember, readRepeat, readWarcMember } from '../../store/files/warc/warc-reader.ts';
 import { isWarcName } from '../../store/files/warc/warc-writer.ts';
 import { dataKey, type SegmentManifest } from './manifest.ts';
 
@@ -31,19 +31,26 @@ export class StoredResponses {
   }
 
   /** Rejects with `segment-corrupt`. */
-  async read(pointer: WarcPointer): Promise<WireResponse> {
+  async read({ body, ...pointer }: WarcPointer): Promise<WireResponse> {
+    const { member, where } = await this.#member(pointer);
+    return body === undefined ? readWarcMember(member, where) : readRepeat(member, await this.read(body), where);
+  }
+
+  async #member(pointer: WarcPointer): Promise<{ readonly member: Uint8Array; readonly where: string }> {
     const { file, offset, length } = pointer;
     const manifest = this.#manifest();
     const stored = isWarcName(file) ? manifest.warc[file] : undefined;
     const isLocal = this.#folder !== null && existsSync(join(this.#folder, file));
-    if (this.#folder !== null && (isLocal || stored === undefined)) return readStoredResponse(this.#folder, pointer);
+    if (this.#folder !== null && (isLocal || stored === undefined)) {
+      return { member: readMember(this.#folder, pointer), where: `${join(this.#folder, file)} at byte ${offset}` };
+    }
     const where = `${this.#store.name}/${dataKey(manifest.info.id, stored?.object ?? file)} at byte ${offset}`;
     if (stored === undefined) throw new CrawlError('segment-corrupt', `${where}: the segment has no such WARC file`);
     // Checked before memory is allocated, because the pointer itself may be damaged.
     if (!(offset >= 0 && length >= 0 && offset + length <= stored.bytes)) {
       throw new CrawlError('segment-corrupt', `${where}: there are no ${length} bytes`);
     }
-    return readWarcMember(await this.#bytes(manifest.info.id, stored, offset, length), where);
+    return { member: await this.#bytes(manifest.info.id, stored, offset, length), where };
   }
 
   async #bytes(

@@ -119,6 +119,8 @@ export interface WarcPointer {
   /** Byte offset of the gzip member and its length. */
   readonly offset: number;
   readonly length: number;
+  /** Place of the response that has the body, where this one repeats it; it was stored before, in the same segment. */
+  readonly body?: Omit<WarcPointer, 'body'>;
 }
 
 export interface FetchedRecord {
@@ -180,6 +182,8 @@ export interface WireResponse {
   readonly rendered?: RenderedBody;
   /** Time of the full response that a revisit refers to, ms since the epoch, where known. */
   readonly refersToAt?: number;
+  /** Its URL, where it is another one; it is not read back. */
+  readonly refersToUrl?: string;
 }
 
 export interface RenderedBody {

@@ -9,6 +9,7 @@ import {
   encodedRecord,
   fetchedRecord,
   fetchItems,
+  incompressible,
   response,
   START,
   urlOf,
@@ -54,16 +55,6 @@ afterAll(mend);
 
 const newFolder = temporaryFolders();
 
-/** Bytes by a linear congruential generator. */
-function incompressible(length: number, seed: number): Buffer {
-  let state = seed;
-  const bytes = Buffer.alloc(length);
-  for (let i = 0; i < length; i++) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    bytes[i] = state >>> 24;
-  }
-  return bytes;
-}
 const NEW = { id: 's1', createdAt: START, hosts: {} };
 const storeIn = (dir: string) => createFileSegmentStore({ dir, warc: WARC_OPTIONS });
 

@@ -9,7 +9,7 @@ import type { FetchedRecord, WarcPointer } from '../../../core/ports/segment-sto
 import { onFile, syncFile, writeBuffers } from '../durable-file.ts';
 import { encodeRecord, type Frame, FrameLog, readFrames } from '../segments/frame-log.ts';
 import { FETCHED, PARSED, readMark, writeMark } from '../segments/segment-folder.ts';
-import { readMember, readStoredResponse, readWarcMember } from '../warc/warc-reader.ts';
+import { payloadDigestOf, readMember, readStoredResponse, readWarcMember } from '../warc/warc-reader.ts';
 import { nextWarcName, warcSizes } from '../warc/warc-writer.ts';
 import { fetchedFrames, missingResponse } from './verify-segment.ts';
 
@@ -27,6 +27,7 @@ class MovedResponses {
   readonly #folder: string;
   readonly #damaged: ReadonlySet<string>;
   readonly #files = new Map<string, OpenFile>();
+  readonly #places = new Map<string, WarcPointer | null>();
 
   /** @param damaged names of the files */
   constructor(folder: string, damaged: ReadonlySet<string>) {
@@ -39,7 +40,25 @@ class MovedResponses {
    * digest.
    */
   move(pointer: WarcPointer): WarcPointer | null {
+    const { body, ...place } = pointer;
+    if (body === undefined) return this.#moved(pointer);
+    const [own, source] = [this.#moved(place), this.#moved(body)];
+    if (own === null || source === null) return null;
+    return own === place && source === body ? pointer : { ...own, body: source };
+  }
+
+  /** Each once: several responses may have one body. */
+  #moved(pointer: WarcPointer): WarcPointer | null {
     if (!this.#damaged.has(pointer.file)) return pointer;
+    const key = `${pointer.file} ${pointer.offset}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const place = this.#rewritten(pointer);
+    this.#places.set(key, place);
+    return place;
+  }
+
+  #rewritten(pointer: WarcPointer): WarcPointer | null {
     let member: Buffer;
     try {
       member = readMember(this.#folder, pointer);
@@ -93,8 +112,7 @@ class MovedResponses {
 /** Whether the body of a response has the digest in its record. Throws for a record that cannot be read. */
 function isAsDigested(member: Buffer): boolean {
   const { body, revisit } = readWarcMember(member, 'the response');
-  const head = gunzipSync(member).toString('latin1', 0, 4_096);
-  const digest = /^WARC-Payload-Digest: sha256:(\S+)\r$/im.exec(head)?.[1];
+  const digest = payloadDigestOf(member);
   if (revisit !== null || digest === undefined) return revisit !== null;
   return (
     createHash('sha256')

@@ -100,11 +100,13 @@ export function* fetchedFrames(
 
 /** Reason why the response of a record cannot exist; `null` if it can. */
 export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<string, number>): string | null {
-  if (warc === null) return null;
-  const size = sizes.get(warc.file);
-  if (size === undefined) return `${warc.file} is missing`;
-  const end = warc.offset + warc.length;
-  return end > size ? `${warc.file} ends at byte ${size}, its response at ${end}` : null;
+  for (const place of warc === null ? [] : [warc, warc.body ?? warc]) {
+    const size = sizes.get(place.file);
+    if (size === undefined) return `${place.file} is missing`;
+    const end = place.offset + place.length;
+    if (end > size) return `${place.file} ends at byte ${size}, its response at ${end}`;
+  }
+  return null;
 }
 
 /** Faults of a WARC file. Bytes after the last record of the segment are a torn end, which is no fault. */

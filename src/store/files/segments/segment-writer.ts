@@ -16,6 +16,7 @@ import type { BitSet } from './bit-set.ts';
 import { decodeRecord, encodeRecord, type Frame, FrameLog, readFrames } from './frame-log.ts';
 import { FileParsedReplacement } from './parsed-replacement.ts';
 import { AddedItems, checkPositions, FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
+import { repeatOf, StoredBodies } from './stored-bodies.ts';
 
 /**
  * Accepts records whose response exists, and collects the `ends` of the WARC files. If the machine stopped, a record
@@ -37,20 +38,27 @@ function recordsOnDisk(
     // The record of a lost item: a redirect leads to its page again.
     if (frame.index >= mark.info.urls) return false;
     const { warc } = decodeRecord<FetchedRecord>(file, frame);
-    if (warc !== null) {
-      const end = warc.offset + warc.length;
-      const isSynced = frame.end <= mark.synced.fetched;
-      const isThere = end <= (sizes.get(warc.file) ?? 0);
+    const isSynced = frame.end <= mark.synced.fetched;
+    for (const place of placesOf(warc)) {
+      const end = place.offset + place.length;
+      const isThere = end <= (sizes.get(place.file) ?? 0);
       if (isSynced && !isThere) {
-        throw damagedAt(join(dir, warc.file), warc.offset, 'a response that was stored is missing');
+        throw damagedAt(join(dir, place.file), place.offset, 'a response that was stored is missing');
       }
-      if (!isThere || !(isSynced || sealed.has(warc.file) || isReadable(dir, warc))) return false;
-      if (!sealed.has(warc.file)) ends.set(warc.file, end);
+      if (!isThere || !(isSynced || sealed.has(place.file) || isReadable(dir, place))) return false;
+      if (!sealed.has(place.file)) ends.set(place.file, Math.max(end, ends.get(place.file) ?? 0));
     }
     fetched.add(frame.index);
     return true;
   };
 }
+
+/** The records of a response: its own, and that of its body, where this is stored with another response. */
+const placesOf = (warc: WarcPointer | null): WarcPointer[] => {
+  if (warc === null) return [];
+  const { body, ...own } = warc;
+  return body === undefined ? [own] : [body, own];
+};
 
 /** Throws an error of the system, after which nothing is known about the response. */
 function isReadable(dir: string, warc: WarcPointer): boolean {
@@ -94,6 +102,7 @@ export class SegmentWriter {
   private readonly fetched: FrameLog;
   private readonly parsed: FrameLog;
   private readonly warc: WarcWriter;
+  private readonly bodies = new StoredBodies();
   /** `null`: nothing has joined the fetch list. */
   private added: AddedItems | null;
   /** Records whose response is being compressed in another thread. */
@@ -180,20 +189,32 @@ export class SegmentWriter {
   async addFetched(record: Omit<FetchedRecord, 'warc'>, response: WireResponse | null): Promise<FetchedRecord> {
     this.checkPosition(record.index);
     if (response === null) return this.land(record, null);
-    const member = warcMembers(response, this.options.gzipLevel);
-    if (member instanceof Uint8Array) return this.land(record, member);
-    const landed = member.then((bytes) => this.land(record, bytes));
+    const digested = this.bodies.digested(response);
+    const known = this.bodies.of(digested);
+    const written = known === null ? digested : repeatOf(digested, known);
+    const member = warcMembers(written, this.options.gzipLevel);
+    const land = (bytes: Buffer): FetchedRecord => {
+      const stored = this.land(record, bytes, known?.place);
+      if (stored.warc !== null) this.bodies.note(written, stored.warc);
+      return stored;
+    };
+    if (member instanceof Uint8Array) return land(member);
+    const landed = member.then(land);
     this.underWay.add(landed);
     const forget = (): boolean => this.underWay.delete(landed);
     landed.then(forget, forget);
     return landed;
   }
 
-  /** Appends the response first, so that a record never points at a missing response. */
-  private land(record: Omit<FetchedRecord, 'warc'>, member: Buffer | null): FetchedRecord {
+  /**
+   * Appends the response first, so that a record never points at a missing response.
+   * @param body place of the body, if that is stored with another response
+   */
+  private land(record: Omit<FetchedRecord, 'warc'>, member: Buffer | null, body?: WarcPointer): FetchedRecord {
     const { index, outcome } = record;
     if (this.bits.fetched.has(index)) throw new TypeError(`position ${index} has been fetched already`);
-    const stored: FetchedRecord = { ...record, warc: member === null ? null : this.warc.append(member, outcome.at) };
+    const own = member === null ? null : this.warc.append(member, outcome.at);
+    const stored: FetchedRecord = { ...record, warc: own === null || body === undefined ? own : { ...own, body } };
     this.fetched.append(index, encodeRecord(stored));
     this.bits.fetched.add(index);
     if (Math.abs(outcome.at - this.flushedAt) >= HELD_BACK_MS) {

@@ -1,5 +1,6 @@
 // store/files/warc/: WARC 1.1 files: written, read and verified.
 
+import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -109,8 +110,33 @@ function valueIn(fields: readonly string[], name: string): string | undefined {
 
 /** Reads a response from the WARC files of a segment. Throws `segment-corrupt`. */
 export function readStoredResponse(folder: string, pointer: WarcPointer): WireResponse {
-  const { file, offset } = pointer;
-  return readWarcMember(readMember(folder, pointer), `${join(folder, file)} at byte ${offset}`);
+  const { file, offset, body } = pointer;
+  const where = `${join(folder, file)} at byte ${offset}`;
+  const member = readMember(folder, pointer);
+  return body === undefined
+    ? readWarcMember(member, where)
+    : readRepeat(member, readStoredResponse(folder, body), where);
+}
+
+/**
+ * Reads the `revisit` record of a response whose body is stored with another one, as the whole response that it was.
+ * Throws `segment-corrupt`, also where the body does not have the digest of the record.
+ * @param source the response that has the body
+ */
+export function readRepeat(member: Uint8Array, { body }: WireResponse, where: string): WireResponse {
+  const { refersToAt: _, ...response } = readWarcMember(member, where);
+  const digest = payloadDigestOf(member);
+  const found = createHash('sha256')
+    .update(body ?? '')
+    .digest('hex');
+  if (body !== null && found === digest) return { ...response, body, revisit: null };
+  throw new CrawlError('segment-corrupt', `${where}: the body that it refers to is another one`);
+}
+
+/** SHA-256 of the body by the head of its record, 64 hex digits; `undefined`: it has none. */
+export function payloadDigestOf(member: Uint8Array): string | undefined {
+  const head = gunzipSync(member).toString('latin1', 0, 4_096);
+  return /^WARC-Payload-Digest: sha256:(\S+)\r$/im.exec(head)?.[1];
 }
 
 /** The bytes of a gzip member, as stored. Throws `segment-corrupt` if there are fewer. */

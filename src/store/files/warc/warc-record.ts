@@ -66,7 +66,7 @@ export function responseRecord(
   if (isHttp2(response)) head += `WARC-Protocol: ${HTTP2}\r\n`;
   if (response.remoteAddress !== null) head += `WARC-IP-Address: ${oneLine(response.remoteAddress)}\r\n`;
   if (revisit !== null) {
-    head += `WARC-Profile: ${REVISIT_PROFILE}${revisit}\r\nWARC-Refers-To-Target-URI: ${url}\r\n`;
+    head += `WARC-Profile: ${REVISIT_PROFILE}${revisit}\r\nWARC-Refers-To-Target-URI: ${oneLine(response.refersToUrl ?? response.url)}\r\n`;
     if (response.refersToAt !== undefined) head += `WARC-Refers-To-Date: ${isoTime(response.refersToAt)}\r\n`;
   }
   if (revisit === null || (revisit === 'identical-payload-digest' && body !== null)) {
