@@ -4,6 +4,7 @@ import { keepEngineLean } from '../../src/cli/process/lean-engine.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
 import { DAY_MS } from '../../src/core/domain/time.ts';
 import { openCrawler } from '../../src/crawler/index.ts';
+import { startMeter } from '../crawldb/meter.ts';
 import { pluginsFile, silent } from '../harness/places.ts';
 import type { CrawlPlan } from './measured-crawl.ts';
 
@@ -19,6 +20,7 @@ const {
   define = [],
 } = plan;
 keepEngineLean();
+const meter = startMeter();
 const left = new Set(without.split(','));
 const others: Readonly<Record<string, string>> = { ...instead, 'protocol-http': `protocol-${protocol}` };
 
@@ -42,7 +44,8 @@ const summary = await crawler.crawl({ seeds: seeds.length === 0 ? [] : [{ name: 
 const ms = performance.now() - startedAt;
 const threadsMs = cpuByThread();
 await crawler.close();
-process.stdout.write(`${JSON.stringify({ summary, ms, threadsMs })}\n`);
+const { peakOwnMb } = meter();
+process.stdout.write(`${JSON.stringify({ summary, ms, threadsMs, peakOwnMb })}\n`);
 
 /** CPU ms of each thread in order of start: main, V8, file system, parser workers. Empty except on Linux. */
 function cpuByThread(): number[] {

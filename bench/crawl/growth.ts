@@ -16,7 +16,9 @@ export const growth = measurement('crawls', OPTIONS, async ({ say, question }, {
     note(`CPU a page, ${size}`, full.cpuMs / pages, 'ms');
     note(`CPU of the second crawl against the full one, ${size}`, second.cpuMs / full.cpuMs, 'x');
     note(`peak memory, ${size}`, full.peakMb, 'MB');
+    note(`peak memory without mapped files, ${size}`, full.peakOwnMb, 'MB');
     note(`peak memory of the second crawl, ${size}`, second.peakMb, 'MB');
+    note(`peak memory of the second crawl without mapped files, ${size}`, second.peakOwnMb, 'MB');
     note(`changed and removed pages found, ${size}`, modified + gone, 'pages', `>= ${change.changed + change.removed}`);
     say(`CPU by thread, s: full ${byThread(full)}; second ${byThread(second)}`);
   }

@@ -30,6 +30,8 @@ export interface MeasuredCrawl {
   /** Of the whole process. */
   readonly cpuMs: number;
   readonly peakMb: number;
+  /** Without mapped files; Linux only. */
+  readonly peakOwnMb: number;
   /** CPU by thread, ms, the main thread first; Linux only. */
   readonly threadsMs: readonly number[];
 }

@@ -5,7 +5,7 @@ import { Level } from 'level';
 import { describe, expect, it } from 'vitest';
 import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import { holderFile } from '../../../src/store/leveldb/holder.ts';
-import { openLevelCrawlDb, openLevelRows, openStoredRows } from '../../../src/store/leveldb/open-rows.ts';
+import { openLevelCrawlDb, openLevelRows, openStoredRows, openTables } from '../../../src/store/leveldb/open-rows.ts';
 import { FORMAT_VERSION_FACT, recordKey } from '../../../src/store/rows/codecs/keys.ts';
 import { RECORD_VERSION } from '../../../src/store/rows/codecs/record-codec.ts';
 import { pack } from '../../../src/store/rows/rows.ts';
@@ -196,4 +196,14 @@ describe('a db that is held for a moment', () => {
     const db = await opening;
     await db.close();
   });
+});
+
+const GIB = 2 ** 30;
+it.each([
+  ['a container of 256 MB', GIB / 4, 64],
+  ['2 GiB', 2 * GIB, 128],
+  ['8 GiB', 8 * GIB, 512],
+  ['64 GiB', 64 * GIB, 1_000],
+])('tables of an eighth of the memory are open at a time: %s', (_, bytes, tables) => {
+  expect(openTables(bytes)).toBe(tables);
 });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Clock } from '../../../src/crawler/index.ts';
 
 /** The checkout, from its sources as from what is built of them. */
 export const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
@@ -59,10 +60,11 @@ export async function asked(args: readonly string[], input = ''): Promise<string
   throw new Error(`incrawl ${args.join(' ')} ended with ${code}: ${stderr}`);
 }
 
-/** As `asked`, with any exit code. */
+/** As `asked`, with any exit code. @param clock default: that of the machine */
 export async function answered(
   args: readonly string[],
   input = '',
+  clock?: Clock,
 ): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
   const { runCommand } = await import(join(ROOT, 'dist/src/cli/program/run-command.js'));
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
@@ -73,6 +75,7 @@ export async function answered(
     stdout: keeper(out),
     stderr: keeper(err),
     stops: { listen: () => () => {}, endAtOnce: () => {} },
+    ...(clock !== undefined && { clock }),
   };
   const code: number = await runCommand(surroundings, (error: unknown) => err.push(Buffer.from(String(error))));
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };

@@ -1,12 +1,13 @@
 /**
- * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--hostile] [--soak] [--spread]`: what this program
- * promises, tried for longer than the tests can. The parts that are named run, all of them without a name. Exit code 1
- * when anything was lost or wrong.
+ * `npm run torture -- [--simulate] [--fuzz] [--faults] [--kills] [--hostile] [--soak] [--spread] [--year]`: what this
+ * program promises, tried for longer than the tests can. The parts that are named run, all of them without a name. Exit
+ * code 1 when anything was lost or wrong.
  *
  * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
  * - `--count N`: processes to kill, 1,000 by default; of the calls that fail so many, drawn, in place of all; crawls by
  *   several workers under blows, 50 by default.
  * - `--minutes M`, `--hosts N`, `--svg FILE`: of the soak.
+ * - `--days N`, `--hosts N`, `--data FOLDER` (recorded sites), `--restart-days N`, `--svg FILE`: of the year.
  * - `--seed N`: of everything.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,9 +22,10 @@ import { kills } from './kills/kills.ts';
 import { simulate } from './simulation/simulate.ts';
 import { soak } from './soak/soak.ts';
 import { NO_SPREAD, spread, withSpread } from './spread/spread.ts';
+import { year } from './year/year.ts';
 
 const HOUR_MS = 3_600_000;
-const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak', 'spread'] as const;
+const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak', 'spread', 'year'] as const;
 const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({
   options: {
@@ -34,10 +36,14 @@ const { values } = parseArgs({
     hostile: flag,
     soak: flag,
     spread: flag,
+    year: flag,
+    days: { type: 'string', default: '365' },
+    data: { type: 'string', default: '../shared/histories' },
+    'restart-days': { type: 'string' },
     hours: { type: 'string', default: '0.25' },
     count: { type: 'string' },
     minutes: { type: 'string', default: '60' },
-    hosts: { type: 'string', default: '2000' },
+    hosts: { type: 'string' },
     svg: { type: 'string' },
     seed: { type: 'string' },
   },
@@ -49,7 +55,15 @@ const KILLS = 1_000;
 const CRAWLS = 50;
 const soaking = {
   minutes: above0('--minutes', values.minutes),
-  hosts: wholeNumber('--hosts', values.hosts),
+  hosts: wholeNumber('--hosts', values.hosts ?? '2000'),
+  svg: values.svg,
+  seed,
+};
+const ofYear = {
+  days: wholeNumber('--days', values.days),
+  hosts: wholeNumber('--hosts', values.hosts ?? '200'),
+  data: values.data,
+  restartDays: values['restart-days'] === undefined ? 0 : wholeNumber('--restart-days', values['restart-days']),
   svg: values.svg,
   seed,
 };
@@ -88,6 +102,8 @@ function run(part: (typeof PARTS)[number]): Promise<{ readonly failures: number 
     case 'spread':
       if (NO_SPREAD !== null) throw new Error(`spread crawls cannot be tried: ${NO_SPREAD}`);
       return withSpread(folder, (bench) => spread(say, bench, { seed, count: count ?? CRAWLS }));
+    case 'year':
+      return year(say, ofYear);
   }
 }
 

@@ -72,16 +72,22 @@ export interface SelectionDeps {
   readonly isAdmitted?: (candidate: Candidate) => boolean;
 }
 
+/** Share of `topN` by which candidates may exceed it before they are cut. */
+const OVERHANG = 0.25;
+const LEAST_OVERHANG = 1_000;
+
 /**
- * The best candidates by rank under the caps, from a stream, in memory of about twice `topN`. Hosts lie within domains
- * and domains within the whole, so the caps form a laminar matroid: what the greedy choice rejects in a part of the
- * stream it would reject in the whole, and may be forgotten at once.
+ * The best candidates by rank under the caps, from a stream, in memory of about `topN` and a quarter. Hosts lie within
+ * domains and domains within the whole, so the caps form a laminar matroid: what the greedy choice rejects in a part of
+ * the stream it would reject in the whole, and may be forgotten at once.
  */
 export class Selection {
   readonly rejected: CapCounts = { ...NO_CAP_REJECTIONS };
   #candidates: Candidate[] = [];
   /** Those of the candidates that were chosen by an earlier cut. */
   #admitted = new Set<Candidate>();
+  /** Places that these take. */
+  #places: PlaceCounts;
   readonly #caps: Caps;
   readonly #limit: number;
   readonly #deps: SelectionDeps;
@@ -89,10 +95,16 @@ export class Selection {
   constructor(caps: Caps, deps: SelectionDeps) {
     this.#caps = caps;
     this.#deps = deps;
-    this.#limit = 2 * caps.topN + 1_000;
+    this.#limit = caps.topN + Math.max(LEAST_OVERHANG, OVERHANG * caps.topN);
+    this.#places = new PlaceCounts(caps, deps.domainOf);
   }
 
   add(candidate: Candidate): void {
+    const { least } = this;
+    if (least !== null && byRank(least, candidate) < 0) {
+      this.#reject(candidate, this.#places.capOver(candidate.host) ?? 'topN');
+      return;
+    }
     this.#candidates.push(candidate);
     if (this.#candidates.length >= this.#limit) this.#cut();
   }
@@ -126,6 +138,7 @@ export class Selection {
     }
     this.#candidates = chosen;
     this.#admitted = admitted;
+    this.#places = counts;
   }
 
   #reject(candidate: Candidate, cap: keyof CapCounts): void {
