@@ -82,6 +82,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'pages/seen-view',
     'pages/segment-operations',
     'pages/stored-body',
+    'pages/stored-copy',
     'questions',
     'records/explain',
     'records/find-hosts',

@@ -8,6 +8,7 @@ import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
 import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../published/map-reduce/link-operations.ts';
 import type { SegmentOperations } from '../query/pages/segment-operations.ts';
+import type { StoredCopyOperations } from '../query/pages/stored-copy.ts';
 import { loadedLater } from './loaded-later.ts';
 
 type OperationsOfParts = ReparseOperations &
@@ -18,7 +19,8 @@ type OperationsOfParts = ReparseOperations &
   DedupOperations &
   BatchOperations &
   LinkOperations &
-  SegmentOperations;
+  SegmentOperations &
+  StoredCopyOperations;
 
 /** The operations of an open crawl outside the loop, by part. Each part is loaded at its first use. */
 export function operationsOfParts(deps: CrawlDeps & { asked(): QueryDb }): OperationsOfParts {
@@ -65,6 +67,9 @@ export function operationsOfParts(deps: CrawlDeps & { asked(): QueryDb }): Opera
         diff: 'promise',
       },
       async () => (await import('../query/pages/segment-operations.ts')).segmentOperations(deps),
+    ),
+    ...loadedLater<StoredCopyOperations>({ storedCopy: 'promise', storedRequisite: 'promise' }, async () =>
+      (await import('../query/pages/stored-copy.ts')).storedCopyOperations(deps),
     ),
   };
 }

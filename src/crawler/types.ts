@@ -18,6 +18,7 @@ import type { DedupOperations } from '../published/dedup/dedup-operations.ts';
 import type { BatchOperations } from '../published/map-reduce/batch-operations.ts';
 import type { LinkOperations } from '../published/map-reduce/link-operations.ts';
 import type { SegmentOperations } from '../query/pages/segment-operations.ts';
+import type { StoredCopyOperations } from '../query/pages/stored-copy.ts';
 import type { CrawlReader } from '../query/questions.ts';
 import type { Environment } from './proxies.ts';
 
@@ -58,6 +59,7 @@ export interface Crawler
     ReparseOperations,
     RevisitOperations,
     SegmentOperations,
+    StoredCopyOperations,
     DedupOperations,
     ExportOperations,
     MirrorOperations,

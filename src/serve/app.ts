@@ -24,6 +24,9 @@ import type { RunWatch } from './run-watch.ts';
 import type { Snapshots } from './snapshot.ts';
 import type { StateAccess } from './state-access.ts';
 import { addStateRoutes } from './state-routes.ts';
+import { contentAddresses } from './stored/content-address.ts';
+import { contentSource, isContentPath } from './stored/content-headers.ts';
+import { addContentRoutes } from './stored/content-routes.ts';
 
 /** Reports of past rounds. */
 export interface RoundReports extends RoundHistory {
@@ -35,6 +38,8 @@ export interface RoundReports extends RoundHistory {
 export interface Guarded extends GuardOptions {
   /** `null`: the crawl cannot be steered from here. */
   readonly control: Omit<ControlRoutes, 'onSteered'> | null;
+  /** A secret of this process for addresses of stored content, of letters that a path may have. */
+  readonly contentKey: string;
 }
 
 export interface ServeDeps {
@@ -69,9 +74,12 @@ export function createApp(deps: ServeDeps): Hono {
   const { workers } = watch;
   const { control } = deps.guarded;
   const app = new Hono();
-  app.use(headers);
+  const addresses = contentAddresses(deps.guarded.contentKey);
+  const isContent = isContentPath(addresses.own);
+  const ownHeaders = headers((c) => contentSource(c, addresses.own));
+  app.use((c, next) => (isContent(c.req.path) ? next() : ownHeaders(c, next)));
   app.get('/healthz', async (c) => c.json(await health(deps)));
-  app.use(guard(deps.guarded));
+  app.use(guard(deps.guarded, isContent));
   // Commands have a stricter guard, which admits programs that send no `Origin`.
   const fromOwnPages = csrf();
   app.use((c, next) => (c.req.path.startsWith('/control/') ? next() : fromOwnPages(c, next)));
@@ -117,11 +125,9 @@ export function createApp(deps: ServeDeps): Hono {
     const about = { title: 'Workers', section: '/workers', isLive: true, isHeadingShown: false };
     return c.html(page({ ...about, notice: fault ?? '', content: workersPage(view) }));
   });
-  addStateRoutes(
-    app,
-    { state: deps.state, canTouch: deps.guarded.token !== null, tell: control?.tell ?? null, now: deps.now },
-    page,
-  );
+  const canTouch = deps.guarded.token !== null;
+  addStateRoutes(app, { state: deps.state, addresses, canTouch, tell: control?.tell ?? null, now: deps.now }, page);
+  addContentRoutes(app, { state: deps.state, addresses });
   if (control !== null) addControlRoutes(app, { ...control, onSteered: (state) => watch.noteSteering(state) }, page);
 
   addFeedRoutes(app, { dir, state: deps.state, now: deps.now });

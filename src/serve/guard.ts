@@ -3,25 +3,31 @@ import { isIP } from 'node:net';
 import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
-/** Pages load from this server only, cannot be framed, and send forms to this server only. */
-export const headers: MiddlewareHandler = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    formAction: ["'self'"],
-    baseUri: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-  crossOriginResourcePolicy: 'same-origin',
-  // Without a referrer, a form of these pages would not say where it comes from.
-  referrerPolicy: 'same-origin',
-  xFrameOptions: 'DENY',
-  // This server speaks plain HTTP; a TLS proxy in front of it sets the header itself.
-  strictTransportSecurity: false,
-});
+/**
+ * Pages load from this server only, cannot be framed, and send forms to this server only.
+ *
+ * @param frameSource what they may frame, as a CSP source: a frame cannot lead elsewhere either
+ */
+export const headers = (frameSource: (c: Context) => string): MiddlewareHandler =>
+  secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameSrc: [frameSource],
+      frameAncestors: ["'none'"],
+    },
+    crossOriginResourcePolicy: 'same-origin',
+    // Without a referrer, a form of these pages would not say where it comes from.
+    referrerPolicy: 'same-origin',
+    xFrameOptions: 'DENY',
+    // This server speaks plain HTTP; a TLS proxy in front of it sets the header itself.
+    strictTransportSecurity: false,
+  });
 
 export interface GuardOptions {
   /** `null`: every client that reaches the address may read, and none may write. */
@@ -37,8 +43,10 @@ export const isLoopback = (host: string): boolean => LOOPBACK.has(host) || /^127
 /**
  * With a token: requires it, as a bearer token or as the password of basic authentication. Without one: answers only
  * under the names of this machine, so that no web page can point its own host name here and read (DNS rebinding).
+ *
+ * @param hasSecret whether a path has a secret in it that stands for the token
  */
-export function guard({ token, host }: GuardOptions): MiddlewareHandler {
+export function guard({ token, host }: GuardOptions, hasSecret = (_path: string): boolean => false): MiddlewareHandler {
   const expected = token === null ? null : digest(token);
   return async (c, next) => {
     c.header('Cache-Control', 'no-store');
@@ -48,6 +56,7 @@ export function guard({ token, host }: GuardOptions): MiddlewareHandler {
         return c.text('Unknown host name: use the address that "incrawl serve" printed.\n', 421);
       return next();
     }
+    if (hasSecret(c.req.path)) return next();
     const sent = credentials(c);
     if (sent !== null && timingSafeEqual(digest(sent), expected)) return next();
     c.header('WWW-Authenticate', 'Basic realm="incrawl", charset="UTF-8"');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -52,6 +53,7 @@ export async function openServer(listen: ListenOptions, options: StateAccessOpti
     dir,
     guarded: {
       ...listen,
+      contentKey: randomBytes(16).toString('base64url'),
       control: listen.control && {
         ...listen.control,
         tell: (command, ...args) => tellRun(dir, command, args, PATIENCE),

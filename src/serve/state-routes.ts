@@ -10,12 +10,15 @@ import { isForeseen } from '../render/exit.ts';
 import { type Markup, markup, type Shown } from './markup.ts';
 import { blocksPage, differencePage, nearPage } from './pages/difference.ts';
 import { changesPage, duePage, duplicatesPage, hostsPage, pagesPage } from './pages/lists.ts';
+import { comparedPages, storedPage } from './pages/stored.ts';
 import { urlPage } from './pages/url.ts';
 import { listPage, ROWS } from './paging.ts';
 import { isLocked, type StateAccess } from './state-access.ts';
+import type { ContentAddresses } from './stored/content-address.ts';
 
 interface StateRoutes {
   readonly state: StateAccess;
+  readonly addresses: ContentAddresses;
   /** Whether the routes that change records are enabled, which requires a token. */
   readonly canTouch: boolean;
   /** Tells the crawl that holds the crawl db; `null`: the crawl cannot be steered from here. */
@@ -32,7 +35,8 @@ const NEAR_BITS = 3;
 const HOSTS_READ = 5_000;
 
 /** Routes whose content is read from the state directory. */
-export function addStateRoutes(app: Hono, { state, canTouch, tell, now }: StateRoutes, page: Page): void {
+export function addStateRoutes(app: Hono, routes: StateRoutes, page: Page): void {
+  const { state, addresses, canTouch, tell, now } = routes;
   /** The page, or an error page with its status. */
   const respond = async (c: Context, place: Place, content: () => Promise<Shown>): Promise<Response> => {
     try {
@@ -120,6 +124,17 @@ export function addStateRoutes(app: Hono, { state, canTouch, tell, now }: StateR
   );
   app.get('/diff', (c) =>
     respond(c, { title: 'What changed' }, () => state.withSegments(asked(c), (crawler) => difference(crawler, c))),
+  );
+  app.get('/stored', (c) =>
+    respond(c, { title: 'The page as stored' }, () =>
+      state.withSegments(asked(c), (crawler) => storedPage(crawler, addresses, asked(c), c.req.query())),
+    ),
+  );
+  app.get('/compare', (c) =>
+    respond(c, { title: 'The page at two dates' }, () => {
+      const { from = '', to = '' } = c.req.query();
+      return state.withSegments(asked(c), (crawler) => comparedPages(crawler, addresses, asked(c), { from, to }));
+    }),
   );
 
   app.get('/screenshot', async (c) => {

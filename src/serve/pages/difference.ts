@@ -30,7 +30,8 @@ ${facts([
   ['changed in', where.length > 0 ? where.join(', ') : from.digest === to.digest ? null : SAME_TEXT],
   ['distance', distance === null ? null : `${distance} bits`],
 ])}
-${versionForm(diff.url, versions, from.segment, to.segment)}
+<div class="links">${versionForm({ action: '/diff', url: diff.url, versions, chosen: { from: from.segment, to: to.segment }, button: 'Compare' })}
+<a href="${`/compare?${new URLSearchParams({ u: diff.url, from: from.segment, to: to.segment })}`}">Both as they were, side by side</a></div>
 ${screenshots(diff)}
 <p class="difference" dir="auto">${text}</p>`;
 }
@@ -53,16 +54,27 @@ function middleCut(text: string, isFirst: boolean, isLast: boolean): string {
   return `${isFirst ? '' : text.slice(0, half)} […] ${isLast ? '' : text.slice(-half)}`;
 }
 
-function versionForm(url: string, versions: readonly PageVersion[], from: string, to: string): Markup {
-  const select = (name: string, label: string, chosen: string): Markup => {
+/** Versions to choose: each name of `chosen` is a field with the segment that it has now. */
+export function versionForm({ action, url, versions, chosen, button }: VersionForm): Markup {
+  const select = ([name, segment]: readonly [string, string]): Markup => {
     const options = versions.map(
-      ({ segment, at }) =>
-        markup`<option value="${segment}"${segment === chosen ? markup` selected` : null}>${shortTime(at)} (${segment})</option>`,
+      (version) =>
+        markup`<option value="${version.segment}"${version.segment === segment ? markup` selected` : null}>${shortTime(version.at)} (${version.segment})</option>`,
     );
-    return markup`<label for="${name}">${label}</label><select id="${name}" name="${name}">${options}</select>`;
+    return markup`<label for="${name}">${LABELS[name] ?? name}</label><select id="${name}" name="${name}">${options}</select>`;
   };
-  return markup`<form class="query" action="/diff" method="get"><input type="hidden" name="u" value="${url}">${select('from', 'From', from)}${select('to', 'to', to)}<button>Compare</button></form>`;
+  return markup`<form class="query" action="${action}" method="get"><input type="hidden" name="u" value="${url}">${Object.entries(chosen).map(select)}<button>${button}</button></form>`;
 }
+
+interface VersionForm {
+  readonly action: string;
+  readonly url: string;
+  readonly versions: readonly PageVersion[];
+  readonly chosen: Readonly<Record<string, string>>;
+  readonly button: string;
+}
+
+const LABELS: Readonly<Record<string, string>> = { from: 'From', to: 'to', segment: 'Version' };
 
 /** The blocks of a stored page, with the classes and colours of `check parse --html`. */
 export function blocksPage(check: ParseCheck, storedAt: string): Markup {

@@ -79,12 +79,18 @@ const inText = (iso: string | null, now: number): string => {
 
 function linksOf(record: RecordView, actions: Shown): Markup {
   const query = encodeURIComponent(record.url);
-  return markup`<div class="links"><a href="/blocks?u=${query}">Blocks of the stored page</a> <a href="/diff?u=${query}">What changed last</a> <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}${actions}</div>`;
+  return markup`<div class="links"><a href="/stored?u=${query}">As stored</a> <a href="/blocks?u=${query}">Blocks of the stored page</a> <a href="/diff?u=${query}">What changed last</a> <a href="/near?u=${query}">Pages like this</a>${/^https?:/.test(record.url) ? markup` <a href="${record.url}" rel="noreferrer noopener">The page itself</a>` : null}${actions}</div>`;
 }
 
 function visitsSection({ visits }: Explanation, record: RecordView): Markup {
   const rows = record.visits.map((visit, i) => ({ ...visit, story: visits[i] })).reverse();
-  return markup`<section><h2>Visits</h2>${htmlTable('Visits, newest first', VISIT_COLUMNS, rows)}</section>`;
+  return markup`<section><h2>Visits</h2>${htmlTable('Visits, newest first', VISIT_COLUMNS, rows, { at: (visit) => visitTime(record.url, visit) })}</section>`;
+}
+
+/** Visits that brought a response lead to it. */
+function visitTime(url: string, { at, outcome }: ReportedVisit): Shown {
+  if (outcome !== 'new' && outcome !== 'modified') return shortTime(at);
+  return markup`<a href="${`/stored?${new URLSearchParams({ u: url, at })}`}" title="The page as it was">${shortTime(at)}</a>`;
 }
 
 function recordSection(record: RecordView, { trail, host }: Explanation): Markup {
