@@ -18,6 +18,9 @@ const options = z.strictObject({
   maxEntries: z.int().min(10).default(10_000).describe('Most parts of a document.'),
 });
 
+/** Memory of the process that parses documents: a multiple of their largest size, and the least. */
+const [MEMORY_PER_BYTE, LEAST_MEMORY] = [4, 128 << 20] as const;
+
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument';
 
@@ -43,6 +46,7 @@ export default definePlugin({
     const reader = new DocumentReader(host.agent);
     return {
       types: TYPES,
+      maxMemory: Math.max(LEAST_MEMORY, MEMORY_PER_BYTE * limits.maxBytes),
       content: 'office1',
       parse: async (page) => {
         const writer = new DocumentWriter({ maxText });

@@ -62,9 +62,12 @@ export class ZipParts {
     if (this.bytes > this.limits.maxBytes) {
       throw new Error('the document is larger when decompressed than the option maxBytes allows');
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of await this.zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
+    // yauzl rejects a part that has another size than its header says.
+    const part = Buffer.allocUnsafeSlow(uncompressedSize);
+    let length = 0;
+    for await (const chunk of await this.zip.openReadStreamPromise(entry))
+      length += (chunk as Buffer).copy(part, length);
+    return part;
   }
 }
 

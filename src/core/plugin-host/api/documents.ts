@@ -227,7 +227,7 @@ export class DocumentWriter {
 
   text(data: string): void {
     if (data === '') return;
-    const kept = cutText(data, Math.max(0, this.chars));
+    const kept = ownText(cutText(data, Math.max(0, this.chars)));
     this.chars -= data.length;
     if (this.chars < 0 || this.left <= 0) this.isCut = true;
     if (kept === '' || this.left <= 0) return;
@@ -248,6 +248,9 @@ export class DocumentWriter {
     this.close();
   }
 }
+
+/** The same text with characters of its own: a slice keeps the whole string in memory that it was cut from. */
+const ownText = (slice: string): string => ` ${slice}`.slice(1);
 
 function append(parent: Document | Element, child: Element | Text): void {
   const previous = parent.children.at(-1) ?? null;

@@ -116,6 +116,13 @@ export interface Parser extends ContentSource {
   /** MIME types, lower case; `*` at the end matches a family (`text/*`). */
   readonly types: readonly string[];
   /**
+   * Set by parsers of formats that can grow to many times their size, such as archives. Bodies of its types are then
+   * parsed in a process apart, one at a time, which is ended when its anonymous memory (heaps, arrays, what libraries
+   * allocate; the program itself takes some 60 MiB of it) is larger than this, bytes: that page is `parse-failed`.
+   * Default: they are parsed in the threads of all pages, where only the memory of JavaScript objects is bounded.
+   */
+  readonly maxMemory?: number;
+  /**
    * Called once for each fetched body of its types, before the parse filters. Fills in `page.result`. A parser that
    * throws gives the page the outcome `parse-failed`; one that takes longer than `parse.timeout`, `parse-timeout`.
    */

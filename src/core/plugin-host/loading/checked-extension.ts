@@ -160,8 +160,13 @@ function checkedProtocol(name: string, protocol: FetchProtocol): FetchProtocol {
 
 function checkedParser(parser: Parser): Parser {
   checkNames('types', parser.types);
+  const { maxMemory } = parser;
+  if (maxMemory !== undefined && !(Number.isFinite(maxMemory) && maxMemory > 0)) {
+    throw new TypeError(`setup must return maxMemory, bytes above 0, or leave it out, not ${String(maxMemory)}`);
+  }
   return {
     types: parser.types,
+    ...(maxMemory !== undefined && { maxMemory }),
     parse: async (page) => {
       await parser.parse(page);
       checkResult(page);

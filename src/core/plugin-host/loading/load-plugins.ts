@@ -131,6 +131,8 @@ export interface LoadedPlugins {
   parserFor(
     contentType: string,
   ): { readonly name: string; readonly extension: Parser; readonly content: string } | undefined;
+  /** Whether any parser sets {@link Parser.maxMemory}. */
+  readonly hasDocumentParser: boolean;
   readonly parseFilters: readonly { readonly name: string; readonly extension: ParseFilter }[];
   /** By short name: `simhash` for `signature-simhash`. */
   readonly signatures: ReadonlyMap<string, Signature>;
@@ -326,6 +328,7 @@ function arrange(
       const xml = contentType.endsWith('+xml') ? parsers.get('application/xml') : undefined;
       return parsers.get(contentType) ?? xml ?? parsers.get(family) ?? parsers.get('*/*');
     },
+    hasDocumentParser: [...parsers.values()].some(({ extension }) => extension.maxMemory !== undefined),
     parseFilters,
     signatures: new Map(of('signature').map(({ name, extension }) => [shortName(name), extension])),
     schedules: new Map(of('schedule').map(({ name, extension }) => [shortName(name), extension])),

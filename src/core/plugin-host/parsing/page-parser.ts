@@ -3,7 +3,9 @@ import type { Log } from '../../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
+import { DocumentProcess, type DocumentToParse } from './document-process.ts';
 import { encodeParsed } from './encode-parsed.ts';
+import type { FoundDocument } from './found-document.ts';
 import { PageMemory } from './live-page.ts';
 import type { ParsingOptions } from './load-parsing.ts';
 import { failedRecord, type parseLive, throwUnlessOfPage } from './parse-page.ts';
@@ -21,25 +23,33 @@ export interface PageParserOptions {
 const IDLE_MS = 5_000;
 
 /**
- * Parses in worker threads. A page that takes too long or too much memory ends its worker, never the crawl. The first
- * worker starts with the first page: a crawl without changed pages starts none.
+ * Parses in worker threads, and documents in a process of their own. A page that takes too long or too much memory ends
+ * its worker, never the crawl. The first worker starts with the first page, and the process with the first document.
  */
 export function createPageParser({ parsing, threads, timeoutMs, log }: PageParserOptions): PageParser {
   const filename = compiledWorker('parsing/worker.js');
-  const pool = new ParserThreads<ParsedPage>({
+  const limits = { timeoutMs, log, now: () => performance.now() };
+  const pool = new ParserThreads<ParsedPage | FoundDocument>({
+    ...limits,
     threads: Array.from(
       { length: threads },
       (_, i) => new ParserThread({ filename, parsing, idleMs: i === 0 ? Number.POSITIVE_INFINITY : IDLE_MS }),
     ),
-    timeoutMs,
-    log,
-    now: () => performance.now(),
   });
-  const batches = new PageBatches(threads, pool.run, (page, error) => {
-    throwUnlessOfPage(error);
-    const code = error instanceof CrawlError ? error.code : 'parse-failed';
-    return encodeParsed(failedRecord(page, page.contentType ?? '', code, textOf(error)));
+  // One, however many threads there are: its memory is bounded, and those of several would add up.
+  const documents = new ParserThreads<ParsedPage>({
+    ...limits,
+    threads: [new DocumentProcess({ filename, parsing, log })],
   });
+  const batches = new PageBatches(threads, pool.run, failedPage);
+  const parseDocument = async (page: DocumentToParse): Promise<ParsedPage> => {
+    try {
+      const [answer] = await documents.run([page], { handOver: false });
+      return answer as ParsedPage;
+    } catch (error) {
+      return failedPage(page, error);
+    }
+  };
   let pending = 0;
   return {
     get pending() {
@@ -48,13 +58,24 @@ export function createPageParser({ parsing, threads, timeoutMs, log }: PageParse
     async parse(page) {
       pending++;
       try {
-        return await batches.parse(page);
+        const answer = await batches.parse(page);
+        if (!('document' in answer)) return answer;
+        const { document: body, maxMemory } = answer;
+        return await parseDocument({ ...page, body, maxMemory });
       } finally {
         pending--;
       }
     },
-    close: () => pool.close(),
+    close: async () => {
+      await Promise.all([pool.close(), documents.close()]);
+    },
   };
+}
+
+function failedPage(page: PageToParse, error: unknown): ParsedPage {
+  throwUnlessOfPage(error);
+  const code = error instanceof CrawlError ? error.code : 'parse-failed';
+  return encodeParsed(failedRecord(page, page.contentType ?? '', code, textOf(error)));
 }
 
 /** Parses in this thread, without a deadline: for single pages and tests. */

@@ -1,13 +1,15 @@
 /** Runs in a worker thread: parses pages one after the other with its own parsers, parse filters and signature. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
+import { documentMemory, type FoundDocument } from './found-document.ts';
 import { PageMemory } from './live-page.ts';
 import { loadInWorker } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
 
 const { plugins, signature, limits } = await loadInWorker();
+const { isForDocuments } = workerData as { isForDocuments: boolean };
 const memory = new PageMemory();
 
 export interface PageBatch {
@@ -16,10 +18,16 @@ export interface PageBatch {
   readonly pages: readonly PageToParse[];
 }
 
+/** Documents are answered as such, unless this thread is in the process for them. */
 export default async function parseBatch({ batch, pages }: PageBatch): Promise<unknown> {
   parentPort?.postMessage(batch);
-  const answers: ParsedPage[] = [];
-  for (const page of pages) answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
-  const transfer = answers.map(({ encoded }) => encoded.buffer);
-  return move({ [transferableSymbol]: transfer, [valueSymbol]: answers } as never);
+  const answers: (ParsedPage | FoundDocument)[] = [];
+  for (const page of pages) {
+    const maxMemory = isForDocuments ? null : documentMemory(page, plugins);
+    if (maxMemory !== null) answers.push({ document: page.body, maxMemory });
+    else answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
+  }
+  // Bodies may share a buffer, which can be transferred once.
+  const transfer = new Set(answers.map((answer) => ('document' in answer ? answer.document : answer.encoded).buffer));
+  return move({ [transferableSymbol]: [...transfer], [valueSymbol]: answers } as never);
 }

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { CrawlError } from '../../domain/errors.ts';
 import { outOfFiles, saysOutOfFiles } from '../../domain/system-limit.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import type { ParsingOptions } from './load-parsing.ts';
 import type { PageBatch } from './parse-batch.ts';
@@ -16,6 +16,8 @@ interface ParserThreadOptions {
   readonly parsing: ParsingOptions;
   /** An idle thread ends after this time, ms; Infinity: it stays. */
   readonly idleMs: number;
+  /** The thread parses documents itself, as it is in the process for them. Default: false. */
+  readonly isForDocuments?: boolean;
 }
 
 export interface SentPages {
@@ -81,13 +83,13 @@ export class ParserThread<Answer> {
   }
 
   private open(): Piscina {
-    const { filename, parsing, idleMs } = this.options;
+    const { filename, parsing, idleMs, isForDocuments = false } = this.options;
     const pool = new Piscina({
       filename,
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: idleMs,
-      workerData: { parsing },
+      workerData: { parsing, isForDocuments },
       resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB, maxYoungGenerationSizeMb: 12 },
       recordTiming: false,
     });
@@ -109,7 +111,7 @@ export function compiledWorker(file: string): string {
   return path;
 }
 
-/** A thread as {@link ParserThreads} uses it. */
+/** A thread, or a process, as {@link ParserThreads} uses it. */
 export interface StartableThread<Answer> {
   readonly hasStarted: boolean;
   parse(sent: SentPages): Promise<Answer[]>;
@@ -248,7 +250,11 @@ export class ParserThreads<Answer> {
 /** The system did not let a thread start; no page has reached it. */
 class RefusedThread extends Error {}
 
+/** A process ended before it began with a page. */
+export class NotStarted extends Error {}
+
 const isRefusal = (error: unknown): boolean => {
+  if (error instanceof NotStarted) return true;
   const text = `${(error as { code?: unknown } | null)?.code ?? ''} ${textOf(error)}`;
   return REFUSED.test(text) || saysOutOfFiles(text);
 };
@@ -280,9 +286,9 @@ export type RunBatch<Answer> = (
 const MAX_PAGES = 8;
 const MAX_BYTES = 512 * 1024;
 
-interface Waiting {
+interface Waiting<Answer> {
   readonly page: PageToParse;
-  readonly resolve: (parsed: ParsedPage) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -290,24 +296,20 @@ interface Waiting {
  * Keeps each worker busy with one batch at a time: pages that arrive while all workers are busy go together, in order,
  * to the next free one. A failed batch is repeated page by page, so that a page that breaks its worker fails alone.
  */
-export class PageBatches {
-  private readonly waiting: Waiting[] = [];
+export class PageBatches<Answer> {
+  private readonly waiting: Waiting<Answer>[] = [];
   private free: number;
-  private readonly run: RunBatch<ParsedPage>;
+  private readonly run: RunBatch<Answer>;
   /** The answer for a page that failed by itself; throws for a fault that is not the page's. */
-  private readonly onFailure: (page: PageToParse, error: unknown) => ParsedPage;
+  private readonly onFailure: (page: PageToParse, error: unknown) => Answer;
 
-  constructor(
-    workers: number,
-    run: RunBatch<ParsedPage>,
-    onFailure: (page: PageToParse, error: unknown) => ParsedPage,
-  ) {
+  constructor(workers: number, run: RunBatch<Answer>, onFailure: (page: PageToParse, error: unknown) => Answer) {
     this.free = workers;
     this.run = run;
     this.onFailure = onFailure;
   }
 
-  parse(page: PageToParse): Promise<ParsedPage> {
+  parse(page: PageToParse): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ page, resolve, reject });
       this.dispatch();
@@ -335,7 +337,7 @@ export class PageBatches {
     return count;
   }
 
-  private async work(batch: readonly Waiting[]): Promise<void> {
+  private async work(batch: readonly Waiting<Answer>[]): Promise<void> {
     if (batch.length > 1) {
       try {
         // Bodies are copied, not transferred: they are needed again if the batch fails.
@@ -343,7 +345,7 @@ export class PageBatches {
           batch.map(({ page }) => page),
           { handOver: false },
         );
-        for (const [i, { resolve }] of batch.entries()) resolve(answers[i] as ParsedPage);
+        for (const [i, { resolve }] of batch.entries()) resolve(answers[i] as Answer);
         return;
       } catch {
         // Parsing each page alone shows which one failed.
@@ -352,7 +354,7 @@ export class PageBatches {
     for (const { page, resolve, reject } of batch) {
       try {
         const [answer] = await this.run([page], { handOver: true });
-        resolve(answer as ParsedPage);
+        resolve(answer as Answer);
       } catch (error) {
         try {
           resolve(this.onFailure(page, error));
