@@ -36,6 +36,9 @@ export interface Manifest {
 const MANIFEST = 'manifest.json';
 const LINKS = '.incrawl-links.json';
 
+/** What a run leaves that was killed, or found the disk full, before the first manifest was there. */
+const BEGUN: ReadonlySet<string> = new Set([`${MANIFEST}.new`, LINKS, `${LINKS}.new`]);
+
 const schema: z.ZodType<Manifest> = z.object({
   format: z.literal(1),
   software: z.string(),
@@ -64,7 +67,7 @@ export function openManifest(folder: string, crawl: string): Manifest {
   const file = join(folder, MANIFEST);
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true });
-    if (readdirSync(folder).length > 0)
+    if (readdirSync(folder).some((name) => !BEGUN.has(name)))
       throw new CrawlError(
         'usage-invalid',
         `${folder} holds other files: expected a mirror, or an empty or new folder`,

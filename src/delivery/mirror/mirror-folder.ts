@@ -18,7 +18,9 @@ export class MirrorFolder {
   static async open(folder: string): Promise<MirrorFolder> {
     const root = resolve(folder);
     await rm(join(root, PARTIAL), { recursive: true, force: true });
-    await mkdir(join(root, PARTIAL), { recursive: true });
+    await mkdir(join(root, PARTIAL), { recursive: true }).catch((error: unknown) => {
+      throw fileError(root, error);
+    });
     return new MirrorFolder(root);
   }
 
