@@ -164,7 +164,34 @@ export function pack(tuple: readonly unknown[]): Buffer {
 
 /** Throws an error of the decoder for bytes that are not a tuple. */
 export function unpack(bytes: Uint8Array): unknown[] {
+  const safe = withoutLargeClaims(bytes);
+  if (safe !== bytes) packr.unpack(safe);
   const tuple: unknown = packr.unpack(bytes);
   if (!Array.isArray(tuple)) throw new TypeError('the row is not a tuple');
   return tuple;
+}
+
+/** First byte of an array whose length has 32 bits, and the bytes before its elements. */
+const ARRAY_32 = 0xdd;
+const ARRAY_32_HEAD = 5;
+/** V8 reserves no array of 2^25 elements or more: the highest byte of a length that it does reserve. */
+const MOST_RESERVED = 1;
+
+/**
+ * The decoder reserves an array of the length that is stated before it reads an element: five damaged bytes would cost
+ * 256 MB. In the copy each such header of more elements than there are bytes left states four billion, which V8 does
+ * not reserve. Where the copy can be decoded all the same, those bytes were part of a text or a number.
+ * @returns the bytes themselves where none states too much
+ */
+function withoutLargeClaims(bytes: Uint8Array): Uint8Array {
+  let safe = bytes;
+  for (let at = bytes.indexOf(ARRAY_32); at >= 0; at = bytes.indexOf(ARRAY_32, at + 1)) {
+    const left = bytes.length - at - ARRAY_32_HEAD;
+    if (left < 0) break;
+    const [, a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at, at + ARRAY_32_HEAD);
+    if (a > MOST_RESERVED || ((a << 24) | (b << 16) | (c << 8) | d) <= left) continue;
+    if (safe === bytes) safe = Uint8Array.from(bytes);
+    safe[at + 1] = 0xff;
+  }
+  return safe;
 }
