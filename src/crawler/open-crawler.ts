@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { CrawlSummary } from '../core/steps/round-summary.ts';
 import { cookieOperations } from '../operations/cookies/cookie-operations.ts';
 import { type CrawlDeps, ofOnePart, type QueryDb } from '../operations/deps.ts';
 import { type CrawlOperations, crawlOperations } from '../operations/loop/crawl-operations.ts';
@@ -101,19 +100,14 @@ function crawlerOf(deps: CrawlDeps & { asked(): QueryDb }, close: () => Promise<
   };
 }
 
-/** The loop, and after it what its pages need, if they are to be had with it. */
+/** The loop, with what its pages need, if that is to be had. */
 function withRequisites(deps: CrawlDeps, steering: RunSteering, loop: CrawlOperations): CrawlOperations {
   if (deps.config.fetch.requisites === 'none') return loop;
   return {
     ...loop,
     async crawl(options = {}) {
-      const summary = await loop.crawl(options);
-      if (!GOES_ON.has(summary.stoppedBy) || options.signal?.aborted) return summary;
-      const { crawlRequisites } = await import('../operations/requisites/crawl-requisites.ts');
-      return { ...summary, requisites: await crawlRequisites(deps, steering, options) };
+      const { crawlWithRequisites } = await import('../operations/requisites/crawl-requisites.ts');
+      return crawlWithRequisites(deps, steering, options);
     },
   };
 }
-
-/** Ends of a crawl after which nothing keeps requisites from being fetched. */
-const GOES_ON: ReadonlySet<CrawlSummary['stoppedBy']> = new Set(['nothing-due', 'rounds', 'hosts-waiting']);

@@ -113,6 +113,8 @@ export interface RequisitesSummary {
   readonly urls: number;
   /** Found for the first time in this run. */
   readonly added: number;
+  /** Answers that browsers had while they rendered pages, kept without a request of their own. */
+  readonly fromBrowser: number;
   /** Requested in this run, and those of them that were as before, or other than before. */
   readonly fetched: number;
   readonly unchanged: number;

@@ -1,5 +1,3 @@
-// operations/requisites/: style sheets, scripts, pictures, fonts and media of pages, as a crawl of their own.
-
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../core/config/schema.ts';
@@ -8,7 +6,8 @@ import type { LoadedPlugins } from '../../core/plugin-host/loading/load-plugins.
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { CrawlDb } from '../../core/ports/crawl-db.ts';
 import { noteRest, restsOf } from '../../core/steps/facts/host-rest.ts';
-import type { RequisitesSummary } from '../../core/steps/round-summary.ts';
+import type { PageAnswer } from '../../core/steps/render/rendering.ts';
+import type { CrawlSummary, RequisitesSummary } from '../../core/steps/round-summary.ts';
 import type { UrlChain } from '../../core/steps/url-chain.ts';
 import type { CrawlDeps, Store } from '../deps.ts';
 import { type CrawlOptions, crawlOperations } from '../loop/crawl-operations.ts';
@@ -16,6 +15,7 @@ import { openSegments } from '../state/open-segments.ts';
 import { openStore } from '../state/open-store.ts';
 import { REQUISITES_FOLDER } from '../state/state-folder.ts';
 import type { RunSteering } from '../steer/steering.ts';
+import { AnswerKeeper } from './answer-keeper.ts';
 import { noteRequisites } from './note-requisites.ts';
 import { requisiteParser } from './requisite-parser.ts';
 
@@ -24,57 +24,91 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** What pages need, what style sheets import, and what those import. */
 const MAX_LAYERS = 5;
 
+/** Ends of a crawl after which nothing keeps requisites from being fetched. */
+const GOES_ON: ReadonlySet<CrawlSummary['stoppedBy']> = new Set(['nothing-due', 'rounds', 'hosts-waiting']);
+
+/**
+ * Crawls pages, and then what they need to be shown. Where pages are rendered, the second crawl is open from the
+ * beginning, and takes what browsers are answered.
+ */
+export async function crawlWithRequisites(
+  deps: CrawlDeps,
+  steering: RunSteering,
+  options: CrawlOptions,
+): Promise<CrawlSummary> {
+  const { rendering } = deps.web;
+  let requisites = rendering === null ? null : await openCrawl(deps, steering);
+  try {
+    const { keeper } = requisites ?? {};
+    const keeping = keeper && { rendering: { ...rendering!, keep: (answer: PageAnswer) => keeper.keep(answer) } };
+    const pages = { ...deps, web: { ...deps.web, ...keeping } };
+    const summary = await crawlOperations(pages, steering)
+      .crawl(options)
+      .finally(() => keeper?.close());
+    if (!GOES_ON.has(summary.stoppedBy) || options.signal?.aborted) return summary;
+    requisites ??= await openCrawl(deps, steering);
+    return { ...summary, requisites: await requisites.crawl(options) };
+  } finally {
+    await requisites?.close();
+  }
+}
+
+/** The crawl of requisites, open. */
+interface RequisiteCrawl {
+  readonly keeper: AnswerKeeper;
+  crawl(options: Pick<CrawlOptions, 'signal' | 'touchAll' | 'onProgress'>): Promise<RequisitesSummary>;
+  close(): Promise<void>;
+}
+
 /**
  * The crawl of what pages need to be shown. It is a crawl beside that of the pages, in a folder of its state directory:
  * so requisites have records, intervals and beliefs of their own, and are never parsed, counted, compared or exported
  * as pages. Lanes, robots.txt, protocols and pauses of hosts are those of the pages, so a host sees one crawler.
  */
-export async function crawlRequisites(
-  deps: CrawlDeps,
-  steering: RunSteering,
-  options: Pick<CrawlOptions, 'signal' | 'touchAll' | 'onProgress'>,
-): Promise<RequisitesSummary> {
+async function openCrawl(deps: CrawlDeps, steering: RunSteering): Promise<RequisiteCrawl> {
   const { runtime, pages, config } = deps;
   const own = requisiteDeps(deps);
   mkdirSync(own.dir, { recursive: true, mode: 0o700 });
   const store = await openStore(own, { access: 'write' });
-  try {
-    const before = (await store.db.counters()).urls;
-    const noted = await noteRequisites({
-      pages: { ...deps, undoContentCoding: pages.undoContentCoding },
-      own: store,
-      urls: own.plugins.urls,
-      initialIntervalMs: own.plugins.policy.schedule.initialIntervalMs,
-      limit: config.fetch.maxRequisites,
-      now: runtime.clock.now(),
-      log: runtime.log,
-      signal: options.signal,
-    });
-    if (noted.refused > 0)
-      runtime.log.warn('requisites were left out: fetch.maxRequisites is reached', { refused: noted.refused });
-    const pagesDb = deps.store().db;
-    await copyRests(pagesDb, store.db, runtime.clock.now());
-    const loop = crawlOperations({ ...own, store: () => store }, steering);
-    const { totals, stoppedBy } = await loop.crawl({ maxLayers: MAX_LAYERS, ...only(options) });
-    await copyRests(store.db, pagesDb, runtime.clock.now());
-    const { fetched, notModified, skippedByHeaders, unchanged, gone, failed, robotsDenied, requests, bodyBytes } =
-      totals;
-    const counts = { fetched, unchanged: notModified + skippedByHeaders + unchanged, changed: totals.modified };
-    const { urls } = await store.db.counters();
-    return {
-      urls,
-      added: Math.max(0, urls - before),
-      ...counts,
-      gone,
-      failed,
-      robotsDenied,
-      requests,
-      bodyBytes,
-      stoppedBy,
-    };
-  } finally {
-    await store.db.close();
-  }
+  const before = (await store.db.counters()).urls;
+  const limit = config.fetch.maxRequisites;
+  const keeper = new AnswerKeeper({ ...own, store: () => store }, limit);
+  return {
+    keeper,
+    async crawl(options) {
+      const noted = await noteRequisites({
+        pages: { ...deps, undoContentCoding: pages.undoContentCoding },
+        own: store,
+        urls: own.plugins.urls,
+        initialIntervalMs: own.plugins.policy.schedule.initialIntervalMs,
+        limit,
+        now: runtime.clock.now(),
+        log: runtime.log,
+        signal: options.signal,
+      });
+      if (noted.refused > 0)
+        runtime.log.warn('requisites were left out: fetch.maxRequisites is reached', { refused: noted.refused });
+      const pagesDb = deps.store().db;
+      await copyRests(pagesDb, store.db, runtime.clock.now());
+      const loop = crawlOperations({ ...own, store: () => store }, steering);
+      const { totals, stoppedBy } = await loop.crawl({ maxLayers: MAX_LAYERS, ...only(options) });
+      await copyRests(store.db, pagesDb, runtime.clock.now());
+      const { urls } = await store.db.counters();
+      return summaryOf(totals, { urls, added: Math.max(0, urls - before), fromBrowser: keeper.count, stoppedBy });
+    },
+    close: () => store.db.close(),
+  };
+}
+
+function summaryOf(
+  totals: CrawlSummary['totals'],
+  counted: Pick<RequisitesSummary, 'urls' | 'added' | 'fromBrowser' | 'stoppedBy'>,
+): RequisitesSummary {
+  const { fetched, notModified, skippedByHeaders, unchanged, modified, gone, failed } = totals;
+  const { robotsDenied, requests, bodyBytes } = totals;
+  const { urls, added, fromBrowser, stoppedBy } = counted;
+  const counts = { fetched, unchanged: notModified + skippedByHeaders + unchanged, changed: modified };
+  return { urls, added, fromBrowser, ...counts, gone, failed, robotsDenied, requests, bodyBytes, stoppedBy };
 }
 
 /** Seeds, rounds and budgets are those of the pages. */

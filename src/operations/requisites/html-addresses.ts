@@ -13,8 +13,15 @@ interface Context {
   /** Whether a `base` element says otherwise than the URL of the document. */
   readonly hasOwnBase: boolean;
   readonly replace: ReplaceAddress;
-  /** Documents around this one (`srcdoc`). */
   readonly nesting: number;
+  readonly isRendered: boolean;
+}
+
+interface DocumentKind {
+  /** Documents around this one (`srcdoc`); default: 0. */
+  readonly nesting?: number;
+  /** It is what scripts have made of a page; default: it is the page as it came. */
+  readonly isRendered?: boolean;
 }
 
 const MAX_NESTING = 3;
@@ -23,17 +30,23 @@ const MAX_NESTING = 3;
  * A document of HTML or SVG with its addresses replaced; all else stays as it is written. It takes linear time, and
  * reads what browsers read with and without scripts (`noscript` too). What would make a copy reach for the network, or
  * keep it from being shown elsewhere, is disarmed by giving the attribute a `data-` name: `base`, `preconnect`, `ping`,
- * a Content-Security-Policy, and `integrity` and `crossorigin` of what is replaced.
+ * a Content-Security-Policy, and `integrity` and `crossorigin` of what is replaced. Scripts of a rendered document have
+ * done their work: a second run, without what they fetch, would replace the document by a fault. They are kept as text.
  *
  * @param url absolute URL of the document
  */
-export function withHtmlAddresses(html: string, url: string, replace: ReplaceAddress, nesting = 0): string {
+export function withHtmlAddresses(
+  html: string,
+  url: string,
+  replace: ReplaceAddress,
+  { nesting = 0, isRendered = false }: DocumentKind = {},
+): string {
   const { elements, styles } = readMarkup(html);
   const base = baseOf(elements, url);
   const hasOwnBase = base !== url;
   // The base is disarmed, so an address that stays must not be relative to it.
   const all: ReplaceAddress = hasOwnBase ? (address, use) => replace(address, use) ?? address : replace;
-  const context = { base, hasOwnBase, replace: all, nesting };
+  const context = { base, hasOwnBase, replace: all, nesting, isRendered };
   const edits = elements.flatMap((element) => editsOf(element, context));
   for (const { start, end } of styles) {
     const css = html.slice(start, end);
@@ -105,8 +118,8 @@ const CONNECTING = /(?:^|\s)(?:preconnect|dns-prefetch|prefetch|prerender)(?:\s|
 /** These name the page on the web, which a copy does not change. */
 const NAMING = /(?:^|\s)(?:canonical|alternate|amphtml|shortlink|pingback|webmention)(?:\s|$)/i;
 
-function editsOf({ tag, attributes }: MarkupElement, context: Context): Edit[] {
-  const edits: Edit[] = [];
+function editsOf({ tag, nameEnd, attributes }: MarkupElement, context: Context): Edit[] {
+  const edits = tag === 'script' && context.isRendered ? asText(nameEnd, attributes) : [];
   const relation = tag === 'link' ? (attributeOf(attributes, 'rel') ?? '') : '';
   let isReplaced = false;
   for (const attribute of attributes) {
@@ -125,6 +138,18 @@ function editsOf({ tag, attributes }: MarkupElement, context: Context): Edit[] {
   for (const attribute of attributes)
     if (attribute.name === 'integrity' || attribute.name === 'crossorigin') edits.push(disarmed(attribute));
   return edits;
+}
+
+/** Types of scripts that browsers run (HTML, "JavaScript MIME type essence match"); others are data. */
+const RUN =
+  /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:javascript1\.[0-5]|jscript|livescript))\s*$/i;
+
+/** The edits by which a script is not run. */
+function asText(nameEnd: number, attributes: readonly Attribute[]): Edit[] {
+  const type = attributes.find(({ name }) => name === 'type');
+  if (!RUN.test(type?.value ?? '')) return [];
+  const plain = { start: nameEnd, end: nameEnd, text: ' type="text/plain"' };
+  return type === undefined ? [plain] : [plain, disarmed(type)];
 }
 
 const disarmed = ({ start }: Attribute): Edit => ({ start, end: start, text: 'data-' });
@@ -149,7 +174,8 @@ function replacedValue(
   if (name === 'style') return withCssAddresses(value, base, replace);
   if (SRCSETS.has(name))
     return withSrcsetAddresses(value, (address) => replacedAddress(address, base, 'requisite', replace));
-  if (name === 'srcdoc' && nesting < MAX_NESTING) return withHtmlAddresses(value, base, replace, nesting + 1);
+  if (name === 'srcdoc' && nesting < MAX_NESTING)
+    return withHtmlAddresses(value, base, replace, { nesting: nesting + 1 });
   if (tag === 'meta') return name === 'content' ? withRefreshAddress(value, attributes, context) : null;
   const use = tag === 'link' ? useOfLink(name, relation) : (ADDRESSES[tag]?.[name] ?? ADDRESSES['*']?.[name]);
   if (use === undefined || (!hasOwnBase && value.trimStart().startsWith('#'))) return null;

@@ -13,11 +13,13 @@ export interface Attribute {
 export interface MarkupElement {
   /** In lower case. */
   readonly tag: string;
+  /** Where its name ends in the document. */
+  readonly nameEnd: number;
   readonly attributes: readonly Attribute[];
 }
 
 export interface Markup {
-  /** Start tags with attributes, in document order. */
+  /** Start tags with attributes, and those of all scripts, in document order. */
   readonly elements: readonly MarkupElement[];
   /** Ranges of the texts of `style` elements. */
   readonly styles: readonly { readonly start: number; readonly end: number }[];
@@ -32,11 +34,12 @@ const nothing = (): void => {};
 export function readMarkup(html: string): Markup {
   const elements: MarkupElement[] = [];
   const styles: { start: number; end: number }[] = [];
-  let [tag, name, nameStart, value] = ['', '', 0, ''];
+  let [tag, nameEnd, name, nameStart, value] = ['', 0, '', 0, ''];
   let attributes: Attribute[] = [];
   let isInStyle = false;
   const endTag = (end: number): void => {
-    if (attributes.length > 0 && elements.length < MAX_ELEMENTS) elements.push({ tag, attributes });
+    const isListed = attributes.length > 0 || tag === 'script';
+    if (isListed && elements.length < MAX_ELEMENTS) elements.push({ tag, nameEnd, attributes });
     isInStyle = tag === 'style';
     if (isInStyle) styles.push({ start: end + 1, end: end + 1 });
   };
@@ -45,6 +48,7 @@ export function readMarkup(html: string): Markup {
     {
       onopentagname(start, end) {
         tag = html.slice(start, end).toLowerCase();
+        nameEnd = end;
         attributes = [];
         isInStyle = false;
       },

@@ -1,4 +1,5 @@
 import { type CrawlDatum, newDatum } from '../../core/domain/crawl/states/datum.ts';
+import type { FetchSuccess } from '../../core/domain/crawl/states/outcome.ts';
 import { REQUISITES_READ_KEY } from '../../core/ports/crawl-db.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { FetchedRecord, Segment } from '../../core/ports/segment-store.ts';
@@ -94,6 +95,10 @@ async function noteChunk(
   noted.refused += unknown.length - added.length;
 }
 
+/** What the browser of a page has asked for; of one that was rendered without requisites, what it was made from. */
+const askedFor = ({ requisites, rendered }: FetchSuccess): readonly string[] =>
+  requisites ?? rendered?.inputs.map(({ url }) => url) ?? [];
+
 async function targetsOf(
   { pages, urls, log }: RequisiteNoting,
   segment: Segment,
@@ -109,7 +114,7 @@ async function targetsOf(
     return [];
   }
   const targets = new Set<string>();
-  for (const address of found) {
+  for (const address of [...askedFor(outcome), ...found]) {
     if (targets.size >= MAX_PER_PAGE) break;
     const result = urls.apply(address, { from: url, depth: 0, seedHosts: new Set(), scope: 'outlink' });
     if (result.url !== null) targets.add(result.url);

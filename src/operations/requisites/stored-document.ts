@@ -11,6 +11,8 @@ export interface StoredDocument {
   readonly type: string;
   /** Content codings undone. */
   readonly body: Uint8Array;
+  /** A browser has made it; absent: it is as it came. */
+  readonly isRendered?: boolean;
 }
 
 /** A body of which addresses are read. */
@@ -21,7 +23,12 @@ const ADDRESSED: Readonly<Record<string, { readonly kind: 'html' | 'xml' | 'text
   'text/css': { kind: 'text', read: withCssAddresses },
 };
 
-type ReadAddresses = (text: string, url: string, replace: ReplaceAddress) => string;
+type ReadAddresses = (
+  text: string,
+  url: string,
+  replace: ReplaceAddress,
+  kind: { readonly isRendered: boolean },
+) => string;
 
 /** The document of a stored response: what a browser made of it, where it was rendered. */
 export async function storedDocument(
@@ -33,6 +40,7 @@ export async function storedDocument(
   return {
     type,
     body: await undoContentCoding(body ?? new Uint8Array(0), headerOf(rawHeaders, 'content-encoding') ?? undefined),
+    ...(stored.rendered !== undefined && { isRendered: true }),
   };
 }
 
@@ -52,7 +60,7 @@ function headerOf(rawHeaders: readonly string[], name: string): string | null {
  * @param contentType the whole header
  */
 export function withAddresses(
-  { type, body }: StoredDocument,
+  { type, body, isRendered = false }: StoredDocument,
   url: string,
   contentType: string | null,
   replace: ReplaceAddress,
@@ -60,7 +68,7 @@ export function withAddresses(
   const addressed = ADDRESSED[type];
   if (addressed === undefined) return null;
   const { text, charset } = decodeBody(body, { contentType, kind: addressed.kind });
-  const replaced = addressed.read(text, url, replace);
+  const replaced = addressed.read(text, url, replace, { isRendered });
   if (replaced === text) return null;
   return Buffer.from(charset === 'utf-8' ? replaced : `\uFEFF${replaced}`);
 }

@@ -111,8 +111,9 @@ export const failedStep = (code: string): string => (code.startsWith('parse-') ?
 
 /** One line of what pages need to be shown. */
 export function requisitesText(requisites: RequisitesSummary): string {
-  const { urls, added, fetched, unchanged, changed, gone, failed, robotsDenied, bodyBytes } = requisites;
+  const { urls, added, fromBrowser, fetched, unchanged, changed, gone, failed, robotsDenied, bodyBytes } = requisites;
   const counts = [
+    [fromBrowser, 'kept from the browser'],
     [added, 'new'],
     [changed, 'changed'],
     [unchanged, 'unchanged'],

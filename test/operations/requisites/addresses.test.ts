@@ -181,3 +181,18 @@ it('any text stays as it is where nothing is replaced, and never throws', () => 
     }),
   );
 });
+
+describe('scripts of a rendered document', () => {
+  const kept = (html: string): string => withHtmlAddresses(html, BASE, () => null, { isRendered: true });
+
+  it.each([
+    ['<script>a()</script>', '<script type="text/plain">a()</script>'],
+    ['<script src=a.js defer>', '<script type="text/plain" src=a.js defer>'],
+    ['<SCRIPT type="module" src=a.js>', '<SCRIPT type="text/plain" data-type="module" src=a.js>'],
+    ["<script type='Text/JavaScript'>", '<script type="text/plain" data-type=\'Text/JavaScript\'>'],
+    ['<script type="application/ld+json">{}</script>', '<script type="application/ld+json">{}</script>'],
+  ])('are text, and data stays: %s', (html, expected) => {
+    expect(kept(html)).toBe(expected);
+    expect(withHtmlAddresses(html, BASE, () => null)).toBe(html);
+  });
+});

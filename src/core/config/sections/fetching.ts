@@ -173,7 +173,8 @@ export const fetch = z.strictObject({
     prose:
       'What pages need to be shown: style sheets with what they import, scripts, pictures, fonts, icons and media up to ' +
       '16 MiB. same-host: those on the host of the page; all: those of other hosts too. They are fetched after the ' +
-      'pages, with records and intervals of their own, and are neither parsed nor counted as pages.',
+      'pages, with records and intervals of their own, and are neither parsed nor counted as pages. What a browser ' +
+      'fetched while it rendered a page is kept among them.',
   }),
   maxRequisites: integer({
     default: 100_000,

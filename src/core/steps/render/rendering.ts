@@ -3,7 +3,7 @@
 import { claimsOf, validatorsOf } from '../../domain/crawl/headers/ladder.ts';
 import type { RenderMode } from '../../domain/crawl/rendering/render-trials.ts';
 import type { Validators } from '../../domain/crawl/states/datum.ts';
-import type { FetchProtocol } from '../../ports/fetch-protocol.ts';
+import type { Exchange, FetchProtocol } from '../../ports/fetch-protocol.ts';
 import type { HostLanes } from '../../ports/host-lanes.ts';
 import type { PageRenderer, SubAnswer } from '../../ports/rendering/page-renderer.ts';
 import type { Robots } from '../../ports/robots.ts';
@@ -19,7 +19,23 @@ export interface Rendering {
   /** Whether the page at `from` may ask for `url`, as far as settings decide it; else the reason. */
   refusalOf(url: string, from: string): string | null;
   readonly limits: RenderLimits;
+  /** Absent: what pages request is not kept. */
+  readonly keep?: KeepAnswer | undefined;
 }
+
+/** An answer to a GET request of a page. */
+export interface PageAnswer {
+  /** As it was sent. */
+  readonly url: string;
+  /** The page. */
+  readonly from: string;
+  readonly exchange: Exchange;
+  /** Of a 304: first 128 bits of the SHA-256 of the body that it confirms; absent otherwise. */
+  readonly confirms?: string;
+}
+
+/** Keeps an answer with what pages need to be shown. Resolves once its body may be forgotten. */
+export type KeepAnswer = (answer: PageAnswer) => Promise<void>;
 
 export interface RenderLimits {
   /** Requests of one page, those answered from memory left out. */

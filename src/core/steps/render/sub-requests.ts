@@ -6,12 +6,16 @@ import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import type { Exchange } from '../../ports/fetch-protocol.ts';
 import type { SubAnswer, SubRequest } from '../../ports/rendering/page-renderer.ts';
 import { pauseByAnswer, type VisitOptions } from '../fetch/visit-result.ts';
-import { type Resource, resourceOf, type WithRendering } from './rendering.ts';
+import { type PageAnswer, type Resource, resourceOf, type WithRendering } from './rendering.ts';
 
 const MAX_REDIRECTS = 5;
 /** Pause of a host that throttles and names no time, ms. */
 const REST_MS = 60_000;
 const DATA_TYPES: ReadonlySet<string> = new Set(['xhr', 'fetch']);
+/** What a page needs to be shown even where it is rendered without. */
+const SHOWN_TYPES: ReadonlySet<string> = new Set(['image', 'media', 'font', 'texttrack']);
+/** URLs of one page that are noted; a page with more is hostile. */
+const MAX_NEEDED = 2_000;
 
 /** Fields that the crawler sets itself, that name a browser, or that say more of the crawl than a server needs. */
 const OWN_FIELDS =
@@ -34,6 +38,8 @@ export class SubRequests {
   /** What this visit has fetched: a check of the inputs and the render after it ask for the same data. */
   readonly #own = new Map<string, Resource>();
   readonly #inputs = new Map<string, RenderInput & { readonly isData: boolean }>();
+  readonly #needed = new Set<string>();
+  #keeping: Promise<void> = Promise.resolve();
   #bytes = 0;
   readonly #over = new AbortController();
 
@@ -48,16 +54,30 @@ export class SubRequests {
     return keptInputs([...this.#inputs.values()]);
   }
 
+  /** URLs that the page needs to be shown, as far as its requests tell; empty where answers are not kept. */
+  get needed(): readonly string[] {
+    return [...this.#needed];
+  }
+
+  /** Resolves once all answers that are to be kept have been. */
+  kept(): Promise<void> {
+    return this.#keeping;
+  }
+
   /** `null`: the request is refused, or was not answered. */
   async answer(request: SubRequest): Promise<SubAnswer | null> {
     const url = sendable(request.url);
     const refusal = url === null ? 'scheme' : this.#refusal(url, request);
-    if (url === null || refusal !== null) return this.#refuse(refusal ?? 'scheme');
+    if (url === null || refusal !== null) {
+      if (url !== null && SHOWN_TYPES.has(refusal ?? '')) this.#need(url, request);
+      return this.#refuse(refusal ?? 'scheme');
+    }
     try {
       const resource = await this.#resource(url, request);
       if (typeof resource === 'string') return this.#refuse(resource);
       if (!this.#mayRead(url, request, resource)) return this.#refuse('CORS');
       this.#note(url, request, resource);
+      if (isKeepable(request.headers) && !isStream(resource.headers)) this.#need(url, request);
       return resource;
     } catch (error) {
       if (!(error instanceof CrawlError) || error.consequence === 'stop-crawl') throw error;
@@ -78,7 +98,8 @@ export class SubRequests {
     if (cache.isConfirmed(url, input.digest, now)) return this.#keep(input);
     const known = cache.get(url, now);
     if (known !== undefined) return this.#keepIfSame(input, known);
-    const answer = await this.#followed(url, request, conditionalHeaders({ ...input, contentLength: null }));
+    const conditions = conditionalHeaders({ ...input, contentLength: null });
+    const answer = await this.#followed(url, request, conditions, input.digest);
     if (typeof answer === 'string') return false;
     const { head } = answer;
     if (head.status === 304) return this.#keep(input);
@@ -150,17 +171,22 @@ export class SubRequests {
     return resource;
   }
 
-  /** The exchange at the end of redirects; the reason where one is not followed. */
+  /**
+   * The exchange at the end of redirects; the reason where one is not followed.
+   * @param confirmed digest of the body that a 304 confirms
+   */
   async #followed(
     url: string,
     request: Omit<SubRequest, 'url'>,
     sent: Readonly<Record<string, string>>,
+    confirmed?: string,
   ): Promise<Exchange | string> {
     let at = url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const answer = await this.#exchange(at, request.method === 'HEAD' ? 'HEAD' : 'GET', sent);
       if (typeof answer === 'string') return answer;
       const { status, headers } = answer.head;
+      if (request.method === 'GET' && isKeepable(request.headers)) this.#keepAnswer(at, answer, confirmed);
       if (status < 300 || status > 399 || status === 304 || headers.location === undefined) return answer;
       const next = sendable(headers.location, at);
       const refusal = next === null ? 'scheme' : this.#refusal(next, { ...request, url: next });
@@ -168,6 +194,24 @@ export class SubRequests {
       at = next;
     }
     return 'redirects';
+  }
+
+  /** A fault of the disk is that of {@link kept}. A body that is not whole is left for a visit of its own. */
+  #keepAnswer(url: string, exchange: Exchange, confirmed: string | undefined): void {
+    const { keep } = this.#deps.rendering;
+    const { status, headers } = exchange.head;
+    if (keep === undefined || status === 206 || exchange.truncated || isStream(headers)) return;
+    if (status === 304 && confirmed === undefined) return;
+    const answer: PageAnswer = { url, from: this.#page.url, exchange };
+    const keeping = keep(status === 304 ? { ...answer, confirms: confirmed as string } : answer);
+    this.#keeping = Promise.all([this.#keeping, keeping]).then(() => {});
+    this.#keeping.catch(() => {});
+  }
+
+  #need(url: string, { method }: SubRequest): void {
+    const { keep, refusalOf } = this.#deps.rendering;
+    if (keep === undefined || method !== 'GET' || this.#needed.size >= MAX_NEEDED) return;
+    if (refusalOf(url, this.#page.url) === null) this.#needed.add(url);
   }
 
   /** One exchange, in the turn of its host; the reason where it is not sent. */
@@ -230,6 +274,12 @@ export class SubRequests {
     this.#inputs.set(url, { url, digest, etag, lastModified, isData });
   }
 }
+
+/** An answer to what only the page knew could never be asked for again. */
+const isKeepable = (headers: Readonly<Record<string, string>>): boolean => !('authorization' in headers);
+
+const isStream = (headers: Readonly<Record<string, string>>): boolean =>
+  /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '');
 
 /** The URL as it is sent: without fragment, user and password; `null`: the crawler cannot request it. */
 function sendable(url: string, base?: string): string | null {

@@ -60,8 +60,13 @@ async function visitByMode(
     return visit(deps, options, { ...asked, item: withoutCopy(asked.item) });
   };
   const result = await render.unlessUnchanged(first, again).finally(() => requests.end());
-  const ms = Math.max(result.outcome.ms, Math.round(elapsedOf(deps.clock) - startedAt));
-  return { ...result, outcome: { ...requests.withCosts(result.outcome), ms } };
+  // Before the page is stored, so that answers lie on the disk no later than the page that needs them.
+  await requests.kept();
+  const { needed } = requests;
+  const outcome = requests.withCosts(result.outcome);
+  const ms = Math.max(outcome.ms, Math.round(elapsedOf(deps.clock) - startedAt));
+  const isShown = outcome.kind === 'success' && needed.length > 0;
+  return { ...result, outcome: isShown ? { ...outcome, ms, requisites: needed } : { ...outcome, ms } };
 }
 
 /** The page as if it were unknown, so that its body is transferred in any case. */

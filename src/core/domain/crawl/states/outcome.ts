@@ -53,6 +53,8 @@ export interface FetchSuccess extends OutcomeBase {
   readonly digest: string;
   /** As {@link CrawlDatum.rendered}; absent where the page was not rendered. */
   readonly rendered?: RenderedCopy;
+  /** URLs that its browser asked for by GET, to show it; absent where it was not rendered, or they are not kept. */
+  readonly requisites?: readonly string[];
   /** Why the body is not the whole page; `false`: it is. */
   readonly truncated: StoredTruncation;
   /** Result of an audit: whether "unchanged" by the headers was true; `null` without an audit. */
