@@ -224,7 +224,7 @@ async function contentOf(
   const { segments, segment, warc } = entry.source;
   const response = await (await opened.of(segments, segment)).readResponse(warc);
   const document = await storedDocument(response, deps.pages.undoContentCoding);
-  const bytes = withAddresses(document, entry.url, entry.contentType, (address, use) => {
+  const bytes = withAddresses(document, entry.url, (address, use) => {
     const file = local(address, use);
     if (file === null && use === 'requisite') counts.missing++;
     return file ?? address;

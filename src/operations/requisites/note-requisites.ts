@@ -108,7 +108,7 @@ async function targetsOf(
   let found: readonly string[];
   try {
     const document = await storedDocument(await segment.readResponse(warc), pages.undoContentCoding);
-    found = requisitesOf(document, url, outcome.contentType);
+    found = requisitesOf(document, url);
   } catch (error) {
     log.warn('the requisites of a page cannot be read', { url, error: String(error) });
     return [];

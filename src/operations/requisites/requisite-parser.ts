@@ -25,7 +25,7 @@ export const requisiteParser: PageParser = {
   async parse({ index, url, contentType, body }) {
     const type = mimeType(contentType);
     const isRead = type === 'text/css' || type === 'image/svg+xml';
-    const found = isRead ? requisitesOf({ type, body }, url, contentType) : [];
+    const found = isRead ? requisitesOf({ type, contentType, body }, url) : [];
     const outlinks = found.map((address): Outlink => ({ url: address, anchor: '', rel: 'link', nofollow: false }));
     return encodeParsed({
       index,

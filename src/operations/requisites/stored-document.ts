@@ -1,4 +1,5 @@
-import { decodeBody } from '../../core/plugin-host/parsing/decode.ts';
+import { isAscii } from 'node:buffer';
+import { decodeBody, sniffEncoding } from '../../core/plugin-host/parsing/decode.ts';
 import type { WireResponse } from '../../core/ports/segment-store.ts';
 import { shownResponse } from '../../core/steps/render/visit-rendered.ts';
 import type { PageAccess } from '../deps.ts';
@@ -9,6 +10,8 @@ import { withHtmlAddresses } from './html-addresses.ts';
 export interface StoredDocument {
   /** MIME type in lower case, without parameters; empty where none was declared. */
   readonly type: string;
+  /** The whole header of what is shown, which may differ from that of the response; `null` when absent. */
+  readonly contentType: string | null;
   /** Content codings undone. */
   readonly body: Uint8Array;
   /** A browser has made it; absent: it is as it came. */
@@ -36,9 +39,10 @@ export async function storedDocument(
   undoContentCoding: PageAccess['undoContentCoding'],
 ): Promise<StoredDocument> {
   const { rawHeaders, body } = shownResponse(stored);
-  const type = mimeType(headerOf(rawHeaders, 'content-type'));
+  const contentType = headerOf(rawHeaders, 'content-type');
   return {
-    type,
+    type: mimeType(contentType),
+    contentType,
     body: await undoContentCoding(body ?? new Uint8Array(0), headerOf(rawHeaders, 'content-encoding') ?? undefined),
     ...(stored.rendered !== undefined && { isRendered: true }),
   };
@@ -54,29 +58,30 @@ function headerOf(rawHeaders: readonly string[], name: string): string | null {
 }
 
 /**
- * The document with its addresses replaced, as UTF-8. It begins with a byte order mark where it says to be otherwise
- * encoded, since browsers believe the mark first. `null`: no address was replaced, and the body is good as it is.
- *
- * @param contentType the whole header
+ * The document with its addresses replaced, as UTF-8. It begins with a byte order mark, which browsers believe first,
+ * unless it says by itself to be so encoded: the header is lost. `null`: no address was replaced.
  */
-export function withAddresses(
-  { type, body, isRendered = false }: StoredDocument,
-  url: string,
-  contentType: string | null,
-  replace: ReplaceAddress,
-): Uint8Array | null {
+export function withAddresses(document: StoredDocument, url: string, replace: ReplaceAddress): Uint8Array | null {
+  const { type, contentType, body, isRendered = false } = document;
   const addressed = ADDRESSED[type];
   if (addressed === undefined) return null;
-  const { text, charset } = decodeBody(body, { contentType, kind: addressed.kind });
-  const replaced = addressed.read(text, url, replace, { isRendered });
+  const { kind, read } = addressed;
+  const { text } = decodeBody(body, { contentType, kind });
+  const replaced = read(text, url, replace, { isRendered });
   if (replaced === text) return null;
-  return Buffer.from(charset === 'utf-8' ? replaced : `\uFEFF${replaced}`);
+  const bytes = Buffer.from(replaced);
+  const saysSo = !hasMark(body) && sniffEncoding(body, { contentType: null, kind }) === 'utf-8';
+  return saysSo || isAscii(bytes) ? bytes : Buffer.concat([MARK, bytes]);
 }
 
+/** The byte order mark in UTF-8. */
+const MARK = Buffer.from('\uFEFF');
+const hasMark = (body: Uint8Array): boolean => MARK.equals(body.subarray(0, MARK.length));
+
 /** The addresses of requisites in a document, each once, in document order. */
-export function requisitesOf(document: StoredDocument, url: string, contentType: string | null): readonly string[] {
+export function requisitesOf(document: StoredDocument, url: string): readonly string[] {
   const found = new Set<string>();
-  withAddresses(document, url, contentType, (address, use) => {
+  withAddresses(document, url, (address, use) => {
     if (use === 'requisite') found.add(address);
     return null;
   });

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { joinedFields } from '../../core/domain/crawl/headers/header-fields.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { isoTime } from '../../core/domain/time.ts';
 import { canonicalUrl } from '../../core/domain/url/canonical/canonical-url.ts';
 import { decodeBody } from '../../core/plugin-host/parsing/decode.ts';
 import { normalizedUrl } from '../../core/plugin-host/url-chain.ts';
 import type { SegmentStore, WireResponse } from '../../core/ports/segment-store.ts';
-import { shownResponse } from '../../core/steps/render/visit-rendered.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { requisiteDeps } from '../../operations/requisites/crawl-requisites.ts';
 import type { AddressUse } from '../../operations/requisites/css-addresses.ts';
@@ -111,18 +109,17 @@ async function copyOf(
   addressOf: AddressOf,
   defaultType: string,
 ): Promise<StoredCopy> {
-  const contentType = joinedFields(shownResponse(wire).rawHeaders)['content-type'] ?? null;
   const found = await storedDocument(wire, deps.pages.undoContentCoding);
   const document = { ...found, type: found.type || defaultType };
   const { loaded } = deps.plugins;
   const normalized = (address: string): string => normalizedUrl(loaded, address).url ?? address;
   const named = new Set<string>();
-  withAddresses(document, place.url, contentType, (address, use) => {
+  withAddresses(document, place.url, (address, use) => {
     if (use === 'requisite') named.add(normalized(address));
     return null;
   });
   const stored = requisites === null ? new Map<never, never>() : await nearestResponses(requisites, named, at);
-  const bytes = withAddresses(document, place.url, contentType, (address, use) => {
+  const bytes = withAddresses(document, place.url, (address, use) => {
     const url = normalized(address);
     const response = use === 'requisite' ? stored.get(url) : undefined;
     return addressOf({ url: response?.url ?? url, use, segment: response?.segment ?? null, at });
@@ -134,7 +131,7 @@ async function copyOf(
     type: document.type,
     isRendered: wire.rendered !== undefined,
     body: document.body,
-    text: bytes === null ? textOf(document, contentType) : Buffer.from(bytes).toString().replace(MARK, ''),
+    text: bytes === null ? textOf(document) : Buffer.from(bytes).toString().replace(MARK, ''),
     requisites: { named: named.size, stored: stored.size },
   };
 }
@@ -144,7 +141,7 @@ const MARK = /^\uFEFF/;
 const HTML: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
 const TEXTUAL = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json|javascript|x-javascript|yaml|sql)$)/;
 
-function textOf({ type, body }: StoredDocument, contentType: string | null): string | null {
+function textOf({ type, contentType, body }: StoredDocument): string | null {
   if (!HTML.has(type) && !TEXTUAL.test(type)) return null;
   const kind = HTML.has(type) ? 'html' : /xml$/.test(type) ? 'xml' : 'text';
   return decodeBody(body, { contentType, kind }).text.replace(MARK, '');

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { decodeBody } from '../../../src/core/plugin-host/parsing/decode.ts';
 import { decodeParsed } from '../../../src/core/plugin-host/parsing/encode-parsed.ts';
+import type { WireResponse } from '../../../src/core/ports/segment-store.ts';
 import { requisiteParser } from '../../../src/operations/requisites/requisite-parser.ts';
-import { requisitesOf, withAddresses } from '../../../src/operations/requisites/stored-document.ts';
+import { requisitesOf, storedDocument, withAddresses } from '../../../src/operations/requisites/stored-document.ts';
 
 const URL = 'https://a.example/dir/page';
 const upper = (url: string): string => url.toUpperCase();
@@ -12,20 +14,40 @@ describe('addresses of a stored document', () => {
     ['text/html', 'utf-8', '<a href=x>', '<a href="HTTPS://A.EXAMPLE/DIR/X">'],
     ['text/css', 'windows-1251', 'a{b:url(x);content:"\xe9"}', '\uFEFFa{b:url("HTTPS://A.EXAMPLE/DIR/X");content:"й"}'],
   ])('in %s, %s, become UTF-8, which a mark says where the document does not', (type, charset, body, expected) => {
-    const document = { type, body: Buffer.from(body, 'latin1') };
-    const bytes = withAddresses(document, URL, `${type}; charset=${charset}`, upper);
+    const document = { type, contentType: `${type}; charset=${charset}`, body: Buffer.from(body, 'latin1') };
+    const bytes = withAddresses(document, URL, upper);
     expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes!)).toBe(expected);
+  });
+
+  it.each([
+    ['the header', '<a href=x>\u00e9</a>', true],
+    ['the header, and another one by itself', '<meta charset=iso-8859-1><a href=x>\u00e9</a>', true],
+    ['a mark', '\uFEFF<a href=x>\u00e9</a>', true],
+    ['itself', '<meta charset=utf-8><a href=x>\u00e9</a>', false],
+    ['the header, in ASCII', '<a href=x>e</a>', false],
+  ])('of a document that is UTF-8 by %s are read back without the header', (_, text, isMarked) => {
+    const document = { type: 'text/html', contentType: 'text/html; charset=utf-8', body: Buffer.from(text) };
+    const bytes = withAddresses(document, URL, upper)!;
+    expect(Buffer.from(bytes).toString().startsWith('\uFEFF')).toBe(isMarked);
+    expect(decodeBody(bytes, { contentType: null, kind: 'html' }).text).toContain(text.at(-5));
+  });
+
+  it('of what a browser has made are read by the header of that', async () => {
+    const rendered = { html: Buffer.from('<a href=x>\u00e9</a>') };
+    const wire = { rawHeaders: ['Content-Type', 'text/html; charset=iso-8859-1'], body: Buffer.from('<p>'), rendered };
+    const document = await storedDocument(wire as unknown as WireResponse, async (body) => body);
+    expect(Buffer.from(withAddresses(document, URL, upper)!).toString()).toContain('>\u00e9<');
   });
 
   it.each(['image/png', 'text/javascript', 'application/json', ''])('are not looked for in %s', (type) => {
     const body = Buffer.from('<img src=x> url(y)');
-    expect(withAddresses({ type, body }, URL, type, upper)).toBeNull();
-    expect(requisitesOf({ type, body }, URL, type)).toEqual([]);
+    expect(withAddresses({ type, contentType: type, body }, URL, upper)).toBeNull();
+    expect(requisitesOf({ type, contentType: type, body }, URL)).toEqual([]);
   });
 
   it('of requisites are given once each, and links are none', () => {
     const body = Buffer.from('<a href=l><img src=1><img src="1#x"><iframe src=f></iframe><link rel=icon href=/i>');
-    expect(requisitesOf({ type: 'text/html', body }, URL, null)).toEqual([
+    expect(requisitesOf({ type: 'text/html', contentType: null, body }, URL)).toEqual([
       'https://a.example/dir/1',
       'https://a.example/i',
     ]);
