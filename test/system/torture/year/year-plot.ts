@@ -22,9 +22,10 @@ export function yearPlots(days: readonly DaySample[], weeks: readonly WeekSample
       ['memory without mapped files', '#06c', byDay(({ anonymous }) => anonymous / MB)],
       ['state directory', '#c60', byDay(({ bytes }) => bytes / MB)],
     ]),
-    plot('What is open, and files', [
+    plot('What is open, and what lies in the state directory', [
       ['descriptors', '#06c', byDay(({ descriptors }) => descriptors)],
-      ['files of the state directory', '#c60', byDay(({ files }) => files)],
+      ['segments', '#0a7', byDay(({ segments }) => segments)],
+      ['other files', '#c60', byDay(({ files }) => files)],
     ]),
     plot('Pages that are fresh, %', [['', '#0a7', byWeek(({ fresh }) => 100 * fresh)]]),
     plot('Requests a day, and entries of the feed', [

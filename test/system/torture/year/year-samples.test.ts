@@ -5,7 +5,8 @@ const DAYS = 364;
 const MB = 2 ** 20;
 const daysOf = (change: (day: number) => Partial<DaySample> = () => ({})): DaySample[] =>
   Array.from({ length: DAYS }, (_, i) => ({
-    ...{ day: i + 1, anonymous: 150 * MB, descriptors: 30, files: 400 + (i % 30), bytes: 2_000_000, requests: 500 },
+    ...{ day: i + 1, anonymous: 150 * MB, descriptors: 30, files: 230 + (i % 5), bytes: 2_000_000, requests: 500 },
+    ...{ segments: 60 + 2 * (i % 30), oldSegments: 2 },
     ...change(i + 1),
   }));
 const weeksOf = (change: (day: number) => Partial<WeekSample> = () => ({})): WeekSample[] =>
@@ -29,7 +30,8 @@ it('a first quarter that fills, and a state that grows with its URLs, are no gro
 it.each<[string, (day: number) => Partial<DaySample>]>([
   ['memory, MB', (day) => ({ anonymous: (150 + day / 5) * MB })],
   ['descriptors', (day) => ({ descriptors: 30 + Math.floor(day / 20) })],
-  ['files', (day) => ({ files: 400 + day })],
+  ['files beside segments', (day) => ({ files: 230 + Math.floor(day / 5) })],
+  ['old segments', (day) => ({ oldSegments: Math.floor(day / 10) })],
   ['disk, bytes a URL', (day) => ({ bytes: 2_000_000 + 10_000 * day })],
 ])('%s that grow for a year are found', (what, change) => {
   expect(grown(daysOf(change), weeksOf())).toEqual([what]);

@@ -7,9 +7,13 @@ export interface DaySample {
   /** Bytes of the process, without mapped files. */
   readonly anonymous: number;
   readonly descriptors: number;
-  /** Of the state directory. */
+  /** Of the state directory, beside its segments. */
   readonly files: number;
+  /** Of the state directory. */
   readonly bytes: number;
+  readonly segments: number;
+  /** Of them, those that are older than prune leaves alone. */
+  readonly oldSegments: number;
   /** Requests since the day before. */
   readonly requests: number;
 }
@@ -37,7 +41,10 @@ interface Bound {
   readonly slack: number;
 }
 
-/** A year has warmed up after its first quarter. Files and bytes are judged by URL, as the web grows. */
+/**
+ * A year has warmed up after its first quarter. Bytes are judged by URL, as the web grows. Segments are not judged: there
+ * are as many as rounds in the days that prune leaves alone.
+ */
 export function trendsOf(days: readonly DaySample[], weeks: readonly WeekSample[], length: number): Trend[] {
   const urlsAt = (day: number): number => weeks.findLast((week) => week.day <= day)?.urls ?? weeks[0]?.urls ?? 1;
   const ofDays = (value: (sample: DaySample) => number) => days.map((each) => [each.day, value(each)] as const);
@@ -60,9 +67,14 @@ export function trendsOf(days: readonly DaySample[], weeks: readonly WeekSample[
       { share: 0, slack: 4 },
     ),
     trend(
-      'files',
+      'files beside segments',
       ofDays(({ files }) => files),
-      { share: 0.25, slack: 10 },
+      { share: 0.05, slack: 4 },
+    ),
+    trend(
+      'old segments',
+      ofDays(({ oldSegments }) => oldSegments),
+      { share: 0, slack: 4 },
     ),
     trend(
       'disk, bytes a URL',
@@ -92,13 +104,19 @@ export const anonymousOf = (pid: number): number =>
 
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Files beneath a folder, and their bytes. */
-export function filesBelow(dir: string): Pick<DaySample, 'files' | 'bytes'> {
+/** What lies in a state directory. @param oldBefore ms since the epoch */
+export function filesOf(
+  dir: string,
+  oldBefore: number,
+): Pick<DaySample, 'files' | 'bytes' | 'segments' | 'oldSegments'> {
+  const folder = join(dir, 'segments');
   let [files, bytes] = [0, 0];
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    files++;
+    if (!entry.parentPath.startsWith(folder)) files++;
     bytes += statSync(join(entry.parentPath, entry.name)).size;
   }
-  return { files, bytes };
+  const names = readdirSync(folder);
+  const oldest = new Date(oldBefore).toISOString().replace(/[-:T]/g, '').slice(0, 14);
+  return { files, bytes, segments: names.length, oldSegments: names.filter((name) => name < oldest).length };
 }

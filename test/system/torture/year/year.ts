@@ -13,7 +13,7 @@ import { RecordedSites } from './recorded-sites.ts';
 import type { Sleep, Wake } from './stepped-clock.ts';
 import { SteppedProcess } from './stepped-process.ts';
 import { yearPlots } from './year-plot.ts';
-import { anonymousOf, type DaySample, descriptorsOf, filesBelow, trendsOf, type WeekSample } from './year-samples.ts';
+import { anonymousOf, type DaySample, descriptorsOf, filesOf, trendsOf, type WeekSample } from './year-samples.ts';
 
 export interface YearOptions {
   readonly days: number;
@@ -35,6 +35,8 @@ const BETWEEN_RUNS_MS = 600_000;
 const KEEP_DAYS = 30;
 /** What an operator does, every so many days. */
 const EVERY = { look: 7, prune: 30, backup: 90 };
+/** Segments are pruned by then. */
+const LEFT_DAYS = KEEP_DAYS + EVERY.prune + 1;
 /** Days at whose end the disk is full, for a day. */
 const FULL = [60, 240];
 /** Days at whose end the clock of the machine is set, ms. */
@@ -217,7 +219,7 @@ class Year {
     this.#requests = 0;
     if (FULL.includes(day - 1)) rmSync(this.#ballast, { force: true });
     const held = { anonymous: anonymousOf(sleeper.pid), descriptors: descriptorsOf(sleeper.pid) };
-    this.#days.push({ day, ...held, ...filesBelow(this.#dir), requests });
+    this.#days.push({ day, ...held, ...filesOf(this.#dir, this.#now - LEFT_DAYS * DAY_MS), requests });
     if (day % EVERY.prune === 0) await this.#command('state', 'prune', '--keep-days', String(KEEP_DAYS), '--compact');
     if (day % EVERY.backup === 0) await this.#backUp();
     if (day % EVERY.look === 0) await this.#look(day);
