@@ -42,8 +42,8 @@ interface Bound {
 }
 
 /**
- * A year has warmed up after its first quarter. Bytes are judged by URL, as the web grows. Segments are not judged: there
- * are as many as rounds in the days that prune leaves alone.
+ * A year has warmed up after its first quarter. Bytes are judged by URL, as the web grows. Segments are not judged:
+ * there are as many as rounds in the days that prune leaves alone.
  */
 export function trendsOf(days: readonly DaySample[], weeks: readonly WeekSample[], length: number): Trend[] {
   const urlsAt = (day: number): number => weeks.findLast((week) => week.day <= day)?.urls ?? weeks[0]?.urls ?? 1;
