@@ -1,30 +1,16 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { afterThisTest } from '../../support/ends.ts';
 import { workDir } from '../../support/work-dir.ts';
 import { run } from '../support/binary.ts';
+import { MOUNT, MOUNTS, mount, mountDisk, unmount } from '../support/mounts.ts';
 import { type RunningSite, requisiteSite, serveSite } from './requisite-site.ts';
-
-const mount = (...args: readonly string[]): boolean => spawnSync('mount', args).status === 0;
-const unmount = (dir: string): void => void spawnSync('umount', ['-l', dir]);
-
-/** Root may not mount either in most containers. */
-function canMount(): boolean {
-  if (process.platform !== 'linux' || process.geteuid?.() !== 0) return false;
-  const dir = workDir();
-  const isMounted = mount('-t', 'tmpfs', 'tmpfs', dir);
-  if (isMounted) unmount(dir);
-  return isMounted;
-}
-const MOUNTS = canMount();
-const MOUNT = MOUNTS ? '' : ' (skipped: only root of Linux can mount a file system)';
 
 /** A file system of this size. */
 function disk(size: string): string {
   const dir = workDir();
-  expect(mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir)).toBe(true);
+  expect(mountDisk(dir, size)).toBe(true);
   afterThisTest(() => unmount(dir));
   return dir;
 }

@@ -6,23 +6,10 @@ import { type LocalSite, startSite } from '../../../cli/support/local-site.ts';
 import { afterThisTest } from '../../../support/ends.ts';
 import { workDir } from '../../../support/work-dir.ts';
 import { run, start } from '../../support/binary.ts';
+import { MOUNT, MOUNTS, mount, unmount } from '../../support/mounts.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const ROOT = isRoot ? '' : ' (skipped: only root can make what belongs to another user)';
-
-const mount = (...args: readonly string[]): boolean => spawnSync('mount', args).status === 0;
-const unmount = (dir: string): void => void spawnSync('umount', ['-l', dir]);
-
-/** Root may not mount either in most containers. */
-function canMount(): boolean {
-  if (process.platform !== 'linux' || !isRoot) return false;
-  const dir = workDir();
-  const isMounted = mount('-t', 'tmpfs', 'tmpfs', dir);
-  if (isMounted) unmount(dir);
-  return isMounted;
-}
-const MOUNTS = canMount();
-const MOUNT = MOUNTS ? '' : ' (skipped: only root of Linux can mount a file system)';
 
 /** A folder of its own file system. */
 function mounted(...options: readonly string[]): string {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { plotFile } from '../../../../bench/harness/line-plot.ts';
+import { mountDisk, unmount } from '../../support/mounts.ts';
 import { answered } from '../program.ts';
 import { randomOf } from '../random.ts';
 import { MadeWeb } from './made-web.ts';
-import { mountedDisk } from './mounted-disk.ts';
 import { RecordedSites } from './recorded-sites.ts';
 import type { Sleep, Wake } from './stepped-clock.ts';
 import { SteppedProcess } from './stepped-process.ts';
@@ -58,15 +58,17 @@ export async function year(
   options: YearOptions,
 ): Promise<{ readonly failures: number; readonly faults: readonly string[]; readonly restarts: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'incrawl-year-'));
-  const disk = mountedDisk(join(folder, 'disk'), DISK_BYTES);
-  const run = new Year(say, options, folder, disk.dir);
+  const disk = join(folder, 'disk');
+  mkdirSync(disk);
+  const isMounted = mountDisk(disk, DISK_BYTES);
+  const run = new Year(say, options, folder, disk);
   try {
-    await run.play(disk.isMounted);
+    await run.play(isMounted);
     const { faults, restarts } = run;
     return { failures: faults.length, faults, restarts };
   } finally {
     await run.close();
-    disk.unmount();
+    if (isMounted) unmount(disk);
     rmSync(folder, { recursive: true, force: true });
   }
 }
