@@ -200,15 +200,17 @@ describe.skipIf(chromium === null)(title, () => {
   it('would notice: the same pages by themselves reach the server elsewhere', async () => {
     const silent: string[] = [];
     for (const path of hostile) {
+      if (SILENT.has(path)) continue;
       reached = [];
       await tab.send('Page.navigate', { url: `${site.origin}${path}` });
-      await delay(300);
-      await click(400, 300);
-      await delay(150);
-      if (reached.length === 0 && !SILENT.has(path)) silent.push(path);
+      for (let tries = 0; tries < 40 && reached.length === 0; tries++) {
+        await delay(250);
+        if (reached.length === 0) await click(400, 300);
+      }
+      if (reached.length === 0) silent.push(path);
     }
     expect(silent).toEqual([]);
-  });
+  }, 120_000);
 
   async function picture(name: string): Promise<void> {
     for (const [width, scheme] of [
