@@ -134,7 +134,8 @@ describe.skipIf(noBrowser !== null)(
           }
           expect([path, seen]).toEqual([path, seenOf(path, 1)]);
           // Its address has the time in it: the viewer shows the answer to one of the addresses that were asked for.
-          expect(await clockOf(page)).toMatch(/^The server says: it is \d+$/);
+          const clock = async (): Promise<string> => String(await clockOf(page));
+          await expect.poll(clock, { timeout: 20_000 }).toMatch(/^The server says: it is \d+$/);
         }
       },
       300_000,
