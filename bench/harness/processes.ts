@@ -121,7 +121,8 @@ function childrenMs(times: string): number {
   return spans.reduce((all, [, minutes, seconds]) => all + (Number(minutes) * 60 + Number(seconds)) * 1_000, 0);
 }
 
-const kbOf = (pid: number, file: string, field: string): number =>
+/** A field of a file of `/proc`, kB; 0 when the process has ended, and where there is no such file. */
+export const kbOf = (pid: number, file: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(textOf(`/proc/${pid}/${file}`))?.[1] ?? 0);
 
 /** Processes below one. */

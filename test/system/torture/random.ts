@@ -8,3 +8,10 @@ export function randomOf(seed: number): () => number {
     return (state >>> 0) / 2 ** 32;
   };
 }
+
+/** 32 bits of a text, to seed what follows from it. */
+export function hashOf(text: string): number {
+  let value = 0;
+  for (const char of text) value = (Math.imul(value, 31) + char.charCodeAt(0)) >>> 0;
+  return value;
+}

@@ -5,9 +5,9 @@ import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
 import { DocumentProcess, type DocumentToParse } from './document-process.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import type { FoundDocument } from './found-document.ts';
 import { PageMemory } from './live-page.ts';
 import type { ParsingOptions } from './load-parsing.ts';
+import type { FoundDocument } from './parse-batch.ts';
 import { failedRecord, type parseLive, throwUnlessOfPage } from './parse-page.ts';
 import { compiledWorker, PageBatches, ParserThread, ParserThreads } from './parser-threads.ts';
 

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { documentMemory, type FoundDocument } from './found-document.ts';
-import { PageMemory } from './live-page.ts';
+import { PageMemory, pageType } from './live-page.ts';
 import { loadInWorker } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
 
@@ -18,16 +17,30 @@ export interface PageBatch {
   readonly pages: readonly PageToParse[];
 }
 
+/** Answer for a page that is to be parsed in the process for documents. */
+export interface FoundDocument {
+  /** The body, which was handed over. */
+  readonly document: Uint8Array;
+  /** {@link Parser.maxMemory} of its parser. */
+  readonly maxMemory: number;
+}
+
 /** Documents are answered as such, unless this thread is in the process for them. */
 export default async function parseBatch({ batch, pages }: PageBatch): Promise<unknown> {
   parentPort?.postMessage(batch);
   const answers: (ParsedPage | FoundDocument)[] = [];
   for (const page of pages) {
-    const maxMemory = isForDocuments ? null : documentMemory(page, plugins);
+    const maxMemory = isForDocuments ? null : documentMemory(page);
     if (maxMemory !== null) answers.push({ document: page.body, maxMemory });
     else answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
   }
   // Bodies may share a buffer, which can be transferred once.
   const transfer = new Set(answers.map((answer) => ('document' in answer ? answer.document : answer.encoded).buffer));
   return move({ [transferableSymbol]: [...transfer], [valueSymbol]: answers } as never);
+}
+
+/** The limit that the parser of a page sets to the memory of its process; `null`: it is parsed in a thread. */
+function documentMemory({ contentType, body }: PageToParse): number | null {
+  if (!plugins.hasDocumentParser) return null;
+  return plugins.parserFor(pageType(contentType, body))?.extension.maxMemory ?? null;
 }

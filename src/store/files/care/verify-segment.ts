@@ -17,6 +17,7 @@ import {
   type SegmentMark,
   withAdded,
 } from '../segments/segment-folder.ts';
+import { placesOf } from '../segments/stored-bodies.ts';
 import { warcSizes } from '../warc/warc-writer.ts';
 
 /**
@@ -100,7 +101,7 @@ export function* fetchedFrames(
 
 /** Reason why the response of a record cannot exist; `null` if it can. */
 export function missingResponse({ warc }: FetchedRecord, sizes: ReadonlyMap<string, number>): string | null {
-  for (const place of warc === null ? [] : [warc, warc.body ?? warc]) {
+  for (const place of placesOf(warc)) {
     const size = sizes.get(place.file);
     if (size === undefined) return `${place.file} is missing`;
     const end = place.offset + place.length;

@@ -16,7 +16,7 @@ import type { BitSet } from './bit-set.ts';
 import { decodeRecord, encodeRecord, type Frame, FrameLog, readFrames } from './frame-log.ts';
 import { FileParsedReplacement } from './parsed-replacement.ts';
 import { AddedItems, checkPositions, FETCHED, PARSED, type SegmentMark, STATES, writeMark } from './segment-folder.ts';
-import { repeatOf, StoredBodies } from './stored-bodies.ts';
+import { placesOf, repeatOf, StoredBodies } from './stored-bodies.ts';
 
 /**
  * Accepts records whose response exists, and collects the `ends` of the WARC files. If the machine stopped, a record
@@ -52,13 +52,6 @@ function recordsOnDisk(
     return true;
   };
 }
-
-/** The records of a response: its own, and that of its body, where this is stored with another response. */
-const placesOf = (warc: WarcPointer | null): WarcPointer[] => {
-  if (warc === null) return [];
-  const { body, ...own } = warc;
-  return body === undefined ? [own] : [body, own];
-};
 
 /** Throws an error of the system, after which nothing is known about the response. */
 function isReadable(dir: string, warc: WarcPointer): boolean {

@@ -48,3 +48,10 @@ export const repeatOf = (response: WireResponse, { url, at }: StoredBody): WireR
 
 const isShared = ({ body, revisit, truncated, rendered }: WireResponse): boolean =>
   body !== null && body.length >= MIN_BYTES && revisit === null && truncated === false && rendered === undefined;
+
+/** The records of a response: its own, and that of its body, where this is stored with another response. */
+export function placesOf(warc: WarcPointer | null): readonly WarcPointer[] {
+  if (warc === null) return [];
+  const { body, ...own } = warc;
+  return body === undefined ? [own] : [body, own];
+}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { randomOf } from '../random.ts';
+import { hashOf, randomOf } from '../random.ts';
 
 export interface ManyHosts {
   readonly seeds: readonly string[];
@@ -54,14 +54,8 @@ export async function startManyHosts(hosts: number, seed: number): Promise<ManyH
 }
 
 function html(page: string, version: number): string {
-  const next = randomOf(hash(page) + Math.floor(version / 2));
+  const next = randomOf(hashOf(page) + Math.floor(version / 2));
   const words = Array.from({ length: WORDS }, () => `word${Math.floor(next() * 5_000)}`).join(' ');
   const links = Array.from({ length: PAGES }, (_, i) => `<a href="/page/${i}">page ${i}</a>`).join(' ');
   return `<!doctype html><title>${page} ${version}</title><h1>${page}</h1><p>${words}</p><p>${links}</p>`;
-}
-
-function hash(text: string): number {
-  let value = 0;
-  for (const char of text) value = (Math.imul(value, 31) + char.charCodeAt(0)) >>> 0;
-  return value;
 }

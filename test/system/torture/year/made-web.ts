@@ -1,4 +1,4 @@
-import { randomOf } from '../random.ts';
+import { hashOf, randomOf } from '../random.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -119,10 +119,10 @@ export class MadeWeb {
     const pages = host.pages.filter((each) => isThere(each, now));
     const own = pages.map(({ path }) => `<li><a href="${path}">${path.slice(1)}</a></li>`).join('');
     const other = `<a href="${this.#origin(this.#heirOf(host.address))}/">a neighbour</a>`;
-    const random = randomOf(hash(`${host.address}${page?.path ?? '/'}`));
+    const random = randomOf(hashOf(`${host.address}${page?.path ?? '/'}`));
     const words = wordsOf(random, 140);
     // A change rewrites a fifth of the text, and what it rewrites follows from its time.
-    const changed = wordsOf(randomOf(hash(`${host.address}${page?.path ?? '/'}${changedAt}`)), 35);
+    const changed = wordsOf(randomOf(hashOf(`${host.address}${page?.path ?? '/'}${changedAt}`)), 35);
     const frame = isNew ? 'The new house: about, contact, terms, a map, and the news of the week' : 'About us';
     return (
       `<!doctype html><html lang="en"><title>${page?.path ?? 'Start'}</title><header>${frame}</header><nav><ul>${own}</ul></nav>` +
@@ -199,9 +199,3 @@ const plain = (status: number, body: string): MadeAnswer => ({
 
 const wordsOf = (next: () => number, count: number): string =>
   Array.from({ length: count }, () => `word${Math.floor(4_000 * next())}`).join(' ');
-
-function hash(text: string): number {
-  let value = 0;
-  for (const char of text) value = (Math.imul(value, 31) + char.charCodeAt(0)) >>> 0;
-  return value;
-}

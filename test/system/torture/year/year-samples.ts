@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { kbOf } from '../../../../bench/harness/processes.ts';
 
 /** What a crawl holds at the end of a day. */
 export interface DaySample {
@@ -99,8 +100,7 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-export const anonymousOf = (pid: number): number =>
-  1_024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+export const anonymousOf = (pid: number): number => 1_024 * kbOf(pid, 'status', 'RssAnon');
 
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
