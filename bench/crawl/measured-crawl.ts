@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { CrawlSummary } from '../../src/crawler/index.ts';
+import type { MemoryByKind } from '../harness/mappings.ts';
 import { withFolder } from '../harness/places.ts';
 import { nodeCost } from '../harness/processes.ts';
 import { type RunningSite, type Site, startSite } from './site-process.ts';
@@ -32,6 +33,8 @@ export interface MeasuredCrawl {
   readonly peakMb: number;
   /** Without mapped files; Linux only. */
   readonly peakOwnMb: number;
+  /** Once a second; Linux only. */
+  readonly peakByKind: MemoryByKind;
   /** CPU by thread, ms, the main thread first; Linux only. */
   readonly threadsMs: readonly number[];
 }
@@ -45,8 +48,9 @@ export async function measuredCrawl(
   plan: CrawlPlan,
   env: Readonly<Record<string, string>> = {},
 ): Promise<MeasuredCrawl> {
-  const { stdout, cpuMs, peakMb } = await nodeCost(crawlCommand(plan).slice(1), { env });
-  return { ...(JSON.parse(stdout) as Omit<MeasuredCrawl, 'cpuMs' | 'peakMb'>), cpuMs, peakMb };
+  const { stdout, cpuMs, peakMb, peakByKind } = await nodeCost(crawlCommand(plan).slice(1), { env });
+  const own = JSON.parse(stdout) as Omit<MeasuredCrawl, 'cpuMs' | 'peakMb' | 'peakByKind'>;
+  return { ...own, cpuMs, peakMb, peakByKind };
 }
 
 /** Threads with 50 ms of CPU or more; most of the others compile and collect garbage. */

@@ -1,6 +1,7 @@
 /** Child processes, and what they cost. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { type MemoryByKind, memoryByKind, ownOf } from './mappings.ts';
 
 export interface Ended {
   readonly exitCode: number | null;
@@ -63,15 +64,29 @@ const METER = `data:text/javascript,${encodeURIComponent(`
     writeSync(3, userCPUTime + systemCPUTime + ' ' + maxRSS);
   });`)}`;
 
+export interface NodeCost extends Cost {
+  /** When the process held most, mapped files aside; all 0 where there is no `/proc`. */
+  readonly peakByKind: MemoryByKind;
+}
+
+const KINDS_MS = 1_000;
+
 /** Runs a program of Node to its end, and throws unless it ends with 0. */
-export async function nodeCost(args: readonly string[], options: ProcessOptions = {}): Promise<Cost> {
+export async function nodeCost(args: readonly string[], options: ProcessOptions = {}): Promise<NodeCost> {
   const startedAt = performance.now();
-  const { third, ...ended } = await run([process.execPath, '--import', METER, ...args], options);
+  let peakByKind = memoryByKind('');
+  const { third, ...ended } = await run([process.execPath, '--import', METER, ...args], options, (pid) => {
+    const sampling = setInterval(() => {
+      const kinds = memoryByKind(textOf(`/proc/${pid}/smaps`));
+      if (ownOf(kinds) > ownOf(peakByKind)) peakByKind = kinds;
+    }, KINDS_MS);
+    return () => clearInterval(sampling);
+  });
   const ms = performance.now() - startedAt;
   if (ended.exitCode !== 0 || third === '')
     throw new Error(`${args.join(' ')} ended with ${ended.exitCode}: ${ended.stderr.slice(-2_000)}`);
   const [us = 0, kb = 0] = third.split(' ').map(Number);
-  return { ...ended, ms, cpuMs: us / 1_000, peakMb: kb / 1_024 };
+  return { ...ended, ms, cpuMs: us / 1_000, peakMb: kb / 1_024, peakByKind };
 }
 
 export interface TreeCost extends Cost {
