@@ -7,7 +7,7 @@ import { byThread, CRAWLING, type MeasuredCrawl } from './measured-crawl.ts';
 const { protocol, without } = CRAWLING;
 const OPTIONS = { sizes: [1_000, 10_000, 100_000], protocol, without, svg: '' };
 
-/** How the cost of a page grows with the size of the site. Each is crawled twice; `--svg FILE` draws the full crawls. */
+/** How the cost of a page grows with the size of the site, crawled twice. `--svg FILE` draws the full crawls. */
 export const growth = measurement('crawls', OPTIONS, async ({ say, question }, { sizes, svg, ...how }) => {
   const note = question('Pages of 6 KB, 24 links, compressed, by size of the site');
   const crawls: Sized[] = [];
