@@ -25,17 +25,14 @@ const HEADER = /^([\da-f]+)-([\da-f]+) [rwxsp-]{4} [\da-f]+ [\da-f]+:[\da-f]+ \d
 
 export function memoryByKind(smaps: string): MemoryByKind {
   const kb = { v8: 0, malloc: 0, other: 0, files: 0 };
-  let before: Mapping | null = null;
   let arenaEnd = 0;
-  for (const mapping of mappingsOf(smaps)) {
-    const { start, end, path, rssKb } = mapping;
+  for (const { start, end, path, rssKb } of mappingsOf(smaps)) {
     // An arena is a mapping that can be used and one that cannot yet, together 64 MiB.
-    if (path === '' && start % ARENA === 0 && before?.end !== start) arenaEnd = start + ARENA;
+    if (path === '' && start % ARENA === 0) arenaEnd = start + ARENA;
     if (path.startsWith('/')) kb.files += rssKb;
     else if (path === '[heap]' || (path === '' && end <= arenaEnd)) kb.malloc += rssKb;
     else if (path === '' && start % V8_PAGE === 0) kb.v8 += rssKb;
     else kb.other += rssKb;
-    before = mapping;
   }
   return { v8: kb.v8 / 1_024, malloc: kb.malloc / 1_024, other: kb.other / 1_024, files: kb.files / 1_024 };
 }

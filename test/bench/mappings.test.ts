@@ -17,15 +17,18 @@ it('tells heaps of V8, arenas of malloc, files and the rest apart', () => {
     // An arena: what is used, and what cannot be used yet.
     mapping('7f0000000000-7f0000200000', 2_048),
     mapping('7f0000200000-7f0004000000', 0, '', '---p'),
-    // Behind the arena, at a multiple of the pages of V8.
-    mapping('7f0004000000-7f0004040000', 512),
+    // A second arena, right behind the first.
+    mapping('7f0004000000-7f0004100000', 1_024),
+    mapping('7f0004100000-7f0008000000', 0, '', '---p'),
+    // Behind the arenas, at a multiple of the pages of V8.
+    mapping('7f0008040000-7f0008080000', 512),
     mapping('7f1000001000-7f1000101000', 1_024),
     mapping('7fff00000000-7fff00021000', 1_024, '[stack]'),
     mapping('7f2000000000-7f2000200000', 3_072, '/tmp/state/crawldb/000005.ldb', 'r--s'),
   ].join('\n');
   const kinds = memoryByKind(smaps);
-  expect(kinds).toEqual({ v8: 0.75, malloc: 4, other: 2, files: 4 });
-  expect(ownOf(kinds)).toBe(6.75);
+  expect(kinds).toEqual({ v8: 0.75, malloc: 5, other: 2, files: 4 });
+  expect(ownOf(kinds)).toBe(7.75);
 });
 
 it('is all zero where the system tells nothing', () => {
