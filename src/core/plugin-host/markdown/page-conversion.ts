@@ -1,8 +1,10 @@
 import type { Log } from '../../ports/log.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
+import { createDocumentThreads } from '../parsing/document-process.ts';
 import type { ParsingOptions } from '../parsing/load-parsing.ts';
 import { throwUnlessOfPage } from '../parsing/parse-page.ts';
 import { compiledWorker, ParserThread, ParserThreads } from '../parsing/parser-threads.ts';
+import type { DocumentElsewhere } from './convert-batch.ts';
 import type { PageToConvert } from './convert-page.ts';
 
 /**
@@ -18,24 +20,29 @@ export interface PageConversionOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Converts in a worker thread, as pages are parsed: a page that takes too long or too much memory fails alone. */
+/**
+ * Converts as pages are parsed: in a worker thread, and documents in a process of their own. A page that takes too long
+ * or too much memory fails alone.
+ */
 export function createPageConversion({ parsing, timeoutMs, log }: PageConversionOptions): {
   readonly convert: PageConversion;
   close(): Promise<void>;
 } {
   const filename = compiledWorker('markdown/worker.js');
-  const threads = new ParserThreads<string | null>({
+  const limits = { timeoutMs, log, now: () => performance.now() };
+  const threads = new ParserThreads<string | null | DocumentElsewhere>({
+    ...limits,
     threads: [new ParserThread({ filename, parsing, idleMs: Number.POSITIVE_INFINITY })],
-    timeoutMs,
-    log,
-    now: () => performance.now(),
   });
+  const documents = createDocumentThreads<string | null>({ filename, parsing, ...limits });
   return {
     async convert(page, signal) {
       try {
         // The body is copied, not transferred: an exporter may read it again.
-        const [text] = await threads.run([page], { handOver: false, signal });
-        return text ?? null;
+        const [found = null] = await threads.run([page], { handOver: false, signal });
+        if (found === null || typeof found === 'string') return found;
+        const [text = null] = await documents.run([{ ...page, ...found }], { handOver: false, signal });
+        return text;
       } catch (error) {
         signal?.throwIfAborted();
         throwUnlessOfPage(error);
@@ -44,6 +51,8 @@ export function createPageConversion({ parsing, timeoutMs, log }: PageConversion
         return null;
       }
     },
-    close: () => threads.close(),
+    close: async () => {
+      await Promise.all([threads.close(), documents.close()]);
+    },
   };
 }

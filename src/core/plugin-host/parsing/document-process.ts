@@ -4,7 +4,7 @@ import type { Log } from '../../ports/log.ts';
 import type { PageToParse } from '../../ports/page-parser.ts';
 import type { FromDocumentChild, ToDocumentChild } from './document-child.ts';
 import type { ParsingOptions } from './load-parsing.ts';
-import { compiledWorker, NotStarted, type SentPages, type StartableThread } from './parser-threads.ts';
+import { compiledWorker, NotStarted, ParserThreads, type SentPages, type StartableThread } from './parser-threads.ts';
 
 /** A page whose parser limits the memory of the process that parses it. */
 export interface DocumentToParse extends PageToParse {
@@ -30,7 +30,7 @@ const MIB = 1 << 20;
  * libraries allocate, and ends the whole process where it cannot allocate a large table. This one ends itself when it
  * takes more than the parser of its document allows; then that document fails, and the next one gets a new process.
  */
-export class DocumentProcess<Answer> implements StartableThread<Answer> {
+class DocumentProcess<Answer> implements StartableThread<Answer> {
   private readonly options: DocumentProcessOptions;
   private child: Child | null = null;
   private idle: NodeJS.Timeout | undefined;
@@ -86,6 +86,20 @@ export class DocumentProcess<Answer> implements StartableThread<Answer> {
     if (this.child === child) this.child = null;
   }
 }
+
+interface DocumentThreadsOptions extends DocumentProcessOptions {
+  /** As of {@link ParserThreads}. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/** One process, however many threads parse pages: its memory is bounded, and those of several would add up. */
+export const createDocumentThreads = <Answer>({
+  timeoutMs,
+  now,
+  ...options
+}: DocumentThreadsOptions): ParserThreads<Answer> =>
+  new ParserThreads({ threads: [new DocumentProcess(options)], timeoutMs, now, log: options.log });
 
 interface Run {
   readonly maxMemory: number;

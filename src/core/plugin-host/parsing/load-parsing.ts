@@ -2,10 +2,12 @@ import { workerData } from 'node:worker_threads';
 import { closestName } from '../../domain/closest-name.ts';
 import { CrawlError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import type { PageToParse } from '../../ports/page-parser.ts';
 import { kindOfPlugin, type PluginHost, type Signature } from '../api/plugin-api.ts';
 import { type LoadedPlugins, loadPlugins, WORKER_KINDS } from '../loading/load-plugins.ts';
 import { BUNDLED_PLUGINS, type PluginList } from '../loading/plugin-list.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
+import { pageType } from './live-page.ts';
 import { type ParseLimits, PLUGINS_BROKEN } from './parse-page.ts';
 
 /** Plain data, copied into each worker. */
@@ -77,14 +79,30 @@ export function unknownName(key: string, name: string, known: Iterable<string>):
 const warn = (message: string, fields?: object): void =>
   process.emitWarning(`${message} ${JSON.stringify(fields ?? {})}`);
 
+interface WorkerParsing extends Awaited<ReturnType<typeof loadParsing>> {
+  /**
+   * The limit that the parser of a page sets to the memory of its process; `null`: this thread is to parse it. A thread
+   * in the process for documents parses all that it gets.
+   */
+  documentMemory(page: PageToParse): number | null;
+}
+
 /**
  * The parsers of a worker thread, by the options of its start. To be awaited before the first batch: a thread that
  * cannot load its plugins has taken no page.
  */
-export function loadInWorker(): ReturnType<typeof loadParsing> {
-  const { parsing } = workerData as { parsing: ParsingOptions };
-  return loadParsing(parsing, { debug: () => {}, info: () => {}, warn, error: warn }).catch((error: unknown) => {
+export async function loadInWorker(): Promise<WorkerParsing> {
+  const { parsing, isForDocuments } = workerData as { parsing: ParsingOptions; isForDocuments: boolean };
+  const log = { debug: () => {}, info: () => {}, warn, error: warn };
+  const loaded = await loadParsing(parsing, log).catch((error: unknown) => {
     // Only the message of an error crosses the thread boundary, not its code.
     throw new Error(`${PLUGINS_BROKEN}${textOf(error)}`);
   });
+  const { plugins } = loaded;
+  const mayBeDocument = plugins.hasDocumentParser && !isForDocuments;
+  return {
+    ...loaded,
+    documentMemory: ({ contentType, body }) =>
+      mayBeDocument ? (plugins.parserFor(pageType(contentType, body))?.extension.maxMemory ?? null) : null,
+  };
 }

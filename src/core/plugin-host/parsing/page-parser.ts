@@ -3,7 +3,7 @@ import type { Log } from '../../ports/log.ts';
 import type { PageParser, PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import type { Page } from '../api/plugin-api.ts';
 import { textOf } from '../loading/resolve-plugin.ts';
-import { DocumentProcess, type DocumentToParse } from './document-process.ts';
+import { createDocumentThreads, type DocumentToParse } from './document-process.ts';
 import { encodeParsed } from './encode-parsed.ts';
 import { PageMemory } from './live-page.ts';
 import type { ParsingOptions } from './load-parsing.ts';
@@ -36,11 +36,7 @@ export function createPageParser({ parsing, threads, timeoutMs, log }: PageParse
       (_, i) => new ParserThread({ filename, parsing, idleMs: i === 0 ? Number.POSITIVE_INFINITY : IDLE_MS }),
     ),
   });
-  // One, however many threads there are: its memory is bounded, and those of several would add up.
-  const documents = new ParserThreads<ParsedPage>({
-    ...limits,
-    threads: [new DocumentProcess({ filename, parsing, log })],
-  });
+  const documents = createDocumentThreads<ParsedPage>({ filename, parsing, ...limits });
   const batches = new PageBatches(threads, pool.run, failedPage);
   const parseDocument = async (page: DocumentToParse): Promise<ParsedPage> => {
     try {

@@ -1,14 +1,13 @@
 /** Runs in a worker thread: parses pages one after the other with its own parsers, parse filters and signature. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { PageToParse, ParsedPage } from '../../ports/page-parser.ts';
 import { encodeParsed } from './encode-parsed.ts';
-import { PageMemory, pageType } from './live-page.ts';
+import { PageMemory } from './live-page.ts';
 import { loadInWorker } from './load-parsing.ts';
 import { parsePage } from './parse-page.ts';
 
-const { plugins, signature, limits } = await loadInWorker();
-const { isForDocuments } = workerData as { isForDocuments: boolean };
+const { plugins, signature, limits, documentMemory } = await loadInWorker();
 const memory = new PageMemory();
 
 export interface PageBatch {
@@ -30,17 +29,11 @@ export default async function parseBatch({ batch, pages }: PageBatch): Promise<u
   parentPort?.postMessage(batch);
   const answers: (ParsedPage | FoundDocument)[] = [];
   for (const page of pages) {
-    const maxMemory = isForDocuments ? null : documentMemory(page);
+    const maxMemory = documentMemory(page);
     if (maxMemory !== null) answers.push({ document: page.body, maxMemory });
     else answers.push(encodeParsed(await parsePage(page, plugins, signature, limits, memory)));
   }
   // Bodies may share a buffer, which can be transferred once.
   const transfer = new Set(answers.map((answer) => ('document' in answer ? answer.document : answer.encoded).buffer));
   return move({ [transferableSymbol]: [...transfer], [valueSymbol]: answers } as never);
-}
-
-/** The limit that the parser of a page sets to the memory of its process; `null`: it is parsed in a thread. */
-function documentMemory({ contentType, body }: PageToParse): number | null {
-  if (!plugins.hasDocumentParser) return null;
-  return plugins.parserFor(pageType(contentType, body))?.extension.maxMemory ?? null;
 }
