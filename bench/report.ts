@@ -58,12 +58,14 @@ export function pageOf({ area, title, about, plots, notes, figures }: Area): str
   lines.push(`Made from [${area}.json](${area}.json) by \`npm run bench:report\`. [All areas](../RESULTS.md).`, '');
   for (const [question, own] of byQuestion(figures)) {
     const note = notes[question] ?? [];
+    const counted = [...new Set(own.flatMap(({ counts }) => Object.keys(counts ?? {})))];
     const rows = own.map((figure) => {
       const metric = figure.program === undefined ? figure.metric : `${figure.program}: ${figure.metric}`;
-      return [metric, textOf(figure), aimOf(figure), `\`${figure.command}\``, whenOf(figure)];
+      const counts = counted.map((name) => number(figure.counts?.[name] ?? 0));
+      return [metric, textOf(figure), ...counts, aimOf(figure), `\`${figure.command}\``, whenOf(figure)];
     });
     lines.push(`## ${question}`, '', ...note, ...(note.length > 0 ? [''] : []));
-    lines.push(...table(['metric', 'value', 'aim', 'command', 'measured'], rows), '');
+    lines.push(...table(['metric', 'value', ...counted, 'aim', 'command', 'measured'], rows), '');
   }
   for (const { file, caption } of plots) lines.push(`![${caption}](../plots/${file})`);
   return `${lines.join('\n').trimEnd()}\n`;

@@ -28,6 +28,10 @@ export interface Figure {
   /** Whether other work was going on. */
   readonly load: 'idle' | 'busy';
   readonly commit: string;
+  /** What the value was made from, by the headings of its columns. */
+  readonly counts?: Readonly<Record<string, number>>;
+  /** Digest of the file that was measured. */
+  readonly contents?: string;
 }
 
 export interface Area {

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
+  areClaimsKept,
+  areClaimsKeptBy304,
+  claimsOf,
   conditionalHeaders,
   type HeaderRecord,
   isOfAnotherVersion,
+  isReadOtherwise,
   planProbe,
   saysUnchanged,
   validatorsOf,
@@ -40,6 +44,9 @@ describe('the choice of rungs', () => {
       audit: true,
     });
     expect(planProbe(page(none), fresh, 'auto', true, 0).audit).toBe(false);
+    for (const alone of [{ etag: '"a"' }, { lastModified: DATE }, { lastModified: DATE, contentLength: 100 }])
+      expect(planProbe(page({ ...none, ...alone }), fresh, 'auto', true, 0).audit, JSON.stringify(alone)).toBe(true);
+    expect(planProbe(page({ ...none, contentLength: 100 }), fresh, 'auto', true, 0).audit).toBe(false);
   });
 
   it.each([
@@ -48,10 +55,17 @@ describe('the choice of rungs', () => {
     ['head', { head: true, conditional: true, drop: true }],
     ['auto', { head: false, conditional: true, drop: true }],
   ] as const)('mode %s', (mode, expected) => {
-    expect(planProbe(page(dated), fresh, mode, false, 0)).toMatchObject(expected);
+    expect(planProbe(page(dated), fresh, mode, false, 0)).toEqual({ ...expected, audit: false });
+  });
+
+  it('only auto learns from the host', () => {
+    const ignoring = { ...fresh, conditionalMisses: 3 };
+    expect(planProbe(page(dated), ignoring, 'headers', false, 0).head).toBe(false);
+    expect(planProbe(page(dated), { ...fresh, headMisses: 9 }, 'head', false, 0).head).toBe(true);
   });
 
   it('without both length and date there is nothing to compare, only to ask conditionally', () => {
+    expect(planProbe(page({ ...both, lastModified: null }), fresh, 'head', false, 0).head).toBe(false);
     expect(planProbe(page({ ...both, contentLength: null }), fresh, 'head', false, 0)).toMatchObject({
       head: false,
       conditional: true,
@@ -70,6 +84,12 @@ describe('the choice of rungs', () => {
     expect(planProbe(page(dated), { ...ignoring, conditionalHits: 9 }, 'auto', false, 0).head).toBe(false);
     expect(planProbe(page(dated), { ...ignoring, headMisses: 3 }, 'auto', false, 0).head).toBe(false);
     expect(planProbe(page(dated), { ...ignoring, headMisses: 3, headHits: 9 }, 'auto', false, 0).head).toBe(true);
+    // As often one as the other is no reason to leave what holds.
+    expect(planProbe(page(dated), { ...ignoring, conditionalHits: 3 }, 'auto', false, 0).head).toBe(false);
+    expect(planProbe(page(dated), { ...ignoring, headMisses: 3, headHits: 3 }, 'auto', false, 0).head).toBe(false);
+    // Two are no proof.
+    expect(planProbe(page(dated), { ...fresh, conditionalMisses: 2 }, 'auto', false, 0).head).toBe(false);
+    expect(planProbe(page(dated), { ...ignoring, headMisses: 2 }, 'auto', false, 0).head).toBe(true);
   });
 
   it('auto judges pages without an entity tag by those without, where they are known apart', () => {
@@ -96,6 +116,10 @@ describe('the claim of headers', () => {
     ['nothing on either side', none, none, false],
     ['entity tags differ', both, { ...both, etag: '"b"' }, false],
     ['entity tag on one side only', both, dated, true],
+    ['entity tag on the other side only', dated, both, true],
+    ['entity tags equal', both, both, true],
+    ['neither date', { ...dated, lastModified: null }, { ...dated, lastModified: null }, false],
+    ['neither length', { ...dated, contentLength: null }, { ...dated, contentLength: null }, false],
   ])('%s', (_name, stored, answer, expected) => {
     expect(saysUnchanged(stored, answer)).toBe(expected);
   });
@@ -140,6 +164,9 @@ describe('a 304 of another version', () => {
     ['the same tag, weak', tagged('"a"'), tagged('W/"a"'), false],
     ['the same tag, for a content coding', tagged('"a-gzip"'), tagged('"a"'), false],
     ['the same tag, for another coding', tagged('W/"a;br"'), tagged('"a-gzip"'), false],
+    ['the same tag, for two codings', tagged('"a-gzip:br"'), tagged('"a"'), false],
+    ['a tag that names a coding within', tagged('"a-gzip"b"'), tagged('"a"b"'), true],
+    ['a tag with the sign of weakness within', tagged('"aW/b"'), tagged('"ab"'), true],
     ['no tag', tagged('"a"'), tagged(null), false],
     ['a tag where none was sent', dated, both, false],
     ['the same tag and another date', both, { ...both, lastModified: 'Tue, 06 Jan 2026 10:00:00 GMT' }, false],
@@ -147,6 +174,9 @@ describe('a 304 of another version', () => {
     ['an earlier date alone', dated, { ...dated, lastModified: 'Sun, 04 Jan 2026 10:00:00 GMT' }, false],
     ['the same date, spelt otherwise', dated, { ...dated, lastModified: 'Mon Jan  5 10:00:00 2026' }, false],
     ['a date that is none', dated, { ...dated, lastModified: 'never' }, false],
+    ['a date where none was known', { ...dated, lastModified: null }, dated, false],
+    ['no date', dated, none, false],
+    ['a date where there was none to read', { ...dated, lastModified: 'never' }, dated, false],
     ['no validator', both, none, false],
   ])('%s', (_name, asked, answer, expected) => {
     expect(isOfAnotherVersion(asked, answer)).toBe(expected);
@@ -154,11 +184,77 @@ describe('a 304 of another version', () => {
 });
 
 it('a body that depends on more than the request is named by a star in Vary', () => {
-  expect(['*', 'Accept-Encoding, *', 'Accept-Encoding', '', undefined].map(variesFreely)).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+  const fields = ['*', 'Accept-Encoding, *', 'Accept-Encoding', 'X-*', '', undefined];
+  expect(fields.map(variesFreely)).toEqual([true, true, false, false, false, false]);
+});
+
+describe('claims of headers beside the body', () => {
+  const claims = (contentType: string | null, robotsTag: string | null = null) => ({ contentType, robotsTag });
+
+  it('are the type and what robots may do, of which the beginning is kept', () => {
+    expect(claimsOf({})).toEqual(claims(null, null));
+    const headers = { 'content-type': 'text/html', 'x-robots-tag': `noindex, ${'x'.repeat(1_000)}` };
+    expect(claimsOf(headers)).toEqual(claims('text/html', headers['x-robots-tag'].slice(0, 1_000)));
+  });
+
+  it.each([
+    ['nothing', null, null, true],
+    ['a type that was absent', null, 'text/html', true],
+    ['a type that is absent now', 'text/html', null, true],
+    ['another type', 'text/html', 'text/plain', false],
+    ['another spelling', 'text/html; charset=UTF-8', 'Text/HTML;charset="utf8"', true],
+    ['blanks around', 'text/html ; Charset = utf-8', "text/html;charset='utf-8'", true],
+    ['another parameter', 'text/html;charset=utf-8;q=1', 'text/html;q=2;charset=utf-8', true],
+    ['another charset', 'text/html;charset=utf-8', 'text/html;charset=latin1', false],
+    ['a charset of the same beginning', 'text/html;charset=latin1', 'text/html;charset=latin2', false],
+    ['a charset where there was none', 'text/html', 'text/html;charset=utf-8', false],
+    ['no charset on either side', 'text/html', 'text/html ', true],
+    ['a parameter that only ends so', 'text/html;x-charset=utf-8', 'text/html', true],
+  ])('%s', (_name, known, current, expected) => {
+    expect(areClaimsKept(claims(known), claims(current))).toBe(expected);
+    expect(areClaimsKept(claims(known, 'noindex'), claims(current, 'all'))).toBe(false);
+  });
+
+  it.each([
+    ['the same', 'noindex', 'noindex', true],
+    ['the same, spelt otherwise', 'NoIndex,\t nofollow', 'noindex, NOFOLLOW', true],
+    ['another', 'noindex', 'nofollow', false],
+    ['a new one', null, 'noindex', false],
+    ['an empty one', null, '', true],
+  ])('a robots tag: %s', (_name, known, current, expected) => {
+    expect(areClaimsKept(claims(null, known), claims(null, current))).toBe(expected);
+    expect(areClaimsKeptBy304(claims('text/html', known), claims('text/plain', current))).toBe(expected);
+  });
+
+  it('a robots tag that is absent now is kept by a 304 alone', () => {
+    expect(areClaimsKeptBy304(claims(null, 'noindex'), claims(null))).toBe(true);
+    expect(areClaimsKept(claims(null, 'noindex'), claims(null))).toBe(false);
+  });
+
+  describe('make another page of the same bytes', () => {
+    const reading = { ...claims('text/html'), signature: '0'.repeat(16), changeSignature: null, changeDigest: null };
+    const before = { ...reading, signatureName: 'sig-1', title: 'a' };
+    const signed = { signature: '1'.repeat(16) };
+    it.each([
+      ['with equal claims, whatever is read', { ...signed, title: 'b' }, false],
+      ['with another robots tag', { robotsTag: 'noindex' }, true],
+      ['with another media type', { contentType: 'text/plain' }, true],
+      ['with another media type, signed by other rules', { contentType: 'text/plain', signatureName: 'sig-2' }, true],
+      ['with a charset that shows the same text', { contentType: 'text/html;charset=utf-8' }, false],
+      ['with a charset that shows another text', { contentType: 'text/html;charset=utf-8', ...signed }, true],
+      ['with a charset that shows another title', { contentType: 'text/html;charset=utf-8', title: 'b' }, true],
+      [
+        'with a charset, signed by other rules',
+        { contentType: 'text/html;charset=utf-8', signatureName: 'sig-2', ...signed, title: 'b' },
+        false,
+      ],
+    ])('%s', (_name, part, expected) => expect(isReadOtherwise(before, { ...before, ...part })).toBe(expected));
+
+    it('with another robots tag and no type on either side', () => {
+      const typeless = { ...before, contentType: null };
+      expect(isReadOtherwise(typeless, { ...before, robotsTag: 'noindex' })).toBe(true);
+      expect(isReadOtherwise(typeless, { ...before, ...signed })).toBe(false);
+      expect(isReadOtherwise(before, { ...typeless, ...signed })).toBe(false);
+    });
+  });
 });

@@ -65,7 +65,7 @@ export function datumBroughtBack(datum: CrawlDatum, shift: ClockShift): CrawlDat
   const backOrNull = (at: number | null): number | null => (at === null ? null : back(at));
   const visited = visitsBroughtBack(visits, back);
   const jump = visited.findIndex((visit, i) => isShorter(visit, visits[i] as Visit));
-  const before = jump < 0 ? undefined : (visits[jump - 1]?.intervalMs ?? datum.schedule.intervalMs);
+  const before = visits[jump - 1]?.intervalMs;
   const { nextFetchAt } = datum;
   const due = nextFetchAt === null ? null : Math.max(now, nextFetchAt - shift.aheadMs);
   const soonest = before === undefined ? Number.POSITIVE_INFINITY : now + before;
@@ -86,7 +86,7 @@ function visitsBroughtBack(visits: readonly Visit[], back: (at: number) => numbe
   let answeredAt: number | null = null;
   return visits.map((visit) => {
     const at = back(visit.at);
-    const isMoved = at !== visit.at && visit.elapsedMs !== null && answeredAt !== null;
+    const isMoved = at !== visit.at && answeredAt !== null;
     const elapsedMs = isMoved ? Math.max(0, at - (answeredAt as number)) : visit.elapsedMs;
     if (visit.outcome !== 'failed' && visit.outcome !== 'denied') answeredAt = at;
     return { ...visit, at, elapsedMs };
@@ -95,7 +95,7 @@ function visitsBroughtBack(visits: readonly Visit[], back: (at: number) => numbe
 
 /** Whether a visit came much sooner after the one before than its record had said. */
 function isShorter({ elapsedMs }: Visit, before: Visit): boolean {
-  return elapsedMs !== null && before.elapsedMs !== null && before.elapsedMs - elapsedMs > HOUR_MS;
+  return (before.elapsedMs ?? 0) - (elapsedMs ?? 0) > HOUR_MS;
 }
 
 export type { SettlePolicy } from '../revisit/next-visit.ts';
