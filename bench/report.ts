@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { growthPlot } from './crawl/growth-plot.ts';
 import { type Area, byQuestion, type Figure, isMissed, readAreas } from './harness/results.ts';
 
 /** What the first screen answers: its words, and the figure by area, question and metric. */
@@ -116,7 +117,12 @@ export const pagesOf = (areas: readonly Area[]): ReadonlyMap<string, string> =>
     ...areas.map((area) => [`results/${area.area}.md`, pageOf(area)] as const),
   ]);
 
+/** Plots that are drawn from kept figures, by their paths below `bench`. */
+export const plotsOf = (areas: readonly Area[]): ReadonlyMap<string, string> =>
+  new Map([['plots/growth.svg', growthPlot(areas.flatMap(({ figures }) => figures))]]);
+
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const bench = resolve('bench');
-  for (const [path, text] of pagesOf(readAreas(join(bench, 'results')))) writeFileSync(join(bench, path), text);
+  const areas = readAreas(join(bench, 'results'));
+  for (const [path, text] of [...pagesOf(areas), ...plotsOf(areas)]) writeFileSync(join(bench, path), text);
 }

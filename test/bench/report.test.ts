@@ -2,14 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Figure, isMissed, merged, readAreas } from '../../bench/harness/results.ts';
-import { pagesOf } from '../../bench/report.ts';
+import { pagesOf, plotsOf } from '../../bench/report.ts';
 
 const bench = resolve(import.meta.dirname, '../../bench');
 const areas = readAreas(join(bench, 'results'));
 
 describe('the pages of results', () => {
-  it.each([...pagesOf(areas)])('%s is what the script makes of the figures (npm run bench:report)', (path, text) =>
-    expect(readFileSync(join(bench, path), 'utf8')).toBe(text),
+  it.each([...pagesOf(areas), ...plotsOf(areas)])(
+    '%s is what the script makes of the figures (npm run bench:report)',
+    (path, text) => expect(readFileSync(join(bench, path), 'utf8')).toBe(text),
   );
 
   it('are no others than those', () => {
