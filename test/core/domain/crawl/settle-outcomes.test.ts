@@ -45,7 +45,10 @@ describe('the visit as the schedule sees it', () => {
       'the same bytes: unchanged, since the change before',
       datumIn('fetched'),
       EVENTS['success, same body']!,
-      { outcome: 'unchanged', evidence: 'digest', changedAt: NOW - 20 * DAY_MS, isHostTrusted: true },
+      {
+        ...({ outcome: 'unchanged', evidence: 'digest', changedAt: NOW - 20 * DAY_MS } as const),
+        ...{ isHostTrusted: true, isContentOther: false },
+      },
     ],
     [
       'other bytes: changed now',

@@ -140,7 +140,7 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
  * Statuses by which a server rejects the request itself. Only conditions vary between requests (an entity tag that a
  * filter of the server refuses or finds too long), so the next visit is unconditional.
  */
-const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 412, 431]);
+const REFUSED_REQUEST: ReadonlySet<number | null> = new Set([400, 412, 431]);
 
 export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: SettlePolicy, now: number): Transition {
   const failures = datum.failures + 1;
@@ -154,7 +154,7 @@ export function settleFailed(datum: CrawlDatum, outcome: FetchFailed, policy: Se
     failures,
     lastError: { code: outcome.code, message: outcome.message, at: now },
     httpStatus: outcome.status ?? datum.httpStatus,
-    validators: outcome.status !== null && REFUSED_REQUEST.has(outcome.status) ? NO_VALIDATORS : datum.validators,
+    validators: REFUSED_REQUEST.has(outcome.status) ? NO_VALIDATORS : datum.validators,
     // An orphan is not retried: it lost its last link while it was being fetched.
     nextFetchAt: datum.state === 'orphan' ? null : nextFetchAt,
   };

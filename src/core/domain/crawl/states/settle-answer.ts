@@ -115,15 +115,10 @@ const NOTHING_PARSED = Object.freeze({
   stated: null,
 } satisfies Omit<ParsedFields, 'metadata'>);
 
-/** Fields that parsing fills. An unparsed page keeps those of the same bytes, and has none of other bytes. */
-function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): ParsedFields {
-  const { metadata } = datum;
-  if (parsed !== null) return parsedFields(metadata, parsed);
-  if (!isChanged) {
-    const { signature, changeSignature, changeDigest, sketch, signatureName, title, textChars, stated } = datum;
-    return { signature, changeSignature, changeDigest, sketch, signatureName, title, textChars, stated, metadata };
-  }
-  return { ...NOTHING_PARSED, metadata };
+/** Fields that parsing changes. An unparsed page keeps those of the same bytes, and has none of other bytes. */
+function pageFields(datum: CrawlDatum, parsed: ParseSuccess | null, isChanged: boolean): Partial<ParsedFields> {
+  if (parsed !== null) return parsedFields(datum.metadata, parsed);
+  return isChanged ? NOTHING_PARSED : {};
 }
 
 export function settleUnchanged(
