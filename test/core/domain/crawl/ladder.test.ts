@@ -176,6 +176,7 @@ describe('a 304 of another version', () => {
     ['a date that is none', dated, { ...dated, lastModified: 'never' }, false],
     ['a date where none was known', { ...dated, lastModified: null }, dated, false],
     ['no date', dated, none, false],
+    ['no date, and one of before 1970', { ...dated, lastModified: 'Wed, 31 Dec 1969 23:59:59 GMT' }, none, false],
     ['a date where there was none to read', { ...dated, lastModified: 'never' }, dated, false],
     ['no validator', both, none, false],
   ])('%s', (_name, asked, answer, expected) => {
@@ -217,6 +218,7 @@ describe('claims of headers beside the body', () => {
 
   it.each([
     ['the same', 'noindex', 'noindex', true],
+    ['the same, with a blank', 'noindex,nofollow', 'noindex, nofollow', true],
     ['the same, spelt otherwise', 'NoIndex,\t nofollow', 'noindex, NOFOLLOW', true],
     ['another', 'noindex', 'nofollow', false],
     ['a new one', null, 'noindex', false],

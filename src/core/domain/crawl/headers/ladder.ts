@@ -32,7 +32,7 @@ const LEAST = 0.02;
  * @param others the record of the other hosts
  */
 export function auditShareOf(most: number, own: AuditRecord, others: AuditRecord): number {
-  if (most <= 0 || most >= 1) return most;
+  if (most >= 1) return most;
   const clean = Math.min(MOST_OTHERS, OTHERS * Math.max(0, others.audits - others.lies));
   const belief = (LIAR + own.lies) / (WEIGHT + own.audits + clean);
   return most * Math.min(1, Math.max(LEAST, (belief * WEIGHT) / LIAR));
@@ -60,12 +60,8 @@ export function claimsOf(headers: Readonly<Record<string, string>>): HeaderClaim
 
 /** Whether the claims of a GET or HEAD response equal the known ones. An absent type counts as equal. */
 export function areClaimsKept(known: HeaderClaims, current: HeaderClaims): boolean {
-  const isTypeKept =
-    known.contentType === null ||
-    current.contentType === null ||
-    known.contentType === current.contentType ||
-    plainType(known.contentType) === plainType(current.contentType);
-  return isTypeKept && isTagKept(known, current);
+  const [was, is] = [known.contentType, current.contentType];
+  return (was === null || is === null || isTypeKept(was, is)) && isTagKept(known, current);
 }
 
 /**
@@ -84,13 +80,16 @@ type Reading = HeaderClaims & Signed & Pick<CrawlDatum, 'title'>;
  * servers of one site often disagree whether to name it.
  */
 export function isReadOtherwise(before: Reading, after: Reading): boolean {
-  if (areClaimsKept(before, after)) return false;
   if (!isTagKept(before, after)) return true;
-  if (before.contentType === null || after.contentType === null) return false;
-  if (mediaType(before.contentType) !== mediaType(after.contentType)) return true;
+  const [was, is] = [before.contentType, after.contentType];
+  if (was === null || is === null || isTypeKept(was, is)) return false;
+  if (mediaType(was) !== mediaType(is)) return true;
   if (before.signatureName !== after.signatureName) return false;
   return isSignedOtherwise(before, after) || before.title !== after.title;
 }
+
+const isTypeKept = (known: string, current: string): boolean =>
+  known === current || plainType(known) === plainType(current);
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^\s;,"']+)/;
 
