@@ -1,9 +1,10 @@
 /** `npm run bench:report`: writes `bench/RESULTS.md`, and a page an area, from the figures in `bench/results`. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { growthPlot } from './crawl/growth-plot.ts';
-import { type Area, byQuestion, type Figure, isMissed, readAreas } from './harness/results.ts';
+import { longRunFigures, parseLongRuns } from './harness/long-runs.ts';
+import { type Area, byQuestion, type Figure, isMissed, LONG_RUNS, readAreas } from './harness/results.ts';
 
 /** What the first screen answers: its words, and the figure by area, question and metric. */
 const HEADLINES: readonly (readonly [words: string, area: string, question: string, metric: string])[] = [
@@ -110,6 +111,15 @@ export function overviewOf(areas: readonly Area[]): string {
   ].join('\n');
 }
 
+/** Areas of a folder; that of the torture has the sums of its long runs, too. */
+export function reportedAreas(folder: string): Area[] {
+  const file = join(folder, LONG_RUNS);
+  const sums = existsSync(file) ? longRunFigures(parseLongRuns(readFileSync(file, 'utf8'), file)) : [];
+  return readAreas(folder).map((area) =>
+    area.area === 'torture' ? { ...area, figures: [...area.figures, ...sums] } : area,
+  );
+}
+
 /** Texts of all pages by their paths below `bench`. */
 export const pagesOf = (areas: readonly Area[]): ReadonlyMap<string, string> =>
   new Map([
@@ -123,6 +133,6 @@ export const plotsOf = (areas: readonly Area[]): ReadonlyMap<string, string> =>
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const bench = resolve('bench');
-  const areas = readAreas(join(bench, 'results'));
+  const areas = reportedAreas(join(bench, 'results'));
   for (const [path, text] of [...pagesOf(areas), ...plotsOf(areas)]) writeFileSync(join(bench, path), text);
 }

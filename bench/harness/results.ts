@@ -71,10 +71,13 @@ export function isMissed({ value, aim }: Pick<Figure, 'value' | 'aim'>): boolean
   return !values.every((each) => (sign === '<=' ? each <= bound : sign === '>=' ? each >= bound : each === bound));
 }
 
+/** Sums of runs in pieces, beside the areas. */
+export const LONG_RUNS = 'long-runs.json';
+
 /** Areas of a folder, by name. */
 export const readAreas = (folder: string): Area[] =>
   readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
+    .filter((name) => name.endsWith('.json') && name !== LONG_RUNS)
     .sort()
     .map((name) => readArea(folder, basename(name, '.json')));
 

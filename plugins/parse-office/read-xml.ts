@@ -13,12 +13,31 @@ export interface XmlHandler {
 /** Bytes that are decoded at a time, so that no part becomes one long string. */
 const CHUNK_BYTES = 1 << 16;
 
-/** Reads XML. Entities that the document declares itself are not expanded. @param isHtml XHTML, as browsers read it */
+/** The parser takes quadratic time for nested elements; documents of any program nest them some dozens deep. */
+const MAX_DEPTH = 1_000;
+
+/**
+ * Reads XML. Entities that the document declares itself are not expanded. What follows an element that is nested deeper
+ * than `MAX_DEPTH` is left out.
+ *
+ * @param isHtml XHTML, as browsers read it
+ */
 export function readXml(bytes: Buffer, handler: XmlHandler, isHtml = false): void {
+  /** Names of the elements that are open. */
+  const open: string[] = [];
+  const isTooDeep = (): boolean => open.length > MAX_DEPTH;
   const parser = new Parser(
     {
-      onopentag: (name, attributes) => handler.open(localName(name), attributes),
-      onclosetag: (name) => handler.close(localName(name)),
+      onopentag(fullName, attributes) {
+        const name = localName(fullName);
+        open.push(name);
+        handler.open(name, attributes);
+        if (isTooDeep()) parser.pause();
+      },
+      onclosetag(name) {
+        open.pop();
+        handler.close(localName(name));
+      },
       ontext: (data) => handler.text?.(data),
     },
     isHtml ? { recognizeSelfClosing: true, recognizeCDATA: true } : { xmlMode: true, decodeEntities: true },
@@ -26,10 +45,11 @@ export function readXml(bytes: Buffer, handler: XmlHandler, isHtml = false): voi
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   const decoder = new StringDecoder(isWide ? 'utf16le' : 'utf8');
   const start = isWide ? 2 : bytes.subarray(0, 3).equals(UTF8_MARK) ? 3 : 0;
-  for (let at = start; at < bytes.length; at += CHUNK_BYTES) {
+  for (let at = start; at < bytes.length && !isTooDeep(); at += CHUNK_BYTES) {
     parser.write(decoder.write(bytes.subarray(at, at + CHUNK_BYTES)));
   }
-  parser.end(decoder.end());
+  if (!isTooDeep()) parser.end(decoder.end());
+  for (let name = open.pop(); name !== undefined; name = open.pop()) handler.close(name);
 }
 
 const UTF8_MARK = Buffer.from('efbbbf', 'hex');

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Figure, isMissed, merged, readAreas } from '../../bench/harness/results.ts';
-import { pagesOf, plotsOf } from '../../bench/report.ts';
+import { type Figure, isMissed, merged } from '../../bench/harness/results.ts';
+import { pagesOf, plotsOf, reportedAreas } from '../../bench/report.ts';
 
 const bench = resolve(import.meta.dirname, '../../bench');
-const areas = readAreas(join(bench, 'results'));
+const areas = reportedAreas(join(bench, 'results'));
 
 describe('the pages of results', () => {
   it.each([...pagesOf(areas), ...plotsOf(areas)])(

@@ -15,3 +15,11 @@ export function hashOf(text: string): number {
   for (const char of text) value = (Math.imul(value, 31) + char.charCodeAt(0)) >>> 0;
   return value;
 }
+
+/** Bits of a number, spread over 32 (the end of MurmurHash3), so that numbers in a row seed unlike sequences. */
+export function mixed(number: number): number {
+  let value = number | 0;
+  value = Math.imul(value ^ (value >>> 16), 0x85eb_ca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2_ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

@@ -3,29 +3,44 @@
  * program promises, tried for longer than the tests can. The parts that are named run, all of them without a name. Exit
  * code 1 when anything was lost or wrong.
  *
- * - `--hours H`: for simulated crawls, and for fuzzing; `--simulate --seed N` alone replays one crawl.
+ * - `--add`: goes on at what was never tried, and adds to `bench/results/long-runs.json`; a piece that is ended by a
+ *   signal keeps what it has done.
+ * - `--hours H`: for simulated crawls, and for fuzzing, 0.25 by default; `--seed N` alone replays one crawl, and with
+ *   `--target NAME` one input.
  * - `--count N`: processes to kill, 1,000 by default; of the calls that fail so many, drawn, in place of all; crawls by
- *   several workers under blows, 50 by default.
- * - `--minutes M`, `--hosts N`, `--svg FILE`: of the soak.
+ *   several workers under blows, 50 by default; inputs of each target.
+ * - `--minutes M`: of the soak, 60 by default; after which no further process is killed, and no further call fails.
+ * - `--fault KIND:ERROR:N`: one failing call.
+ * - `--hosts N`, `--svg FILE`: of the soak.
  * - `--days N`, `--hosts N`, `--data FOLDER` (recorded sites), `--restart-days N`, `--svg FILE`: of the year.
- * - `--seed N`: of everything.
+ * - `--seed N`: of everything, without `--add`.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { LongPart, Occasion, Sums } from '../../../bench/harness/long-runs.ts';
+import { LONG_RUNS } from '../../../bench/harness/results.ts';
 import { withBench } from './bench.ts';
-import { faults } from './faults/faults.ts';
+import { faults, oneFault } from './faults/faults.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { hostile } from './hostile/hostile.ts';
 import { kills } from './kills/kills.ts';
+import { type Ledger, openLedger } from './pieces/ledger.ts';
+import { addingPiece, type Piece, unkeptPiece } from './pieces/piece.ts';
+import { ROOT } from './program.ts';
 import { simulate } from './simulation/simulate.ts';
 import { soak } from './soak/soak.ts';
 import { NO_SPREAD, spread, withSpread } from './spread/spread.ts';
 import { year } from './year/year.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'hostile', 'soak', 'spread', 'year'] as const;
+type Part = (typeof PARTS)[number];
+/** Parts that end between two tries when the process is asked to. */
+const STOPPABLE: readonly Part[] = ['simulate', 'fuzz', 'faults', 'kills', 'spread'];
 const flag = { type: 'boolean', default: false } as const;
 const { values } = parseArgs({
   options: {
@@ -37,30 +52,30 @@ const { values } = parseArgs({
     soak: flag,
     spread: flag,
     year: flag,
+    add: flag,
+    target: { type: 'string' },
+    fault: { type: 'string' },
     days: { type: 'string', default: '365' },
     data: { type: 'string', default: '../shared/histories' },
     'restart-days': { type: 'string' },
-    hours: { type: 'string', default: '0.25' },
+    hours: { type: 'string' },
     count: { type: 'string' },
-    minutes: { type: 'string', default: '60' },
+    minutes: { type: 'string' },
     hosts: { type: 'string' },
     svg: { type: 'string' },
     seed: { type: 'string' },
   },
 });
-const seed = wholeNumber('--seed', values.seed ?? '1');
-const milliseconds = HOUR_MS * above0('--hours', values.hours);
-const count = values.count === undefined ? undefined : wholeNumber('--count', values.count);
 const KILLS = 1_000;
 const CRAWLS = 50;
-const soaking = {
-  minutes: above0('--minutes', values.minutes),
-  hosts: wholeNumber('--hosts', values.hosts ?? '2000'),
-  svg: values.svg,
-  seed,
-};
+const seed = wholeNumber('--seed', values.seed ?? '1');
+const count = values.count === undefined ? undefined : wholeNumber('--count', values.count);
+const hours = values.hours === undefined ? undefined : HOUR_MS * above0('--hours', values.hours);
+const minutes = values.minutes === undefined ? undefined : above0('--minutes', values.minutes);
+const days = wholeNumber('--days', values.days);
+const soakMinutes = minutes ?? 60;
 const ofYear = {
-  days: wholeNumber('--days', values.days),
+  days,
   hosts: wholeNumber('--hosts', values.hosts ?? '200'),
   data: values.data,
   restartDays: values['restart-days'] === undefined ? 0 : wholeNumber('--restart-days', values['restart-days']),
@@ -68,42 +83,106 @@ const ofYear = {
   seed,
 };
 const named = PARTS.filter((part) => values[part]);
-const isReplay = named.join() === 'simulate' && values.seed !== undefined && !process.argv.includes('--hours');
+/** A seed alone, without a time: one crawl, or one input. */
+const isReplay = values.seed !== undefined && hours === undefined;
+const isWholeFuzz = values.target === undefined || !isReplay;
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
-
+const stop = new AbortController();
 const folder = mkdtempSync(join(tmpdir(), 'incrawl-torture-'));
+let ledger: Ledger | null = null;
 try {
+  if (values.add) ledger = openedLedger();
   for (const part of named.length > 0 ? named : PARTS) {
+    if (stop.signal.aborted) break;
     const { failures } = await run(part);
     if (failures > 0) process.exitCode = 1;
   }
 } finally {
+  ledger?.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-function run(part: (typeof PARTS)[number]): Promise<{ readonly failures: number }> {
+function run(part: Part): Promise<{ readonly failures: number }> {
+  if (STOPPABLE.includes(part)) stopOnSignal();
   switch (part) {
     case 'simulate':
-      return simulate(say, { seed, milliseconds: isReplay ? 0 : milliseconds });
+      return simulate(say, pieceOf('simulate', isReplay ? 0 : (hours ?? HOUR_MS / 4)));
     case 'fuzz':
-      return fuzz(say, { seed, milliseconds });
+      return fuzz(say, pieceOf('fuzz', isWholeFuzz ? (hours ?? HOUR_MS / 4) : undefined), {
+        only: values.target,
+        ...(isWholeFuzz ? count !== undefined && { count } : { count: count ?? 1 }),
+      });
     case 'faults':
-      return withBench(folder, (bench) =>
-        faults(say, bench, { seed, ...(count === undefined ? {} : { faults: count }) }),
-      );
+      return withBench(folder, (bench) => {
+        if (values.fault !== undefined) return oneFault(say, bench, values.fault);
+        const isDrawn = count !== undefined && ledger === null;
+        return faults(say, bench, pieceOf('faults', duration()), { count, ...(isDrawn && { drawnBy: seed }) });
+      });
     case 'kills':
-      return withBench(folder, (bench) => kills(say, bench, { seed, kills: count ?? KILLS }));
+      return withBench(folder, (bench) => kills(say, bench, pieceOf('kills', duration()), count ?? KILLS));
     case 'hostile':
       return hostile(say, { seed });
     case 'soak':
-      return soak(say, soaking);
+      return added('soak', { minutes: soakMinutes }, () => {
+        const hosts = wholeNumber('--hosts', values.hosts ?? '2000');
+        return soak(say, { minutes: soakMinutes, hosts, svg: values.svg, seed });
+      });
     case 'spread':
       if (NO_SPREAD !== null) throw new Error(`spread crawls cannot be tried: ${NO_SPREAD}`);
-      return withSpread(folder, (bench) => spread(say, bench, { seed, count: count ?? CRAWLS }));
+      return withSpread(folder, (bench) => spread(say, bench, pieceOf('spread', duration()), count ?? CRAWLS));
     case 'year':
-      return year(say, ofYear);
+      return added('year', { days }, () => year(say, ofYear));
+  }
+}
+
+/** Ms that parts of many tries may take; absent: until they are done. */
+function duration(): number | undefined {
+  return minutes === undefined ? hours : MINUTE_MS * minutes;
+}
+
+function pieceOf(part: LongPart, milliseconds: number | undefined): Piece {
+  const options = { milliseconds, stop: stop.signal };
+  return ledger === null ? unkeptPiece(seed, options) : addingPiece(ledger, part, { ...options, at: occasion });
+}
+
+/** A part that is one run as a whole: what it tried is added at its end. */
+async function added(
+  part: LongPart,
+  sums: Sums,
+  whole: () => Promise<{ readonly failures: number }>,
+): Promise<{ readonly failures: number }> {
+  const result = await whole();
+  const replay = ['npm run torture --', ...process.argv.slice(2).filter((word) => word !== '--add')].join(' ');
+  const reason = `${result.failures} faults`;
+  const failures = result.failures > 0 ? [{ replay, reason }] : [];
+  ledger?.add(part, { sums: { ...sums, runs: 1 }, failures }, occasion());
+  return result;
+}
+
+/** Commit, day and machine of this run. */
+function occasion(): Occasion {
+  const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const machine = { cores: cpus().length, memory: Math.round(totalmem() / 2 ** 30), node: process.versions.node };
+  return { commit, date: new Date().toISOString().slice(0, 10), machine };
+}
+
+/** Ends the process with what is wrong where the ledger cannot be used. */
+function openedLedger(): Ledger {
+  const unfit = [values.seed !== undefined && '--seed', values.fault !== undefined && '--fault'].filter(Boolean);
+  if (unfit.length > 0) refuse(`--add goes on at what was never tried: expected no ${unfit.join(', no ')}`);
+  try {
+    return openLedger(join(ROOT, 'bench/results', LONG_RUNS));
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+/** The first signal ends what runs between two tries, a second one at once. */
+function stopOnSignal(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    if (process.listenerCount(signal) === 0) process.once(signal, () => stop.abort());
   }
 }
 
@@ -117,7 +196,10 @@ function wholeNumber(option: string, text: string): number {
 
 function numberOf(option: string, text: string, expected: string, isRight: (value: number) => boolean): number {
   const value = Number(text);
-  if (isRight(value)) return value;
-  process.stderr.write(`${option}: expected ${expected}, got "${text}"\n`);
+  return isRight(value) ? value : refuse(`${option}: expected ${expected}, got "${text}"`);
+}
+
+function refuse(message: string): never {
+  process.stderr.write(`${message}\n`);
   process.exit(2);
 }

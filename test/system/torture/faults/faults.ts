@@ -1,5 +1,6 @@
 import { attempt, type Bench, type Undisturbed, undisturbed, wrongAtTheEnd } from '../attempts.ts';
 import { findings } from '../end-state.ts';
+import type { Piece } from '../pieces/piece.ts';
 import { asked, type Ended } from '../program.ts';
 import { randomOf } from '../random.ts';
 import { TASKS, type Task } from '../tasks.ts';
@@ -23,9 +24,10 @@ const ANSWERS: Readonly<Partial<Record<CallKind, readonly FaultAction[]>>> = {
 const ORDERLY_CODES: readonly (number | null)[] = [0, 1, 3];
 
 export interface FaultOptions {
-  /** Absent: each call of each kind, 1, 2, 3, .. until a run passes without a fault. Else so many, drawn. */
-  readonly faults?: number;
-  readonly seed: number;
+  /** Calls that fail, at most; absent: until no kind has a call left. */
+  readonly count?: number | undefined;
+  /** Absent: each call of each kind, in order. Else so many as `count` says, drawn by it. */
+  readonly drawnBy?: number;
 }
 
 export interface FaultResult {
@@ -35,45 +37,85 @@ export interface FaultResult {
 
 /**
  * Lets calls of a crawl to the system fail, one in each run. It must end in time, done or with an error that it tells;
- * what it leaves must be sound, and the same command without the fault must come to its ordinary end.
+ * what it leaves must be sound, and the same command without the fault must come to its ordinary end. The calls of a
+ * kind are tried in order, until a run passes without a fault.
  */
 export async function faults(
   say: (line: string) => void,
   bench: Bench,
-  { faults: count, seed }: FaultOptions,
+  piece: Piece,
+  { count = Number.POSITIVE_INFINITY, drawnBy }: FaultOptions = {},
 ): Promise<FaultResult> {
-  const failures: string[] = [];
+  let failures = 0;
+  let happened = 0;
   const byKind = new Map<CallKind, number>();
   const task = TASKS.find(({ name }) => name === 'crawl')!;
   const end = await undisturbed(bench, task);
-  /** False when the run has passed before that call. */
+  /** False when the run has passed before that call, or was stopped. */
   const hasFailed = async (fault: Fault): Promise<boolean> => {
     const { hasHappened, wrong } = await withFault(bench, task, fault, end);
-    if (hasHappened) byKind.set(fault.kind, (byKind.get(fault.kind) ?? 0) + 1);
-    if (hasHappened && wrong !== '') {
-      failures.push(`${fault.action} in ${fault.kind} ${fault.at}: ${wrong}`);
-      say(`FAILED ${failures.at(-1)}`);
+    // A signal to the terminal has reached the command, too.
+    if (piece.isStopped()) return false;
+    const series = seriesOf(fault);
+    if (!hasHappened) {
+      piece.add({ complete: [series] });
+      return false;
     }
-    return hasHappened;
+    happened++;
+    byKind.set(fault.kind, (byKind.get(fault.kind) ?? 0) + 1);
+    const added = { next: { [series]: fault.at + 1 }, sums: { calls: 1 } };
+    if (wrong === '') {
+      piece.add(added);
+      return true;
+    }
+    failures++;
+    const reason = `${fault.action} in ${fault.kind} ${fault.at}: ${wrong}`;
+    const replay = `npm run torture -- --faults --fault ${series.replace(' ', ':')}:${fault.at}`;
+    piece.add({ ...added, failures: [{ replay, reason }] });
+    say(`FAILED ${reason}\n  ${replay}`);
+    return true;
   };
-  if (count === undefined) {
-    for (const [kind, action] of answers()) for (let at = 1; await hasFailed({ kind, at, action }); at++);
+  if (drawnBy !== undefined) {
+    for (const fault of drawnFaults(count, drawnBy, end)) await hasFailed(fault);
   } else {
-    for (const fault of drawnFaults(count, seed, end)) await hasFailed(fault);
+    for (const [kind, action] of FAULT_KINDS) {
+      const series = seriesOf({ kind, action });
+      if (piece.isComplete(series)) continue;
+      const isOver = (): boolean => happened >= count || piece.isOver();
+      for (let at = piece.first(series); !isOver() && (await hasFailed({ kind, at, action })); at++);
+    }
   }
-  const happened = [...byKind.values()].reduce((sum, n) => sum + n, 0);
+  piece.keep();
   const shares = [...byKind].map(([kind, n]) => `${kind} ${n}`).join(', ');
-  say(`faults          ${happened} calls failed (${shares}); ${failures.length} failures`);
-  return { faults: happened, failures: failures.length };
+  say(`faults          ${happened} calls failed (${shares}); ${failures} failures`);
+  return { faults: happened, failures };
 }
 
-function answers(): (readonly [CallKind, FaultAction])[] {
-  return Object.entries(ANSWERS).flatMap(([kind, actions]) => actions.map((each) => [kind as CallKind, each] as const));
+/** One call alone, as `KIND:ERROR:N` names it; throws an `Error` for another text. */
+export async function oneFault(say: (line: string) => void, bench: Bench, named: string): Promise<FaultResult> {
+  const [kindName, actionName, number, ...rest] = named.split(':');
+  const found = FAULT_KINDS.find(([kind, action]) => kind === kindName && action === actionName);
+  const at = Number(number);
+  if (found === undefined || !Number.isInteger(at) || at < 1 || rest.length > 0)
+    throw new Error(`--fault ${named}: expected KIND:ERROR:N, such as ${FAULT_KINDS[0]!.join(':')}:1`);
+  const task = TASKS.find(({ name }) => name === 'crawl')!;
+  const fault = { kind: found[0], action: found[1], at };
+  const { hasHappened, wrong } = await withFault(bench, task, fault, await undisturbed(bench, task));
+  say(`fault ${named}: ${hasHappened ? wrong || 'nothing is wrong' : 'the crawl has no such call'}`);
+  return { faults: hasHappened ? 1 : 0, failures: wrong === '' ? 0 : 1 };
 }
+
+/** The series of the ledger: calls of a kind that give an error, by their numbers. */
+const seriesOf = ({ kind, action }: Pick<Fault, 'kind' | 'action'>): string => `${kind} ${action}`;
+
+/** Each kind of call with each answer. */
+export const FAULT_KINDS: readonly (readonly [CallKind, FaultAction])[] = Object.entries(ANSWERS).flatMap(
+  ([kind, actions]) => actions.map((each) => [kind as CallKind, each] as const),
+);
 
 function drawnFaults(count: number, seed: number, { calls }: Undisturbed): Fault[] {
   const random = randomOf(seed);
-  const possible = answers().filter(([kind]) => calls.counts[kind] > 0);
+  const possible = FAULT_KINDS.filter(([kind]) => calls.counts[kind] > 0);
   return Array.from({ length: count }, (_, i) => {
     const [kind, action] = possible[i % possible.length]!;
     return { kind, action, at: 1 + Math.floor(random() * calls.counts[kind]) };

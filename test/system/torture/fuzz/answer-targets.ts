@@ -50,6 +50,8 @@ export async function answerTargets(): Promise<readonly FuzzTarget[]> {
 
   const http: FuzzTarget = {
     name: 'http',
+    stepsPerByte: 100,
+    isSlow: true,
     runs: 150,
     words: [
       ...[
@@ -108,6 +110,8 @@ export async function answerTargets(): Promise<readonly FuzzTarget[]> {
 
   const webhook: FuzzTarget = {
     name: 'webhook',
+    stepsPerByte: 60,
+    isSlow: true,
     runs: 80,
     words: http.words,
     async check(input) {

@@ -19,11 +19,11 @@ export function corpusOf(target: string): CorpusFile[] {
   return names.sort().map((name) => ({ name, input: readFileSync(join(folder, name)) }));
 }
 
-/** Adds a failing input, which is tried from then on. Its name is its digest. */
+/** Adds a failing input, which is tried from then on. Its name is its digest; the path below the corpus. */
 export function addToCorpus(target: string, input: Buffer): string {
   const folder = join(CORPUS, target);
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `found-${createHash('sha256').update(input).digest('hex').slice(0, 12)}`);
-  writeFileSync(file, input);
-  return file;
+  const name = `found-${createHash('sha256').update(input).digest('hex').slice(0, 12)}`;
+  writeFileSync(join(folder, name), input);
+  return `${target}/${name}`;
 }

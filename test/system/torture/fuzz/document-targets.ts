@@ -35,6 +35,8 @@ const packages = (input: Buffer): Buffer[] => [
 /** The input as a file, and as the main part of each kind of document. */
 const office: FuzzTarget = {
   name: 'office',
+  stepsPerByte: 800,
+  isSlow: true,
   words: [
     ...['<d:p>', '</d:p>', '<d:t>', '</d:t>', '<d:tbl>', '</d:tbl>', '<d:tc>', '</d:tc>', '<d:numId w:val="1"/>'],
     ...['<w:fldChar w:fldCharType="begin"/>', '<w:fldChar w:fldCharType="end"/>', '<w:instrText>HYPERLINK "/a"'],
@@ -67,6 +69,8 @@ function pdfTarget(): FuzzTarget {
   const parser = parsePdf.setup(testHost, parsePdf.options!.parse({ maxText: MAX_TEXT, maxPages: 20 })) as Parser;
   return {
     name: 'pdf',
+    stepsPerByte: 400,
+    isSlow: true,
     words: [
       ...['%PDF-1.7\n', '%%EOF\n', '1 0 obj\n', 'endobj\n', 'stream\n', 'endstream\n', 'xref\n', 'trailer\n', '1 0 R '],
       ...[

@@ -20,6 +20,7 @@ const MAX_URLS = 50;
 
 const sitemap: FuzzTarget = {
   name: 'sitemap',
+  stepsPerByte: 200,
   words: [
     ...[
       '<?xml version="1.0" encoding="',
@@ -69,6 +70,7 @@ const sitemap: FuzzTarget = {
 
 const feed: FuzzTarget = {
   name: 'feed',
+  stepsPerByte: 100,
   words: [
     ...[
       '<rss>',
@@ -119,6 +121,7 @@ const CONTENT = /^content-length$|^transfer-encoding$/i;
 /** A response made from the input is read back as it was; the input itself, as a member, is refused or read. */
 const warc: FuzzTarget = {
   name: 'warc',
+  stepsPerByte: 10,
   words: [
     ...[
       'WARC/1.1\r\n',
@@ -213,6 +216,7 @@ const MOST_ITEMS = 2 ** 20;
 /** Rows as a disk gives them back. */
 const rows: FuzzTarget = {
   name: 'rows',
+  stepsPerByte: 150,
   words: [
     '\xc0',
     '\xc1',

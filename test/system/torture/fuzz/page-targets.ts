@@ -34,6 +34,8 @@ async function resultOf(body: Buffer, memory: PageMemory, behindParser?: (page: 
 /** The scanner, its flat page, and the filters on it. */
 const html: FuzzTarget = {
   name: 'html',
+  stepsPerByte: 1_000,
+  isSlow: true,
   runs: 80,
   words: [
     ...'<p> </p> <div class="nav x"> </div> <li> <ul> </ul> <table> <tr> <td> </table> <a href="/x?a=1&amp;b=2"> </a>'.split(
@@ -103,6 +105,8 @@ const TYPES = [null, 'text/html', 'text/html; charset=utf-8', 'text/html; charse
 
 const charset: FuzzTarget = {
   name: 'charset',
+  stepsPerByte: 2_300,
+  isSlow: true,
   runs: 120,
   words: [
     ...[

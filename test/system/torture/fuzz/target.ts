@@ -6,10 +6,17 @@ export interface FuzzTarget {
   readonly name: string;
   /** Words of its grammar: inserted into inputs, and strung together to new ones. */
   readonly words: readonly string[];
+  /**
+   * The most steps of a check, as `steps/step-counter.ts` counts them, for each byte of the input and 256 more: about
+   * three times the most that was seen.
+   */
+  readonly stepsPerByte: number;
   /** Throws, or rejects, when a property does not hold. */
   check(input: Buffer): void | Promise<void>;
-  /** Runs in a test of the suite; fewer for those with connections. Default 300. */
+  /** Runs in a test of the suite; fewer for those with connections. Default 150. */
   readonly runs?: number;
+  /** It is slow by nature, as with connections: it gets a quarter of the time that another target has. */
+  readonly isSlow?: boolean;
   close?(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NO_POSTGRES } from '../../cluster/postgres/postgres-server.ts';
+import type { Piece } from '../pieces/piece.ts';
 import { asked } from '../program.ts';
 import { randomOf } from '../random.ts';
 import { type Blow, type BlowKind, CRAWLING, type Plan, spreadUnderBlows } from './attempt.ts';
@@ -12,12 +13,6 @@ import { HAS_FAKETIME } from './workers.ts';
 
 /** Why spread crawls cannot be tried here, or null. */
 export const NO_SPREAD: string | null = NO_POSTGRES;
-
-export interface SpreadOptions {
-  /** Crawls. */
-  readonly count: number;
-  readonly seed: number;
-}
 
 export interface SpreadResult {
   readonly crawls: number;
@@ -35,6 +30,8 @@ export interface SpreadBench {
 const HOSTS = 16;
 const KINDS: readonly BlowKind[] = ['kill', 'store', 'pause'];
 const MOST_BLOWS = 3;
+/** The series of the ledger: crawls by their seeds. */
+const SERIES = 'crawls';
 
 /** Makes a site, its embedded crawl and the store; all of them end with the use. */
 export async function withSpread<Result>(
@@ -73,29 +70,46 @@ export async function withSpread<Result>(
  * Crawls by several workers, each of which seeds choose blows for: workers killed and paused beyond their lease, the
  * store killed, one clock ahead. Each must come to the end of the embedded crawl, politely, with every
  * change once.
+ *
+ * @param count crawls at most
  */
 export async function spread(
   say: (line: string) => void,
   bench: SpreadBench,
-  { count, seed }: SpreadOptions,
+  piece: Piece,
+  count: number,
 ): Promise<SpreadResult> {
   const blows = { kill: 0, pause: 0, store: 0, ahead: 0, objects: 0 };
   let failures = 0;
-  for (let i = 0; i < count; i++) {
-    const plan = planOf(seed + i, bench.site.urls);
-    for (const { kind } of plan.blows) blows[kind]++;
-    if (plan.isAhead) blows.ahead++;
-    if (plan.inObjects) blows.objects++;
+  const first = piece.first(SERIES);
+  let seed = first;
+  for (; seed < first + count && !piece.isOver(); seed++) {
+    const plan = planOf(seed, bench.site.urls);
     const wrong = await bench.crawl(plan);
-    if (wrong === '') continue;
+    // A signal to the terminal has reached the workers, too.
+    if (piece.isStopped()) break;
+    const own = { kill: 0, pause: 0, store: 0, ahead: plan.isAhead ? 1 : 0, objects: plan.inObjects ? 1 : 0 };
+    for (const { kind } of plan.blows) own[kind]++;
+    for (const kind of Object.keys(own) as (keyof typeof own)[]) blows[kind] += own[kind];
+    const added = { next: { [SERIES]: seed + 1 }, sums: { crawls: 1, ...own } };
+    if (wrong === '') {
+      piece.add(added);
+      continue;
+    }
     failures++;
     const what = plan.blows.map(({ kind, at }) => `${kind} at request ${at}`).join(', ');
     const beside = `${plan.isAhead ? ', a clock ahead' : ''}${plan.inObjects ? ', failing objects' : ''}`;
-    say(`FAILED --seed ${seed + i} (${what}${beside}): ${wrong}`);
+    const failure = {
+      replay: `npm run torture -- --spread --count 1 --seed ${seed}`,
+      reason: `${what}${beside}: ${wrong}`,
+    };
+    piece.add({ ...added, failures: [failure] });
+    say(`FAILED --seed ${seed} (${what}${beside}): ${wrong}`);
   }
+  piece.keep();
   const sums = Object.entries(blows).map(([kind, times]) => `${kind} ${times}`);
-  say(`spread          ${count} crawls (${sums.join(', ')}); ${failures} failures`);
-  return { crawls: count, blows, failures };
+  say(`spread          ${seed - first} crawls (${sums.join(', ')}); ${failures} failures`);
+  return { crawls: seed - first, blows, failures };
 }
 
 /** The blows of a crawl, by its seed alone. */
