@@ -118,7 +118,8 @@ export function readLocation(written: string, base: string | undefined, report: 
     report(`bad location: ${canonical.error}`);
     return undefined;
   }
-  return /^https?:/i.test(written) ? written : canonical.url;
+  // Without both slashes it is relative to a base of the same scheme (WHATWG URL).
+  return /^https?:\/\//i.test(written) ? written : canonical.url;
 }
 
 function resolve(href: string, base: string | undefined): string | undefined {

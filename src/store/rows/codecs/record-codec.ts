@@ -208,8 +208,12 @@ export const beliefOf = ([changes, watchedMs, noise, newUrls, mostMs]: BeliefTup
   ...{ changes, watchedMs, newUrls, noise, mostMs },
 });
 
-function lastErrorOf(tuple: readonly [string, string, number] | null): LastError | null {
-  return tuple === null ? null : { code: tuple[0], message: tuple[1], at: tuple[2] };
+function lastErrorOf(tuple: readonly unknown[] | null): LastError | null {
+  if (tuple === null) return null;
+  const [code, message, at] = tuple;
+  if (typeof code !== 'string' || typeof message !== 'string' || typeof at !== 'number')
+    throw new TypeError('an error is a code, a message and a time');
+  return { code, message, at };
 }
 
 /** Language, times in seconds, authors. */

@@ -1,6 +1,7 @@
 import parseOffice from '../../../../plugins/parse-office/plugin.ts';
 import { findPdfjs } from '../../../../plugins/parse-pdf/pdfjs.ts';
 import parsePdf from '../../../../plugins/parse-pdf/plugin.ts';
+import { isUrl } from '../../../../src/core/domain/url/canonical/canonical-url.ts';
 import type { Parser } from '../../../../src/core/plugin-host/api/plugin-api.ts';
 import { samplePage, testHost } from '../../../../src/core/plugin-host/api/plugin-testing.ts';
 import { madePdf } from '../../../site/made-pdf.ts';
@@ -61,7 +62,7 @@ async function checkDocument(parser: Parser, body: Buffer, contentType: string):
   const { text, mainText, outlinks } = page.result;
   holds(text.replaceAll('\n', '').length <= MAX_TEXT, 'no more text than the limit', text.length);
   holds(mainText === null || mainText === text, 'all text is content', text);
-  for (const { url } of outlinks) holds(URL.canParse(url), 'absolute URLs', url);
+  for (const { url } of outlinks) holds(isUrl(url), 'absolute URLs', url);
 }
 
 /** The input as a file, as one with a lost table of objects, and as the drawing of a page. */

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { parseSitemap } from '../../../../plugins/parse-feed/sitemap.ts';
 import { DEFAULT_LIMITS, readXmlDocument } from '../../../../plugins/parse-feed/xml-document.ts';
 import { CrawlError } from '../../../../src/core/domain/errors.ts';
+import { isUrl } from '../../../../src/core/domain/url/canonical/canonical-url.ts';
 import { readWarcMember } from '../../../../src/store/files/warc/warc-reader.ts';
 import { warcMember } from '../../../../src/store/files/warc/warc-writer.ts';
 import { decodeFamilies, decodeShares, familiesKey, sharesKey } from '../../../../src/store/rows/codecs/family-rows.ts';
@@ -63,7 +64,7 @@ const sitemap: FuzzTarget = {
     const isGzip = input[0] === 0x1f && input[1] === 0x8b;
     if (!isGzip) deepStrictEqual(parseSitemap(gzipSync(input), options), read, 'the same in gzip');
     holds(read.urls.length <= MAX_URLS && read.sitemaps.length <= MAX_URLS, 'a bounded number', read.urls.length);
-    for (const { loc } of read.urls) holds(URL.canParse(loc), 'absolute URLs', loc);
+    for (const { loc } of read.urls) holds(isUrl(loc), 'absolute URLs', loc);
     holds(read.errors.length <= input.length + 2, 'no more faults than bytes', read.errors.length);
   },
 };
@@ -111,7 +112,7 @@ const feed: FuzzTarget = {
     holds(read.feed.entries.length <= MAX_URLS, 'a bounded number of entries', read.feed.entries.length);
     // Texts are joined by a space, and none takes less than a character.
     holds(read.text.length <= 2 * text.length, 'no more text than the file has', read.text.length, text.length);
-    for (const { url } of read.feed.entries) holds(url === null || URL.canParse(url), 'absolute URLs', url);
+    for (const { url } of read.feed.entries) holds(url === null || isUrl(url), 'absolute URLs', url);
     holds(read.faults.length <= text.length + 1, 'no more faults than characters', read.faults.length);
   },
 };
