@@ -143,21 +143,25 @@ function migrated(url: string, stored: readonly unknown[], migrations: Readonly<
 
 function datumOf(url: string, tuple: readonly unknown[]): CrawlDatum {
   const at = <T>(index: number): T | null => (tuple[index] ?? null) as T | null;
+  const always = <T>(index: number): T => {
+    if (tuple[index] === undefined) throw new TypeError(`value ${index} of the tuple is missing`);
+    return tuple[index] as T;
+  };
   const belief = at<BeliefTuple>(25);
   return {
     url,
     state: stateOfNumber(tuple[1]),
-    discoveredAt: tuple[2] as number,
+    discoveredAt: always(2),
     referrer: at(3),
-    depth: tuple[4] as number,
-    seed: tuple[5] as boolean,
-    score: tuple[6] as number,
+    depth: always(4),
+    seed: always(5),
+    score: always(6),
     lastFetchAt: at(14),
     nextFetchAt: at(7),
     dueBy: dueCauseOf(at(36)),
     changedAt: at(17),
     schedule: {
-      intervalMs: tuple[8] as number,
+      intervalMs: always(8),
       belief: belief === null ? null : beliefOf(belief),
     },
     fixedIntervalMs: at(9),
