@@ -138,7 +138,13 @@ describe('the arithmetic of the freshness schedule', () => {
     expect(labels(changed(3))).toEqual([
       ...['time since the last visit', 'changed, by', 'Hamming distance', ...learnt, pays, 'that is after'],
     ]);
-    expect(labels(changed(null))).not.toContain('Hamming distance');
+    expect(labels(changed(null))).toEqual([
+      ...['time since the last visit', 'changed, by', ...learnt, pays, 'that is after'],
+    ]);
+    const times = schedule.onVisit(memory, visit()).terms.filter(({ unit }) => unit === 'ms');
+    expect(times.map(({ label }) => label)).toEqual([
+      ...['time since the last visit', learnt[1], learnt[2], 'that is after'],
+    ]);
     expect(term(visit(), 'unchanged, by')?.value).toBe('digest');
     expect(term(changed(3), 'changed, by')?.value).toBe('distance');
     expect(term(changed(3), 'Hamming distance')).toEqual({ label: 'Hamming distance', value: 3, unit: 'bits' });
@@ -220,6 +226,14 @@ describe('the arithmetic of the freshness schedule', () => {
     expect(learns({ lastModifiedAt: NOW - MINUTE_MS })).not.toEqual(undated);
     expect(learns({ lastModifiedAt: NOW - MINUTE_MS + 1 })).toEqual(undated);
     expect(learns({ lastModifiedAt: NOW - 9 * DAY_MS, isHostTrusted: false })).toEqual(undated);
+  });
+
+  it('weighs a change by the ratios that it was given', () => {
+    const change = (ratio: number): number => {
+      const schedule = createFreshnessSchedule({ ...FRESHNESS_DEFAULTS, likelihoodRatios: [ratio] });
+      return schedule.onVisit(memory, changed(0)).memory.belief?.changes ?? 0;
+    };
+    expect(change(0.01)).toBeLessThan(change(100));
   });
 
   it('takes the change of another content for a larger one', () => {
