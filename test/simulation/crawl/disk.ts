@@ -35,7 +35,7 @@ interface NameChange {
 
 /** What a crash does with what was not synced. */
 export type CrashKind =
-  /** The process was killed: the system writes all of it later. */
+  /** The process was killed: the system has all of it, and a later crash of the machine may still lose it. */
   | 'kill'
   /** The machine stopped; changes of names reach the disk in their order, as journaling file systems have it. */
   | 'power'
@@ -175,17 +175,17 @@ export class SimulatedDisk {
 
   /** What the next process finds. To be called after the crash, with the disk up again. */
   crash(kind: CrashKind): void {
-    if (kind !== 'kill') this.#keepNames(kind === 'power');
+    if (kind === 'kill') return;
+    this.#keepNames(kind === 'power');
     const seen = new Set<Node>();
     const settle = (node: Node): void => {
       if (seen.has(node)) return;
       seen.add(node);
       if (node.kind === 'folder') {
-        if (kind !== 'kill') node.names = new Map(node.syncedNames);
-        node.syncedNames = new Map(node.names);
+        node.names = new Map(node.syncedNames);
         for (const each of node.names.values()) settle(each);
       } else {
-        if (kind !== 'kill') node.content = this.#contentAfterCrash(node);
+        node.content = this.#contentAfterCrash(node);
         node.synced = Buffer.from(node.content);
         node.unsynced = [];
       }
@@ -227,7 +227,7 @@ export class SimulatedDisk {
   }
 
   #keepNames(inOrder: boolean): void {
-    const kept = inOrder ? Math.floor(this.#random() * (this.#changes.length + 1)) : 0;
+    const kept = inOrder ? this.#keptOf(this.#changes.length) : 0;
     for (const [i, { folder, names }] of this.#changes.entries()) {
       if (inOrder ? i >= kept : this.#random() < 0.5) continue;
       for (const [name, node] of names) {
@@ -237,17 +237,30 @@ export class SimulatedDisk {
     }
   }
 
-  /** Some of the writes that were not synced: none, the first ones, or any sectors of any of them. */
-  #contentAfterCrash({ synced, unsynced }: FileNode): Buffer {
+  /** So many of the oldest: systems write back all of it every few seconds. */
+  #keptOf(changes: number): number {
+    return this.#random() < 0.5 ? changes : Math.floor(this.#random() * (changes + 1));
+  }
+
+  /**
+   * Some of the writes that were not synced: none, all, the first ones, these with a file that has its new length all
+   * the same, or any sectors of any of them.
+   */
+  #contentAfterCrash({ content, synced, unsynced }: FileNode): Buffer {
+    if (unsynced.length === 0) return content;
     const way = this.#random();
-    if (unsynced.length === 0 || way < 0.25) return Buffer.from(synced);
+    if (way < 0.3) return content;
     const file = { content: Buffer.from(synced) };
-    if (way < 0.6) {
+    if (way < 0.4) return file.content;
+    if (way < 0.8) {
       const whole = Math.floor(this.#random() * (unsynced.length + 1));
       for (const write of unsynced.slice(0, whole)) applyWrite(file, write);
       const torn = unsynced[whole];
       if (torn?.bytes)
         applyWrite(file, { at: torn.at, bytes: torn.bytes.subarray(0, this.#random() * torn.bytes.length) });
+      const missing = content.length - file.content.length;
+      // A length that the journal has, of blocks that were not written: zeros, or what the disk had there before.
+      if (way >= 0.55 && missing > 0) file.content = Buffer.concat([file.content, this.#unwritten(missing)]);
       return file.content;
     }
     const piece = PIECES[Math.floor(this.#random() * PIECES.length)] as number;
@@ -262,6 +275,12 @@ export class SimulatedDisk {
       }
     }
     return file.content;
+  }
+
+  #unwritten(length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    if (this.#random() < 0.5) for (let i = 0; i < length; i++) bytes[i] = Math.floor(this.#random() * 256);
+    return bytes;
   }
 
   #apply(node: FileNode, write: FileWrite): void {

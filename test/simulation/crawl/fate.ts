@@ -6,7 +6,7 @@ export class SimulatedCrash extends Error {
 }
 
 /** How the name of an effect begins; empty: any effect. */
-export type EffectKind = '' | 'batch' | 'fsync';
+export type EffectKind = '' | 'write' | 'batch' | 'fsync';
 
 /** Events kept for the report of a failure. */
 const TRACED = 120;

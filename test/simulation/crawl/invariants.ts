@@ -49,6 +49,7 @@ export async function findFaults(process: SimulatedProcess, checked: Checked, no
   await checkDue(process, records, leases, now, report);
   await checkLeases(process, leases, report);
   await checkKnown(process, checked, records, report);
+  for (const lost of await checked.ledger.lostRounds(process)) report('round lost', lost);
   const applied = await checked.ledger.applied(process);
   checkBudgets(applied, checked.config, report);
   checkVisits(applied, records, report);

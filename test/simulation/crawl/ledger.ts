@@ -14,6 +14,13 @@ export interface AppliedSegment {
   readonly visits: readonly AppliedVisit[];
 }
 
+/** What a round has reached when a step ends. */
+interface BegunRound {
+  readonly urls: number;
+  /** Visits that the segment has on disk; 0 before all of them were made. */
+  readonly fetched: number;
+}
+
 /**
  * What was promised to those outside of the crawler, kept apart from the crawl db: what it reported once must be so
  * ever after, whatever crashes come between.
@@ -23,14 +30,40 @@ export class Ledger {
   readonly urls = new Set<string>();
   /** Entries of the change feed as a reader saw them when a step ended, by number. */
   readonly feed = new Map<number, string>();
+  /** Rounds that were begun when a step ended, by segment. */
+  readonly #begun = new Map<string, BegunRound>();
   /** Segments that are applied as a whole do not change any more. */
   readonly #finished = new Map<string, AppliedSegment>();
 
-  /** To be called when a step has ended: from now on, this holds. */
+  /** To be called when a step has ended: from now on, its rounds are there. */
+  async noteRounds({ db, segments }: SimulatedProcess): Promise<void> {
+    for (const { id, state } of await db.segments()) {
+      if (state !== 'updated' || this.#begun.has(id)) this.#begun.set(id, await begunOf(segments, id));
+    }
+  }
+
+  /** To be called when a step has ended whose findings are on disk: from now on, this holds. */
   async note({ db }: SimulatedProcess): Promise<void> {
     for await (const { url } of db.scan()) this.urls.add(url);
     const last = Math.max(0, ...this.feed.keys());
     for await (const entry of db.changes({ after: last })) this.feed.set(entry.seq, JSON.stringify(entry));
+  }
+
+  /** What is gone of the rounds that were begun, as lines of text. */
+  async lostRounds({ db, segments }: SimulatedProcess): Promise<string[]> {
+    const known = new Set((await db.segments()).map(({ id }) => id));
+    const lost: string[] = [];
+    for (const [id, before] of this.#begun) {
+      if (!known.has(id)) {
+        lost.push(`${id} with ${before.fetched} visits is unknown`);
+        continue;
+      }
+      const { urls, fetched } = await begunOf(segments, id);
+      if (urls < before.urls || fetched < before.fetched) {
+        lost.push(`${id} has ${fetched} visits of ${urls} URLs, had ${before.fetched} of ${before.urls}`);
+      }
+    }
+    return lost;
   }
 
   /** The applied part of each segment, oldest first. */
@@ -45,6 +78,14 @@ export class Ledger {
     }
     return found;
   }
+}
+
+async function begunOf(segments: SegmentStore, id: string): Promise<BegunRound> {
+  const segment = await segments.open(id, 'read');
+  const { urls, state } = segment.info;
+  const fetched = state === 'generated' ? 0 : segment.fetchedCount;
+  await segment.close();
+  return { urls, fetched };
 }
 
 async function appliedOf(segments: SegmentStore, id: string, limit: number): Promise<AppliedSegment> {

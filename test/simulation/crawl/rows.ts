@@ -24,7 +24,7 @@ interface Version {
 
 /**
  * Ordered rows with the crash semantics of LevelDB's log: a batch is there as a whole or not at all, and a crash of the
- * machine loses the last batches that no sync has followed, never one before a batch that stays.
+ * machine loses the last batches that no sync has followed, of whichever process, never one before a batch that stays.
  */
 export class SimulatedRows {
   readonly #deps: RowsDeps;
@@ -43,8 +43,8 @@ export class SimulatedRows {
 
   /** What the next process finds. */
   crash(kind: CrashKind): void {
-    const { random } = this.#deps;
-    const kept = kind === 'kill' ? this.#unsynced.length : Math.floor(random() * (this.#unsynced.length + 1));
+    if (kind === 'kill') return;
+    const kept = Math.floor(this.#deps.random() * (this.#unsynced.length + 1));
     for (const writes of this.#unsynced.slice(0, kept)) applyTo(this.#synced, writes);
     this.#unsynced = [];
     this.#syncedBatches += kept;

@@ -40,7 +40,9 @@ export interface Simulated {
 }
 
 const START = Date.UTC(2026, 0, 1);
-const EFFECTS: readonly EffectKind[] = ['', '', 'batch', 'batch', 'fsync'];
+const EFFECTS: readonly EffectKind[] = ['', 'write', 'batch', 'batch', 'fsync'];
+/** An id above those that Linux gives. */
+const NO_PROCESS = 4_194_305;
 /** Rounds after the last crash, in a world that changes. */
 const LAST_ROUNDS = 6;
 
@@ -126,6 +128,7 @@ class Simulation {
       const effects = 1 + Math.floor(Math.exp(this.#random() * (kind === '' ? 7 : 4)));
       if (this.#random() < 0.85) this.#fate.crashIn(effects, kind);
       await this.#process(program, 1 + Math.floor(this.#random() * 3));
+      if (this.#random() < 0.3) this.#crash(this.#random() < 0.5 ? 'power' : 'disorder');
       const downMs = this.#isSteady ? 60_000 : 1_000 * 10 ** (this.#random() * 6);
       this.#clock.skip(Math.ceil(this.#random() * downMs));
     }
@@ -147,7 +150,7 @@ class Simulation {
     if (leased !== 0) this.fail([`lease forgotten: ${leased} when nothing was left to do`]);
     const open = (await this.#driven(process.db.segments()))?.filter(({ state }) => state === 'generated');
     if (open?.length !== 0) this.fail([`a segment was not applied: ${JSON.stringify(open)}`]);
-    const damaged = await this.#driven(findDamagedFiles());
+    const damaged = await this.#driven(findDamagedFiles(this.#disk));
     if (damaged?.length !== 0) this.fail(damaged ?? []);
     const records = new Map<string, string>();
     const read = async (): Promise<void> => {
@@ -171,6 +174,7 @@ class Simulation {
         step.run(process, { ...this.#surroundings, world: this.#checked.world }).catch(expected),
       );
       if (ended === null || !(await this.#check(process, step.isDurable))) return;
+      if ((await this.#driven(this.#checked.ledger.noteRounds(process).then(() => true))) === null) return;
     }
     const closed = await this.#driven(process.close().then(() => true));
     if (closed === true) this.#fate.note('closed');
@@ -199,11 +203,14 @@ class Simulation {
     this.#disk.crash(kind);
     this.#rows.crash(kind);
     this.#checked.politeness.crash();
-    // The next process is another one, which the locks of this one must not keep out.
+    // The next process is another one, at times with the same id, which the locks of this one must not keep out.
     for (const path of this.#disk.paths()) {
       if (!path.endsWith('/writer.lock')) continue;
-      const text = this.#disk.file(path).content.toString();
-      this.#disk.replaceContent(path, text.replace(/"startedAt":[\d.]+/, '"startedAt":1'));
+      const text = this.#disk
+        .file(path)
+        .content.toString()
+        .replace(/"startedAt":[\d.]+/, '"startedAt":1');
+      this.#disk.replaceContent(path, this.#random() < 0.5 ? text : text.replace(/"pid":\d+/, `"pid":${NO_PROCESS}`));
     }
   }
 
@@ -227,7 +234,7 @@ function expected(error: unknown): void {
 
 function configOf(seed: number, isSteady: boolean): Config {
   const pick = <Value>(name: string, ...values: readonly Value[]): string => `${name}=${choice(values, seed, name)}`;
-  return defaultConfig([
+  const config = defaultConfig([
     'agent.contact=mailto:owner@crawler.example',
     pick('fetch.delay', '1s', '2s', '5s'),
     pick('fetch.concurrency', 1, 3, 20),
@@ -256,6 +263,9 @@ function configOf(seed: number, isSteady: boolean): Config {
       ? ['schedule.name=fixed', 'schedule.interval=365d', 'schedule.maxInterval=365d', 'fetch.soft404=false']
       : []),
   ]);
+  // Far smaller than users may have them, so that a round has several.
+  const warcMaxBytes = choice([1_000, 5_000, 1_000_000], seed, 'warcMaxBytes');
+  return { ...config, segments: { ...config.segments, warcMaxBytes } };
 }
 
 function differing(expected: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): string[] {

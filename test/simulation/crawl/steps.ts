@@ -72,10 +72,21 @@ const stepwise: Step = {
   },
 };
 
+/** Half of a round: the next step goes on with it, be it of another process. */
+const begun: Step = {
+  name: 'first steps of a round',
+  isDurable: false,
+  async run(process, { random }) {
+    await process.crawl({ rounds: 0 });
+    const { segment } = await process.generate();
+    if (segment !== null && random() < 0.7) await process.fetch({ segment, parse: random() < 0.5 });
+  },
+};
+
 const undoDedup: Step = { name: 'undo dedup', isDurable: true, run: (process) => process.undoDedup(false) };
 
 /** @param isSteady only those that leave the outcome of a crawl as it is */
 export const steps = (isSteady: boolean): readonly Step[] =>
   isSteady
-    ? [crawl, crawl, crawlOn, stopped, stepwise]
-    : [crawl, crawl, crawlOn, stopped, stepwise, budgeted, inject, undoDedup];
+    ? [crawl, crawl, crawlOn, stopped, stepwise, begun]
+    : [crawl, crawl, crawlOn, stopped, stepwise, begun, budgeted, inject, undoDedup];

@@ -7,6 +7,7 @@
  *   signal keeps what it has done.
  * - `--hours H`: for simulated crawls, and for fuzzing, 0.25 by default; `--seed N` alone replays one crawl, and with
  *   `--target NAME` one input.
+ * - `--mutations`: of simulated crawls, whether they find each guard that is taken out of the program.
  * - `--count N`: processes to kill, 1,000 by default; of the calls that fail so many, drawn, in place of all; crawls by
  *   several workers under blows, 50 by default; inputs of each target.
  * - `--minutes M`: of the soak, 60 by default; after which no further process is killed, and no further call fails.
@@ -30,6 +31,7 @@ import { kills } from './kills/kills.ts';
 import { type Ledger, openLedger } from './pieces/ledger.ts';
 import { addingPiece, type Piece, unkeptPiece } from './pieces/piece.ts';
 import { ROOT } from './program.ts';
+import { tryMutations } from './simulation/mutations/try-mutations.ts';
 import { simulate } from './simulation/simulate.ts';
 import { soak } from './soak/soak.ts';
 import { NO_SPREAD, spread, withSpread } from './spread/spread.ts';
@@ -53,6 +55,7 @@ const { values } = parseArgs({
     spread: flag,
     year: flag,
     add: flag,
+    mutations: flag,
     target: { type: 'string' },
     fault: { type: 'string' },
     days: { type: 'string', default: '365' },
@@ -108,6 +111,7 @@ function run(part: Part): Promise<{ readonly failures: number }> {
   if (STOPPABLE.includes(part)) stopOnSignal();
   switch (part) {
     case 'simulate':
+      if (values.mutations) return tryMutations(say, seed);
       return simulate(say, pieceOf('simulate', isReplay ? 0 : (hours ?? HOUR_MS / 4)));
     case 'fuzz':
       return fuzz(say, pieceOf('fuzz', isWholeFuzz ? (hours ?? HOUR_MS / 4) : undefined), {

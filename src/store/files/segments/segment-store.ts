@@ -67,6 +67,7 @@ const FLUSH_BYTES = 1 << 20;
 /** Segments as folders: `segment.json`, `fetchlist.bin`, `fetched.bin`, `parsed.bin` and `data-NNNNN.warc.gz`. */
 export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSegmentStore {
   const { dir, warc, log, lockPatienceMs, sealedOf = () => NONE } = options;
+  let isDirDurable = false;
   const folderOf = (id: string): string => join(dir, id);
   const idsOf = (finished: boolean): string[] => {
     if (!existsSync(dir)) return [];
@@ -86,8 +87,11 @@ export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSe
       if (isFinished(folder)) throw new TypeError(`segment ${id} exists already`);
       onFile(folder, () => {
         rmSync(folder, { recursive: true, force: true });
-        // The folder of the segments itself may be lost after a crash until its own folder is synced.
-        if (mkdirSync(dir, { recursive: true }) !== undefined) syncFolder(dirname(dir));
+        mkdirSync(dir, { recursive: true });
+        // The folder of the segments itself may be lost after a crash until its own folder is synced. An earlier
+        // process may have made it, and have ended before it did so.
+        if (!isDirDurable) syncFolder(dirname(dir));
+        isDirDurable = true;
         mkdirSync(folder);
       });
       const { urls, bytes } = await writeFetchList(join(folder, FETCH_LIST), items);
