@@ -146,21 +146,32 @@ class Simulation {
     const rounds = this.#isSteady ? {} : { rounds: LAST_ROUNDS };
     await this.#driven(process.crawl({ seeds: [{ name: 'seeds', lines: world.seeds }], ...rounds }));
     await this.#check(process, true);
+    await this.#driven(this.#checked.ledger.noteRounds(process));
     const leased = (await this.#driven(process.db.counters()))?.leased;
     if (leased !== 0) this.fail([`lease forgotten: ${leased} when nothing was left to do`]);
     const open = (await this.#driven(process.db.segments()))?.filter(({ state }) => state === 'generated');
     if (open?.length !== 0) this.fail([`a segment was not applied: ${JSON.stringify(open)}`]);
-    const damaged = await this.#driven(findDamagedFiles(this.#disk));
-    if (damaged?.length !== 0) this.fail(damaged ?? []);
     const records = new Map<string, string>();
     const read = async (): Promise<void> => {
       for await (const datum of process.db.scan()) records.set(datum.url, finalState(datum, world.isUnique(datum.url)));
       await process.close();
     };
     await this.#driven(read());
+    await this.#powerCut(program);
     const { requests } = this.#surroundings.network;
     const sums = { processes: this.#processes, crashes: this.#crashes, requests, effects: this.#fate.effects };
     return [{ ...sums, records: records.size, elapsedMs: this.#clock.now() - START }, records];
+  }
+
+  /** What was promised up to the last step is there after the machine has stopped. */
+  async #powerCut(program: LoadedProgram): Promise<void> {
+    this.#crash(this.#random() < 0.5 ? 'power' : 'disorder');
+    const process = await this.#driven(this.#open(program));
+    if (process === null) return this.fail(['a process that nothing cuts off has crashed']);
+    await this.#check(process, false);
+    await this.#driven(process.close());
+    const damaged = await this.#driven(findDamagedFiles(this.#disk));
+    if (damaged?.length !== 0) this.fail(damaged ?? []);
   }
 
   async #process(program: LoadedProgram, count: number): Promise<void> {
