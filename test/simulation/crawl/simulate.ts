@@ -40,7 +40,7 @@ export interface Simulated {
 }
 
 const START = Date.UTC(2026, 0, 1);
-const EFFECTS: readonly EffectKind[] = ['', 'write', 'batch', 'batch', 'fsync'];
+const EFFECTS: readonly EffectKind[] = ['', 'write', 'write', 'batch', 'batch', 'fsync'];
 /** An id above those that Linux gives. */
 const NO_PROCESS = 4_194_305;
 /** Rounds after the last crash, in a world that changes. */
@@ -202,7 +202,7 @@ class Simulation {
   async #driven<Value>(work: Promise<Value>): Promise<Value | null> {
     const ended = await this.#clock.drive(work, () => this.#fate.isDown);
     if (ended !== 'crashed') return ended.value;
-    this.#crash(choice<CrashKind>(['kill', 'power', 'disorder'], this.#seed, this.#fate.effects, 'crash'));
+    this.#crash(choice<CrashKind>(['kill', 'kill', 'power', 'disorder'], this.#seed, this.#fate.effects, 'crash'));
     return null;
   }
 
