@@ -125,7 +125,7 @@ class Simulation {
     for (let i = 0; i < processes; i++) {
       // From the first effect on to deep in a round. Batches of the crawl db are few, and much hangs on them.
       const kind = EFFECTS[Math.floor(this.#random() * EFFECTS.length)] as EffectKind;
-      const effects = 1 + Math.floor(Math.exp(this.#random() * (kind === '' ? 7 : 4)));
+      const effects = Math.floor(Math.exp(this.#random() * (kind === '' ? 7 : 4)));
       if (this.#random() < 0.85) this.#fate.crashIn(effects, kind);
       await this.#process(program, 1 + Math.floor(this.#random() * 3));
       if (this.#random() < 0.3) this.#crash(this.#random() < 0.5 ? 'power' : 'disorder');

@@ -96,12 +96,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replacement: '',
   },
   {
-    name: 'the folder of segments of an earlier process is not synced',
-    file: SEGMENT_STORE,
-    text: 'let isDirDurable = false;',
-    replacement: 'let isDirDurable = existsSync(dir);',
-  },
-  {
     name: 'a replaced file is not synced before it is renamed',
     file: DURABLE_FILE,
     text: '{ flush: true, mode }',
