@@ -7,7 +7,7 @@ import type { Mutation } from './mutations.ts';
 /**
  * Makes a folder look like the checkout as it is built, but for one module, by links to all else: Node has to run with
  * `--preserve-symlinks`. Hooks of `node:module` would make each `import()` wait for another thread, which the clock of
- * a simulation does not see. Throws where the text of the mutation does not occur once in its file.
+ * a simulation does not see.
  * @param folder empty
  */
 export function makeMutatedTree(mutation: Mutation, folder: string): void {
@@ -23,7 +23,8 @@ export function makeMutatedTree(mutation: Mutation, folder: string): void {
   writeFileSync(join(folder, path), mutatedSource(mutation));
 }
 
-function mutatedSource({ name, file, text, replacement }: Mutation): string {
+/** The module with the mutation, as JavaScript. Throws where the text does not occur once in its file. */
+export function mutatedSource({ name, file, text, replacement }: Mutation): string {
   const source = readFileSync(join(ROOT, file), 'utf8');
   const times = source.split(text).length - 1;
   if (times !== 1) throw new Error(`mutation "${name}": ${file} has its text ${times} times in place of once: ${text}`);
