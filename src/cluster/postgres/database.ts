@@ -66,7 +66,7 @@ export class Database {
   async once(query: PgQuery): Promise<PgResult> {
     return this.#turns.add(async () => {
       const client = await this.#connect(this.#calls);
-      return runAndRelease(client, () => client.query({ ...query, rowMode: 'array' }));
+      return runAndRelease(client, () => resultOf(client, query));
     });
   }
 
@@ -75,7 +75,7 @@ export class Database {
     return this.#turns.add(async () => {
       const client = await this.#connect(this.#calls);
       return runAndRelease(client, async () => {
-        const run = (query: PgQuery): Promise<PgResult> => client.query({ ...query, rowMode: 'array' });
+        const run = (query: PgQuery): Promise<PgResult> => resultOf(client, query);
         await run({ text: 'BEGIN' });
         try {
           const value = await use(run);
@@ -120,7 +120,7 @@ export class Database {
     const client = await pool.connect();
     if (this.#ready.has(client)) return client;
     try {
-      const { rows } = await client.query({ text: SETTINGS, rowMode: 'array' });
+      const { rows } = await resultOf(client, { text: SETTINGS });
       const version = Number(rows[0]?.[5]);
       if (version < OLDEST) throw tooOld(version);
       this.#ready.add(client);
@@ -130,6 +130,20 @@ export class Database {
       throw error;
     }
   }
+}
+
+/** Rejects an answer that is not that of one statement. */
+async function resultOf(client: PgPoolClient, query: PgQuery): Promise<PgResult> {
+  const asked = client.query({ ...query, rowMode: 'array' });
+  const result = await asked.catch((error: unknown) => {
+    // What node-postgres throws at rows that do not fit their description.
+    if (!(error instanceof TypeError)) throw error;
+    throw new CrawlError('internal', `PostgreSQL failed: its answer cannot be read: ${error.message}`, {
+      cause: error,
+    });
+  });
+  if (Array.isArray(result.rows)) return result;
+  throw new CrawlError('internal', 'PostgreSQL failed: it answered one statement by several results');
 }
 
 /** A spent connection is not given to the next call. */

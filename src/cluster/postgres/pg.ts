@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { type LoadPackage, loadPackage } from '../../core/packages/find-package.ts';
 
 /**
@@ -51,13 +52,33 @@ export interface PgOptions {
 }
 
 /**
+ * A connection that breaks with what its listeners throw: node-postgres throws at a message that contradicts itself,
+ * which would end the process.
+ */
+class CatchingSocket extends Socket {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    try {
+      return super.emit(event, ...args);
+    } catch (error) {
+      if (event !== 'data') throw error;
+      this.destroy(
+        new Error(`it sent what is no message of its protocol: ${(error as Error).message}`, { cause: error }),
+      );
+      return true;
+    }
+  }
+}
+
+/**
  * An idle connection that breaks is replaced; calls report the errors that concern them. A server may also end a
  * connection right after it says that it is ready, before a call has it.
  * Throws `CrawlError('package-missing')` where the optional package is not installed.
  */
 export function openPool(options: PgOptions, load: LoadPackage = loadPackage): PgPool {
-  const { Pool } = load('pg', 'PostgreSQL').module as { Pool: new (options: PgOptions) => PgPool };
-  const pool = new Pool(options);
+  const { Pool } = load('pg', 'PostgreSQL').module as {
+    Pool: new (options: PgOptions & { readonly stream: () => Socket }) => PgPool;
+  };
+  const pool = new Pool({ ...options, stream: () => new CatchingSocket() });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
