@@ -8,9 +8,9 @@ export interface FuzzTarget {
   readonly words: readonly string[];
   /**
    * The most steps of a check, as `steps/step-counter.ts` counts them, for each byte of the input and 256 more: about
-   * three times the most that was seen.
+   * three times the most that was seen. `null`: it works in another process, where they are not counted.
    */
-  readonly stepsPerByte: number;
+  readonly stepsPerByte: number | null;
   /** Throws, or rejects, when a property does not hold. */
   check(input: Buffer): void | Promise<void>;
   /** Runs in a test of the suite; fewer for those with connections. Default 150. */

@@ -56,6 +56,6 @@ export const ratioOf = (steps: number, { length }: Buffer): number => steps / (l
 /** What is wrong with so many steps, or nothing. */
 export function wrongSteps({ stepsPerByte, name }: FuzzTarget, steps: number, input: Buffer): string {
   const ratio = ratioOf(steps, input);
-  if (ratio <= stepsPerByte) return '';
+  if (stepsPerByte === null || ratio <= stepsPerByte) return '';
   return `${name} takes ${steps} steps for ${input.length} bytes, ${Math.round(ratio)} a byte: more than ${stepsPerByte}`;
 }
