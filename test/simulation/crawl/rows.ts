@@ -24,7 +24,8 @@ interface Version {
 
 /**
  * Ordered rows with the crash semantics of LevelDB's log: a batch is there as a whole or not at all, and a crash of the
- * machine loses the last batches that no sync has followed, of whichever process, never one before a batch that stays.
+ * machine loses the last batches that no sync has followed, never one before a batch that stays. Opening makes durable what
+ * an earlier process wrote: it recovers the log into a table, which is synced.
  */
 export class SimulatedRows {
   readonly #deps: RowsDeps;
@@ -45,9 +46,8 @@ export class SimulatedRows {
   crash(kind: CrashKind): void {
     if (kind === 'kill') return;
     const kept = Math.floor(this.#deps.random() * (this.#unsynced.length + 1));
-    for (const writes of this.#unsynced.slice(0, kept)) applyTo(this.#synced, writes);
+    this.#keep(kept);
     this.#unsynced = [];
-    this.#syncedBatches += kept;
     this.#values = new Map(this.#synced);
     this.#keys = [...this.#values.keys()].sort();
     this.#isShared = false;
@@ -56,6 +56,7 @@ export class SimulatedRows {
   /** The rows as one process uses them. */
   open(): OrderedRows {
     const { fate } = this.#deps;
+    this.#keep(this.#unsynced.length);
     const up = async <T>(read: () => T): Promise<T> => (fate.isDown ? never<T>() : read());
     const write = (writes: readonly RowWrite[], sync: boolean): Promise<void> => this.#write(writes, sync);
     const present = (): Version => ({ keys: this.#keys, values: this.#values });
@@ -110,8 +111,13 @@ export class SimulatedRows {
     if (sync || random() < 0.2) await clock.sleep(Math.ceil(random() * (sync ? 20 : 3)));
     if (fate.isDown) return never();
     if (!sync) return;
-    for (const each of this.#unsynced.splice(0, batches - this.#syncedBatches)) applyTo(this.#synced, each);
-    this.#syncedBatches = Math.max(this.#syncedBatches, batches);
+    this.#keep(Math.max(0, batches - this.#syncedBatches));
+  }
+
+  /** The oldest batches that were not synced, so many, are. */
+  #keep(batches: number): void {
+    for (const each of this.#unsynced.splice(0, batches)) applyTo(this.#synced, each);
+    this.#syncedBatches += batches;
   }
 
   /** Resolves with the number of batches so far. */

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { mutatedSource } from '../torture/simulation/mutations/mutated-tree.ts';
+import { MUTATIONS } from '../torture/simulation/mutations/mutations.ts';
+import { simulatedWith } from '../torture/simulation/mutations/try-mutations.ts';
+
+/** Of the ordinary test of seeds; `npm run torture -- --simulate --mutations` tries all mutations with more. */
+const SEEDS = 40;
+const TRIED = ['inject is not synced', 'leases are not synced', 'a WARC file of an earlier process is not synced'];
+
+describe('simulated crawls', () => {
+  it.each(MUTATIONS)('could be tried without a guard: $name', (mutation) => {
+    expect(mutatedSource(mutation)).not.toBe('');
+  });
+
+  it.each(MUTATIONS.filter(({ name }) => TRIED.includes(name)))('fail when $name', async (mutation) => {
+    expect((await simulatedWith(mutation, 1, SEEDS)).failed).not.toBeNull();
+  });
+});
