@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { seeded } from '../../../bench/harness/seeded.ts';
 import { type Fate, SimulatedCrash } from './fate.ts';
 
 interface FileWrite {
@@ -177,6 +178,8 @@ export class SimulatedDisk {
   crash(kind: CrashKind): void {
     if (kind === 'kill') return;
     this.#keepNames(kind === 'power');
+    // Each file has its own: the lengths of locks and reports differ from run to run, and must not change what follows.
+    const luck = Math.floor(this.#random() * 2 ** 31);
     const seen = new Set<Node>();
     const settle = (node: Node): void => {
       if (seen.has(node)) return;
@@ -185,7 +188,7 @@ export class SimulatedDisk {
         node.names = new Map(node.syncedNames);
         for (const each of node.names.values()) settle(each);
       } else {
-        node.content = this.#contentAfterCrash(node);
+        node.content = contentAfterCrash(node, seeded(luck + node.id));
         node.synced = Buffer.from(node.content);
         node.unsynced = [];
       }
@@ -242,47 +245,6 @@ export class SimulatedDisk {
     return this.#random() < 0.5 ? changes : Math.floor(this.#random() * (changes + 1));
   }
 
-  /**
-   * Some of the writes that were not synced: none, all, the first ones, these with a file that has its new length all
-   * the same, or any sectors of any of them.
-   */
-  #contentAfterCrash({ content, synced, unsynced }: FileNode): Buffer {
-    if (unsynced.length === 0) return content;
-    const way = this.#random();
-    if (way < 0.3) return content;
-    const file = { content: Buffer.from(synced) };
-    if (way < 0.4) return file.content;
-    if (way < 0.8) {
-      const whole = Math.floor(this.#random() * (unsynced.length + 1));
-      for (const write of unsynced.slice(0, whole)) applyWrite(file, write);
-      const torn = unsynced[whole];
-      if (torn?.bytes)
-        applyWrite(file, { at: torn.at, bytes: torn.bytes.subarray(0, this.#random() * torn.bytes.length) });
-      const missing = content.length - file.content.length;
-      // A length that the journal has, of blocks that were not written: zeros, or what the disk had there before.
-      if (way >= 0.55 && missing > 0) file.content = Buffer.concat([file.content, this.#unwritten(missing)]);
-      return file.content;
-    }
-    const piece = PIECES[Math.floor(this.#random() * PIECES.length)] as number;
-    for (const { at, bytes } of unsynced) {
-      if (bytes === null) {
-        if (this.#random() < 0.5) applyWrite(file, { at, bytes });
-        continue;
-      }
-      for (let start = 0; start < bytes.length; start += piece) {
-        if (this.#random() < 0.3) continue;
-        applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + piece) });
-      }
-    }
-    return file.content;
-  }
-
-  #unwritten(length: number): Buffer {
-    const bytes = Buffer.alloc(length);
-    if (this.#random() < 0.5) for (let i = 0; i < length; i++) bytes[i] = Math.floor(this.#random() * 256);
-    return bytes;
-  }
-
   #apply(node: FileNode, write: FileWrite): void {
     applyWrite(node, write);
     node.unsynced.push(write);
@@ -309,6 +271,46 @@ export class SimulatedDisk {
   #requireUp(): void {
     if (this.#fate.isDown) throw new SimulatedCrash();
   }
+}
+
+/**
+ * Some of the writes that were not synced: none, all, the first ones, these with a file that has its new length all
+ * the same, or any sectors of any of them.
+ */
+function contentAfterCrash({ content, synced, unsynced }: FileNode, random: () => number): Buffer {
+  if (unsynced.length === 0) return content;
+  const way = random();
+  if (way < 0.3) return content;
+  const file = { content: Buffer.from(synced) };
+  if (way < 0.4) return file.content;
+  if (way < 0.8) {
+    const whole = Math.floor(random() * (unsynced.length + 1));
+    for (const write of unsynced.slice(0, whole)) applyWrite(file, write);
+    const torn = unsynced[whole];
+    if (torn?.bytes) applyWrite(file, { at: torn.at, bytes: torn.bytes.subarray(0, random() * torn.bytes.length) });
+    const missing = content.length - file.content.length;
+    // A length that the journal has, of blocks that were not written: zeros, or what the disk had there before.
+    if (way >= 0.55 && missing > 0) file.content = Buffer.concat([file.content, unwritten(missing, random)]);
+    return file.content;
+  }
+  const piece = PIECES[Math.floor(random() * PIECES.length)] as number;
+  for (const { at, bytes } of unsynced) {
+    if (bytes === null) {
+      if (random() < 0.5) applyWrite(file, { at, bytes });
+      continue;
+    }
+    for (let start = 0; start < bytes.length; start += piece) {
+      if (random() < 0.3) continue;
+      applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + piece) });
+    }
+  }
+  return file.content;
+}
+
+function unwritten(length: number, random: () => number): Buffer {
+  const bytes = Buffer.alloc(length);
+  if (random() < 0.5) for (let i = 0; i < length; i++) bytes[i] = Math.floor(random() * 256);
+  return bytes;
 }
 
 function applyWrite(file: { content: Buffer }, { at, bytes }: FileWrite): void {

@@ -24,8 +24,8 @@ interface Version {
 
 /**
  * Ordered rows with the crash semantics of LevelDB's log: a batch is there as a whole or not at all, and a crash of the
- * machine loses the last batches that no sync has followed, never one before a batch that stays. Opening makes durable what
- * an earlier process wrote: it recovers the log into a table, which is synced.
+ * machine loses the last batches that no sync has followed, never one before a batch that stays. Opening makes durable
+ * what an earlier process wrote: it recovers the log into a table, which is synced.
  */
 export class SimulatedRows {
   readonly #deps: RowsDeps;

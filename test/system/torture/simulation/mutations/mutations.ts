@@ -14,7 +14,6 @@ const SEGMENT_WRITER = 'src/store/files/segments/segment-writer.ts';
 const SEGMENT_STORE = 'src/store/files/segments/segment-store.ts';
 const DURABLE_FILE = 'src/store/files/durable-file.ts';
 const FOLDER_LOCK = 'src/store/files/locks/folder-lock.ts';
-const OPEN_STORE = 'src/operations/state/open-store.ts';
 const GENERATE = 'src/core/steps/generate/generate.ts';
 const UPDATEDB = 'src/core/steps/update/updatedb.ts';
 
@@ -51,12 +50,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: SEGMENT_WRITER,
     text: 'onFile(this.dir, () => syncFolder(this.dir));',
     replacement: '',
-  },
-  {
-    name: 'outcomes are written before their responses',
-    file: SEGMENT_WRITER,
-    text: 'this.warc.flush();\n    this.fetched.flush();',
-    replacement: 'this.fetched.flush();\n    this.warc.flush();',
   },
   {
     name: 'the parse output of a lost response stays',
@@ -136,17 +129,5 @@ export const MUTATIONS: readonly Mutation[] = [
     file: UPDATEDB,
     text: 'const limits = { from: row.applied, records: options.chunk, links: MAX_CHUNK_LINKS };',
     replacement: 'const limits = { from: 0, records: options.chunk, links: MAX_CHUNK_LINKS };',
-  },
-  {
-    name: 'a fetch list that was never leased stays',
-    file: OPEN_STORE,
-    text: 'await segments.remove(segment.id);',
-    replacement: '',
-  },
-  {
-    name: 'the leases of a segment that is gone stay',
-    file: OPEN_STORE,
-    text: 'release: { segment: row.id, urls }, removeSegments',
-    replacement: 'removeSegments',
   },
 ];
