@@ -48,6 +48,8 @@ export async function openTab(chromium: string): Promise<Tab> {
   const [input, output] = [child.stdio[3] as Writable, child.stdio[4] as unknown as Readable];
   const waiting = new Map<number, (message: Message) => void>();
   const errors: string[] = [];
+  /** Loads of documents, by their `loaderId`: that of an earlier one may come late. */
+  const loaded = new Set<unknown>();
   let onLoad = (): void => {};
   let last = 0;
   let sessionId: string | undefined;
@@ -61,8 +63,10 @@ export async function openTab(chromium: string): Promise<Tab> {
 
   function take({ id, method, params, ...rest }: Message): void {
     if (id !== undefined) waiting.get(id)?.(rest);
-    else if (method === 'Page.loadEventFired') onLoad();
-    else if (method === 'Runtime.exceptionThrown' || method === 'Page.javascriptDialogOpening')
+    else if (method === 'Page.lifecycleEvent' && params?.name === 'load') {
+      loaded.add(params.loaderId);
+      onLoad();
+    } else if (method === 'Runtime.exceptionThrown' || method === 'Page.javascriptDialogOpening')
       errors.push(reported(params));
     else if (method === 'Runtime.consoleAPICalled' && params?.type === 'error') errors.push(reported(params));
     else if (method === 'Log.entryAdded' && /"level":"error"/.test(reported(params))) errors.push(reported(params));
@@ -84,14 +88,17 @@ export async function openTab(chromium: string): Promise<Tab> {
   const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
   ({ sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string });
   for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
+  await send('Page.setLifecycleEventsEnabled', { enabled: true });
   return {
     send,
     async open(url) {
-      const loaded = new Promise<void>((resolve) => {
-        onLoad = resolve;
-      });
-      await send('Page.navigate', { url });
-      await loaded;
+      const { loaderId, errorText } = await send('Page.navigate', { url });
+      if (loaderId === undefined) throw new Error(`${url} is no new document: ${errorText ?? 'its place is shown'}`);
+      while (!loaded.has(loaderId)) {
+        await new Promise<void>((resolve) => {
+          onLoad = resolve;
+        });
+      }
     },
     async evaluate<Value>(expression: string) {
       const { result } = await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true });

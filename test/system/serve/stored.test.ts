@@ -98,8 +98,7 @@ describe.skipIf(chromium === null)(title, () => {
     const [line] = (await once(live.child.stdout!, 'data')) as [string];
     upstream = (JSON.parse(line) as { url: string }).url.replace(/\/$/, '');
     tab = await openTab(chromium as string);
-    await tab.send('Page.navigate', { url: view.replace('://', `://x:${TOKEN}@`) });
-    await delay(500);
+    await tab.open(view.replace('://', `://x:${TOKEN}@`));
     reached = [];
   }, 120_000);
   afterAll(async () => {
