@@ -4,7 +4,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { workDir } from '../../support/work-dir.ts';
 import { type RunningSite, requisiteSite, serveSite } from '../mirror/requisite-site.ts';
 import { type Running, run, start } from '../support/binary.ts';
@@ -99,6 +99,10 @@ describe.skipIf(chromium === null)(title, () => {
     upstream = (JSON.parse(line) as { url: string }).url.replace(/\/$/, '');
     tab = await openTab(chromium as string);
     await tab.open(view.replace('://', `://x:${TOKEN}@`));
+    // What a page asks for after its load; the browser learns only then that it needs the token for these too.
+    const late = ['GET /events', 'GET /assets/icon.svg'];
+    const isAsked = (path: string): boolean => asked.some(({ what }) => what === path);
+    await vi.waitUntil(() => late.every(isAsked), { timeout: 20_000 });
     reached = [];
   }, 120_000);
   afterAll(async () => {
