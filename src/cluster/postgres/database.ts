@@ -132,18 +132,19 @@ export class Database {
   }
 }
 
-/** Rejects an answer that is not that of one statement. */
+/** What came is no answer to the statement: what the connection brings next may belong to another one. */
+class UnreadableAnswer extends Error {}
+
+/** Rejects an answer that is not that of one statement, as `UnreadableAnswer`. */
 async function resultOf(client: PgPoolClient, query: PgQuery): Promise<PgResult> {
   const asked = client.query({ ...query, rowMode: 'array' });
   const result = await asked.catch((error: unknown) => {
     // What node-postgres throws at rows that do not fit their description.
     if (!(error instanceof TypeError)) throw error;
-    throw new CrawlError('internal', `PostgreSQL failed: its answer cannot be read: ${error.message}`, {
-      cause: error,
-    });
+    throw new UnreadableAnswer(`its answer cannot be read: ${error.message}`, { cause: error });
   });
   if (Array.isArray(result.rows)) return result;
-  throw new CrawlError('internal', 'PostgreSQL failed: it answered one statement by several results');
+  throw new UnreadableAnswer('it answered one statement by several results');
 }
 
 /** A spent connection is not given to the next call. */
@@ -152,7 +153,7 @@ async function runAndRelease<Value>(client: PgPoolClient, use: () => Promise<Val
   try {
     return await use();
   } catch (error) {
-    isOver = isSpent(error);
+    isOver = error instanceof UnreadableAnswer || isSpent(error);
     throw error;
   } finally {
     client.release(isOver);

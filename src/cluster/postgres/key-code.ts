@@ -10,7 +10,6 @@
  * Bits of the word of the end, of bytes below 0x20 before their last 5 bits, of 0x20 to 0x7f, and of 0x80 and above
  * before their last 7 bits, each as a digit in base 36. The tree is optimal for 30,000 URLs of 1,200 hosts, with a due
  * time and a score before every second one. The format on disk depends on it: another table is another format.
- * and a score before every second. On disk: another table is another format.
  */
 const LENGTHS = '5aabbbb88bbbbaa64466667777665aa999aaaaaabbbbccbaaa9aa9abbbcccccddaa55554665577655556654577889bccbb8';
 const BASE = 36;
