@@ -3,8 +3,7 @@
  * FAIL for each aim. `--save` puts them into `bench/results`; `npm run bench:report` makes the pages anew. Without
  * `--only` the quick ones run. `--help` names all, with their options and defaults.
  */
-import { execFileSync } from 'node:child_process';
-import { cpus, loadavg, totalmem } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   benchOf,
@@ -15,6 +14,7 @@ import {
   type Said,
   UsageError,
 } from './harness/measurement.ts';
+import { loadWord, occasionIn } from './harness/occasion.ts';
 import { type Figure, merged, readArea, writeArea } from './harness/results.ts';
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
@@ -102,16 +102,14 @@ async function helpText(): Promise<string> {
   return `npm run bench -- --only NAME [--save]\n${(await Promise.all(lines)).join('\n')}`;
 }
 
-/** Puts figures into the file of an area; a machine with a load of half a core or more before the start is busy. */
+/** Puts figures into the file of an area. @param load before the start */
 function keep(area: string, said: readonly Said[], args: readonly string[], load: number): void {
   const folder = resolve('bench/results');
   const about = {
     command: ['npm run bench --', ...args.filter((arg) => arg !== '--save').map(withoutPlace)].join(' '),
-    date: new Date().toISOString().slice(0, 10),
-    machine: { cores: cpus().length, memory: Math.round(totalmem() / 2 ** 30), node: process.versions.node },
-    load: load < 0.5 ? 'idle' : 'busy',
-    commit: execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
-  } as const;
+    ...occasionIn(resolve('.')),
+    load: loadWord(load),
+  };
   const figures = said.map((figure): Figure => ({ ...figure, value: rounded(figure.value), ...about }));
   const known = readArea(folder, area);
   writeArea(folder, { ...known, figures: merged(known.figures, figures) });

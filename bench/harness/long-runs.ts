@@ -1,6 +1,7 @@
 /** What `npm run torture -- --add` has tried so far, in pieces: the file of `bench/results` that they add up in. */
 import { z } from 'zod';
-import { type Figure, LONG_RUNS, type Machine } from './results.ts';
+import type { Occasion } from './occasion.ts';
+import { type Figure, LONG_RUNS } from './results.ts';
 
 export const LONG_PARTS = ['simulate', 'fuzz', 'faults', 'kills', 'spread', 'soak', 'year'] as const;
 export type LongPart = (typeof LONG_PARTS)[number];
@@ -57,13 +58,6 @@ export interface Added {
   readonly sums?: Sums;
   readonly peaks?: Sums;
   readonly failures?: readonly Pick<Failure, 'replay' | 'reason'>[];
-}
-
-/** Where and when it was tried. */
-export interface Occasion {
-  readonly commit: string;
-  readonly date: string;
-  readonly machine: Machine;
 }
 
 const MAX_REASON = 600;

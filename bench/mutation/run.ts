@@ -11,8 +11,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, loadavg, setPriority, totalmem } from 'node:os';
+import { loadavg, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
+import { loadWord, occasionIn } from '../harness/occasion.ts';
 import { type Figure, merged, readArea, writeArea } from '../harness/results.ts';
 import { type EqualMutant, judged, type StrykerReport } from './judged.ts';
 import { importersOf, judgesOf, piecesOf } from './pieces.ts';
@@ -105,10 +106,8 @@ function figureOf(piece: string, file: string, judges: readonly string[], isQuie
     value: Math.round(score * 10) / 10,
     unit: '%',
     command: `npm run mutate -- ${piece}`,
-    date: new Date().toISOString().slice(0, 10),
-    machine: { cores: cpus().length, memory: Math.round(totalmem() / 2 ** 30), node: process.versions.node },
-    load: load < 0.5 ? 'idle' : 'busy',
-    commit: execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
+    ...occasionIn(root),
+    load: loadWord(load),
     counts,
     contents,
   };

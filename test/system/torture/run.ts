@@ -16,12 +16,13 @@
  * - `--days N`, `--hosts N`, `--data FOLDER` (recorded sites), `--restart-days N`, `--svg FILE`: of the year.
  * - `--seed N`: of everything, without `--add`.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { LongPart, Occasion, Sums } from '../../../bench/harness/long-runs.ts';
+import type { LongPart, Sums } from '../../../bench/harness/long-runs.ts';
+import { UsageError } from '../../../bench/harness/measurement.ts';
+import { type Occasion, occasionIn } from '../../../bench/harness/occasion.ts';
 import { LONG_RUNS } from '../../../bench/harness/results.ts';
 import { withBench } from './bench.ts';
 import { faults, oneFault } from './faults/faults.ts';
@@ -44,31 +45,30 @@ type Part = (typeof PARTS)[number];
 /** Parts that end between two tries when the process is asked to. */
 const STOPPABLE: readonly Part[] = ['simulate', 'fuzz', 'faults', 'kills', 'spread'];
 const flag = { type: 'boolean', default: false } as const;
-const { values } = parseArgs({
-  options: {
-    simulate: flag,
-    fuzz: flag,
-    faults: flag,
-    kills: flag,
-    hostile: flag,
-    soak: flag,
-    spread: flag,
-    year: flag,
-    add: flag,
-    mutations: flag,
-    target: { type: 'string' },
-    fault: { type: 'string' },
-    days: { type: 'string', default: '365' },
-    data: { type: 'string', default: '../shared/histories' },
-    'restart-days': { type: 'string' },
-    hours: { type: 'string' },
-    count: { type: 'string' },
-    minutes: { type: 'string' },
-    hosts: { type: 'string' },
-    svg: { type: 'string' },
-    seed: { type: 'string' },
-  },
-});
+const OPTIONS = {
+  simulate: flag,
+  fuzz: flag,
+  faults: flag,
+  kills: flag,
+  hostile: flag,
+  soak: flag,
+  spread: flag,
+  year: flag,
+  add: flag,
+  mutations: flag,
+  target: { type: 'string' },
+  fault: { type: 'string' },
+  days: { type: 'string', default: '365' },
+  data: { type: 'string', default: '../shared/histories' },
+  'restart-days': { type: 'string' },
+  hours: { type: 'string' },
+  count: { type: 'string' },
+  minutes: { type: 'string' },
+  hosts: { type: 'string' },
+  svg: { type: 'string' },
+  seed: { type: 'string' },
+} as const;
+const values = words();
 const KILLS = 1_000;
 const CRAWLS = 50;
 const seed = wholeNumber('--seed', values.seed ?? '1');
@@ -102,6 +102,10 @@ try {
     const { failures } = await run(part);
     if (failures > 0) process.exitCode = 1;
   }
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
 } finally {
   ledger?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -134,7 +138,7 @@ function run(part: Part): Promise<{ readonly failures: number }> {
         return soak(say, { minutes: soakMinutes, hosts, svg: values.svg, seed });
       });
     case 'spread':
-      if (NO_SPREAD !== null) throw new Error(`spread crawls cannot be tried: ${NO_SPREAD}`);
+      if (NO_SPREAD !== null) throw new UsageError(`spread crawls cannot be tried: ${NO_SPREAD}`);
       return withSpread(folder, (bench) => spread(say, bench, pieceOf('spread', duration()), count ?? CRAWLS));
     case 'year':
       return added('year', { days }, () => year(say, ofYear));
@@ -165,21 +169,18 @@ async function added(
   return result;
 }
 
-/** Commit, day and machine of this run. */
-function occasion(): Occasion {
-  const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
-  const machine = { cores: cpus().length, memory: Math.round(totalmem() / 2 ** 30), node: process.versions.node };
-  return { commit, date: new Date().toISOString().slice(0, 10), machine };
-}
+/** A tree that changes while a long part runs is told by its commit of each time. */
+const occasion = (): Occasion => occasionIn(ROOT);
 
-/** Ends the process with what is wrong where the ledger cannot be used. */
+/** Throws a `UsageError` where the ledger cannot be used. */
 function openedLedger(): Ledger {
   const unfit = [values.seed !== undefined && '--seed', values.fault !== undefined && '--fault'].filter(Boolean);
-  if (unfit.length > 0) refuse(`--add goes on at what was never tried: expected no ${unfit.join(', no ')}`);
+  if (unfit.length > 0)
+    throw new UsageError(`--add goes on at what was never tried: expected no ${unfit.join(', no ')}`);
   try {
     return openLedger(join(ROOT, 'bench/results', LONG_RUNS));
   } catch (error) {
-    return refuse((error as Error).message);
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -187,6 +188,15 @@ function openedLedger(): Ledger {
 function stopOnSignal(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     if (process.listenerCount(signal) === 0) process.once(signal, () => stop.abort());
+  }
+}
+
+/** The words of the command; ends the process where there is none of such a name. */
+function words() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    return refuse((error as Error).message);
   }
 }
 

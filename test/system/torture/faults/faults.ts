@@ -1,3 +1,4 @@
+import { UsageError } from '../../../../bench/harness/measurement.ts';
 import { attempt, type Bench, type Undisturbed, undisturbed, wrongAtTheEnd } from '../attempts.ts';
 import { findings } from '../end-state.ts';
 import type { Piece } from '../pieces/piece.ts';
@@ -91,13 +92,13 @@ export async function faults(
   return { faults: happened, failures };
 }
 
-/** One call alone, as `KIND:ERROR:N` names it; throws an `Error` for another text. */
+/** One call alone, as `KIND:ERROR:N` names it; throws a `UsageError` for another text. */
 export async function oneFault(say: (line: string) => void, bench: Bench, named: string): Promise<FaultResult> {
   const [kindName, actionName, number, ...rest] = named.split(':');
   const found = FAULT_KINDS.find(([kind, action]) => kind === kindName && action === actionName);
   const at = Number(number);
   if (found === undefined || !Number.isInteger(at) || at < 1 || rest.length > 0)
-    throw new Error(`--fault ${named}: expected KIND:ERROR:N, such as ${FAULT_KINDS[0]!.join(':')}:1`);
+    throw new UsageError(`--fault ${named}: expected KIND:ERROR:N, such as ${FAULT_KINDS[0]!.join(':')}:1`);
   const task = TASKS.find(({ name }) => name === 'crawl')!;
   const fault = { kind: found[0], action: found[1], at };
   const { hasHappened, wrong } = await withFault(bench, task, fault, await undisturbed(bench, task));

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { UsageError } from '../../../../bench/harness/measurement.ts';
 import type { Piece } from '../pieces/piece.ts';
 import { addToCorpus, corpusOf } from './corpus.ts';
 import { type InputMaker, inputMaker, madeSmall } from './inputs.ts';
@@ -78,7 +79,7 @@ export async function fuzz(
   const targets = await fuzzTargets();
   const chosen = targets.filter(({ name }) => only === undefined || name === only);
   if (chosen.length === 0)
-    throw new Error(`--target ${only}: expected one of ${targets.map(({ name }) => name).join(', ')}`);
+    throw new UsageError(`--target ${only}: expected one of ${targets.map(({ name }) => name).join(', ')}`);
   const counter = new StepCounter();
   const series = chosen.map((target) => new Series(target, counter, piece, say));
   try {

@@ -13,7 +13,10 @@ const GROWN_PART = 64;
 type Random = () => number;
 type Inputs = readonly Buffer[];
 
-/** Makes inputs by their numbers, from the corpus and the words of a target. */
+/**
+ * Makes inputs by their numbers, from the corpus and the words of a target. fast-check, which the tests use, seeds a
+ * whole run: it cannot make input 7,000,000 without those before it, as going on in pieces and replaying one need.
+ */
 export interface InputMaker {
   /** Some 500 bytes in the mean, seldom up to `MAX_BYTES`. */
   input(number: number): Buffer;

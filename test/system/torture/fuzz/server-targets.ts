@@ -230,12 +230,6 @@ const mayNeverEnd = (input: Buffer): boolean => input.includes('\\') && input.in
 
 async function postgresTarget(): Promise<FuzzTarget> {
   const server = await postgresServer();
-  let stray: unknown = null;
-  const onStray = (error: unknown): void => {
-    stray = error;
-  };
-  process.on('unhandledRejection', onStray);
-  process.on('uncaughtException', onStray);
   return {
     name: 'postgres',
     // A message of a few bytes may claim 65,535 fields, which node-postgres looks for.
@@ -283,7 +277,13 @@ async function postgresTarget(): Promise<FuzzTarget> {
     async check(input) {
       if (mayNeverEnd(input)) return;
       server.set(input);
-      stray = null;
+      // Errors that end the process at any other time.
+      let stray: unknown = null;
+      const onStray = (error: unknown): void => {
+        stray = error;
+      };
+      process.on('unhandledRejection', onStray);
+      process.on('uncaughtException', onStray);
       const db = new Database(server.url);
       try {
         let timer: NodeJS.Timeout | undefined;
@@ -301,12 +301,12 @@ async function postgresTarget(): Promise<FuzzTarget> {
         holds(ended !== 'late', 'what has ended is not waited for');
       } finally {
         await db.close();
+        process.off('unhandledRejection', onStray);
+        process.off('uncaughtException', onStray);
       }
       holds(stray === null, 'no error is beside the call', String((stray as Error | null)?.stack ?? stray));
     },
     async close() {
-      process.off('unhandledRejection', onStray);
-      process.off('uncaughtException', onStray);
       server.close();
     },
   };

@@ -7,10 +7,10 @@ import {
   type LongRuns,
   longRunsText,
   NO_RUNS,
-  type Occasion,
   parseLongRuns,
   withAdded,
 } from '../../../../bench/harness/long-runs.ts';
+import type { Occasion } from '../../../../bench/harness/occasion.ts';
 
 /** Sums of long runs in a file, which one process at a time adds to. */
 export interface Ledger {

@@ -1,11 +1,5 @@
-import {
-  type Added,
-  type LongPart,
-  type Occasion,
-  type PartSoFar,
-  partOf,
-  type Sums,
-} from '../../../../bench/harness/long-runs.ts';
+import { type Added, type LongPart, type PartSoFar, partOf, type Sums } from '../../../../bench/harness/long-runs.ts';
+import type { Occasion } from '../../../../bench/harness/occasion.ts';
 import type { Ledger } from './ledger.ts';
 
 /** What a part of the torture tries now: where it begins, when it ends, and where its results go. */

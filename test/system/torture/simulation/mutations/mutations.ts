@@ -17,7 +17,7 @@ const FOLDER_LOCK = 'src/store/files/locks/folder-lock.ts';
 const GENERATE = 'src/core/steps/generate/generate.ts';
 const UPDATEDB = 'src/core/steps/update/updatedb.ts';
 
-/** Guards against crashes, each of which the simulated crawls miss when it is gone. */
+/** Guards against crashes. Simulated crawls have to fail without any one of them. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a WARC file of an earlier process is not synced',
