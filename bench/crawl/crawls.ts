@@ -17,16 +17,18 @@ export interface TwoCrawls {
   readonly secondLog: SiteLog;
 }
 
-export type HowToCrawl = Pick<CrawlPlan, 'protocol' | 'without'>;
+export interface HowToCrawl extends Pick<CrawlPlan, 'protocol' | 'without'> {
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /** Crawls the site, changes it, and crawls it again. */
-export const twoCrawls = (site: Site, { protocol = 'http', without = '' }: HowToCrawl): Promise<TwoCrawls> =>
+export const twoCrawls = (site: Site, { protocol = 'http', without = '', env }: HowToCrawl): Promise<TwoCrawls> =>
   withState(site, async (running, dir) => {
     const how = { dir, protocol, without };
-    const full = await measuredCrawl({ ...how, seeds: running.seeds });
+    const full = await measuredCrawl({ ...how, seeds: running.seeds }, env);
     const fullLog = await running.log();
     const change = await running.change();
-    const second = await measuredCrawl({ ...how, offsetDays: SECOND_DAYS, auditShare: AUDIT_SHARE });
+    const second = await measuredCrawl({ ...how, offsetDays: SECOND_DAYS, auditShare: AUDIT_SHARE }, env);
     return { full, fullLog, change, second, secondLog: await running.log() };
   });
 

@@ -1,12 +1,14 @@
 import { measurement } from '../harness/measurement.ts';
-import { type TwoCrawls, twoCrawls } from './crawls.ts';
+import { type HowToCrawl, type TwoCrawls, twoCrawls } from './crawls.ts';
 import { byThread, CRAWLING, type MeasuredCrawl, measuredCrawl, withState } from './measured-crawl.ts';
 import type { Site, SiteLog } from './site-process.ts';
 
 const { protocol, without } = CRAWLING;
-const OPTIONS = { sizes: [1_000, 10_000, 100_000], protocol, without, 'full-only': false };
+const OPTIONS = { sizes: [1_000, 10_000, 100_000], protocol, without, arenas: 2, 'full-only': false };
 
 export const BY_SIZE = 'Pages of 6 KB, 24 links, compressed, by size of the site';
+/** Arenas of malloc by the units and the image in `deploy`. */
+const DEPLOYED = OPTIONS.arenas;
 
 /** Metrics of a full crawl that `growth-plot.ts` draws; the number of pages follows each. */
 export const METRICS = {
@@ -21,9 +23,13 @@ export const METRICS = {
 /** Below, start-up is most of what is measured. */
 const FLAT_FROM = 10_000;
 
-/** How the cost of a page grows with the size of the site. `--full-only` leaves the second crawl of each out. */
-export const growth = measurement('crawls', OPTIONS, async ({ say, question }, { sizes, ...options }) => {
-  const note = question(BY_SIZE);
+/**
+ * How the cost of a page grows with the size of the site. `--full-only` leaves the second crawl of each out; `--arenas
+ * N` sets those of glibc's malloc, 0: as many as it likes.
+ */
+export const growth = measurement('crawls', OPTIONS, async ({ say, question }, { sizes, arenas, ...rest }) => {
+  const note = question(arenas === DEPLOYED ? BY_SIZE : `${BY_SIZE}, ${arenas || 'any number of'} arenas of malloc`);
+  const options = { ...rest, env: arenas === 0 ? {} : { MALLOC_ARENA_MAX: `${arenas}` } };
   const crawls: { readonly pages: number; readonly full: MeasuredCrawl }[] = [];
   for (const pages of sizes) {
     const site: Site = { pages, hosts: 5, make: 'light' };
@@ -57,9 +63,9 @@ export const growth = measurement('crawls', OPTIONS, async ({ say, question }, {
 
 type FullCrawl = Pick<TwoCrawls, 'full' | 'fullLog'> & Partial<Pick<TwoCrawls, 'second' | 'change'>>;
 
-const fullCrawl = (site: Site, how: { readonly protocol: string; readonly without: string }): Promise<FullCrawl> =>
+const fullCrawl = (site: Site, { env, ...how }: HowToCrawl): Promise<FullCrawl> =>
   withState(site, async (running, dir) => {
-    const full = await measuredCrawl({ dir, protocol: how.protocol, without: how.without, seeds: running.seeds });
+    const full = await measuredCrawl({ ...how, dir, seeds: running.seeds }, env);
     const fullLog: SiteLog = await running.log();
     return { full, fullLog };
   });

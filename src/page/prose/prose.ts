@@ -13,7 +13,7 @@ const LEAST_TITLE_WIDTH = 12;
 /** 1 for each block that is a part of the page's title: most often the headline. */
 export function titledBlocks({ blockCount, blocks, bytes, title }: Outline): Uint8Array {
   const titled = new Uint8Array(blockCount);
-  const starts = new Uint8Array(STARTS);
+  const starts = TITLE_STARTS.fill(0);
   for (let at = 0; at + 2 < title.length; at++) starts[startAt(title, at)] = 1;
   for (let i = 0; i < blockCount; i++) {
     const from = blocks.from[i]!;
@@ -27,6 +27,7 @@ export function titledBlocks({ blockCount, blocks, bytes, title }: Outline): Uin
 
 /** A table of what the title contains saves most searches. */
 const STARTS = 4_096;
+const TITLE_STARTS = new Uint8Array(STARTS);
 const startAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! ^ (bytes[at + 1]! << 3) ^ (bytes[at + 2]! << 6)) & (STARTS - 1);
 

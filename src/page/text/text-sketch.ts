@@ -52,6 +52,9 @@ const UNFOLDED = /\s{2,}|[^\S ]/g;
 /** A text for substring lookups, ignoring case, with all white space as single spaces. */
 export const foldCase = (text: string): string => text.replace(UNFOLDED, ' ').toLowerCase();
 
+/** Memory of a sketch. */
+export const sketchTable = (): Int32Array => new Int32Array((1 << BITS) >> 5);
+
 /**
  * A filter for substring queries, by the hashes of all runs of four characters: it rejects most texts that do not
  * contain the query. Ignores case and the kind of white space. The text itself is normalised only when all hashes of a
@@ -61,10 +64,12 @@ export class TextSketch {
   readonly #text: string;
   #folded: string | null = null;
   /** A bit a slot. */
-  readonly #seen = new Int32Array((1 << BITS) >> 5);
+  readonly #seen: Int32Array;
 
-  constructor(text: string) {
+  /** @param table memory of an earlier sketch, which is of no use from then on */
+  constructor(text: string, table = sketchTable()) {
     this.#text = text;
+    this.#seen = table.fill(0);
     if (!this.#addPlain(text)) this.#add(this.#foldedText());
   }
 

@@ -62,7 +62,7 @@ export const seen = z.strictObject({
 });
 
 export const db = z.strictObject({
-  cacheBytes: size({ default: '32MiB', min: '1MiB', max: '64GiB', prose: 'Size of the block cache of the crawl db.' }),
+  cacheBytes: size({ default: '16MiB', min: '1MiB', max: '64GiB', prose: 'Size of the block cache of the crawl db.' }),
 });
 
 export const changes = z.strictObject({

@@ -160,8 +160,8 @@ export class BatchWriter {
     const reads = await readsOf(this.#rows, batch, this.#counters.leased);
     const native = this.#rows.batch();
     try {
-      const staged = new StagedBatch(native, reads.leases);
-      staged.stage(batch, reads);
+      const staged = new StagedBatch(this.#rows, native, reads.leases);
+      await staged.stage(batch, reads);
       if (staged.newUrls.length > 0) await this.newUrls?.stage(native, staged.newUrls);
       const onWritten = staged.changes.length > 0 ? await this.records?.stage(native, staged.changes) : undefined;
       if (batch.isImporting !== undefined) stageImporting(native, batch.isImporting);

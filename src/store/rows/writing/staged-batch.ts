@@ -1,7 +1,7 @@
 import type { CrawlDatum } from '../../../core/domain/crawl/states/datum.ts';
 import { urlKey } from '../../../core/domain/url/canonical/url-key.ts';
 import type { DomainFamilies } from '../../../core/domain/url/families/stored-families.ts';
-import type { CrawlDbBatch, CrawlDbPut, DueEntry, SegmentRow, StoredLinks } from '../../../core/ports/crawl-db.ts';
+import type { CrawlDbBatch, CrawlDbPut, SegmentRow, StoredLinks } from '../../../core/ports/crawl-db.ts';
 import { encodeFamilies, encodeShares, familiesKey, sharesKey } from '../codecs/family-rows.ts';
 import { dueKey, FORMAT_VERSION_FACT, ROW, recordKey } from '../codecs/keys.ts';
 import { decodeRecord, encodeRecord } from '../codecs/record-codec.ts';
@@ -25,13 +25,14 @@ export interface StagedReads {
   readonly leases: Map<string, LeaseRow>;
   /** Stored records of the URLs to be deleted, in their order. */
   readonly deleted: readonly (CrawlDatum | null)[];
-  /** Due rows of the entries to be leased, in their order; `undefined` if an entry is no longer due at its time. */
-  readonly due: readonly (Buffer | undefined)[];
 }
+
+/** Entries leased at a time: a fetch list may have a hundred thousand. */
+const LEASE_WINDOW = 5_000;
 
 /** @param leased number of leases in the db: if there are none, none is looked up */
 export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): Promise<StagedReads> {
-  const { puts = [], deletes = [], lease, release } = batch;
+  const { puts = [], deletes = [], release } = batch;
   const asked = new Set<string>();
   if (leased > 0) {
     for (const { datum, previous, leasedBy } of puts) {
@@ -54,14 +55,9 @@ export async function readsOf(rows: Rows, batch: CrawlDbBatch, leased: number): 
     rows,
     deletes.map(({ url }) => recordKey(url)),
   );
-  const entries = lease?.entries ?? [];
   return {
     leases,
     deleted: records.map((bytes, i) => (bytes === undefined ? null : decodeRecord(deletes[i]!.url, bytes))),
-    due: await readMany(
-      rows,
-      entries.map((entry) => dueKey(entry, urlKey(entry.url))),
-    ),
   };
 }
 
@@ -76,19 +72,21 @@ export class StagedBatch {
   readonly newUrls: string[] = [];
   /** Records put or deleted, in their order. */
   readonly changes: RecordChange[] = [];
+  readonly #rows: Rows;
   readonly #sink: RowSink;
   readonly #leases: Map<string, LeaseRow>;
   /** Records that this batch has changed so far; `null`: deleted. */
   readonly #records = new Map<string, CrawlDatum | null>();
-  /** Due rows that a batch with a lease has put or removed before the lease. */
+  /** Due rows that a batch with a lease has put or removed before that; `null`: what changes is no longer noted. */
   #due: Map<string, Buffer | null> | null = null;
 
-  constructor(sink: RowSink, leases: Map<string, LeaseRow>) {
+  constructor(rows: Rows, sink: RowSink, leases: Map<string, LeaseRow>) {
+    this.#rows = rows;
     this.#sink = sink;
     this.#leases = leases;
   }
 
-  stage(batch: CrawlDbBatch, reads: StagedReads): void {
+  async stage(batch: CrawlDbBatch, reads: StagedReads): Promise<void> {
     if (batch.lease !== undefined) this.#due = new Map();
     for (const put of batch.puts ?? []) this.#put(put);
     for (const [i, datum] of (batch.deletes ?? []).entries()) this.#delete(datum.url, reads.deleted[i] ?? null);
@@ -96,9 +94,7 @@ export class StagedBatch {
     for (const families of batch.linkFamilies ?? []) this.#putFamilies(families);
     for (const shares of batch.hostShares ?? []) this.#sink.put(sharesKey(shares), encodeShares(shares));
     for (const { host, facts } of batch.hostFacts ?? []) this.tallies.setFacts(host, facts);
-    if (batch.lease !== undefined) {
-      for (const [i, entry] of batch.lease.entries.entries()) this.#lease(batch.lease.segment, entry, reads.due[i]);
-    }
+    if (batch.lease !== undefined) await this.#leaseAll(batch.lease, batch.release !== undefined);
     for (const url of batch.release?.urls ?? []) this.#release(batch.release!.segment, url);
     for (const row of batch.segments ?? []) this.#putSegment(row);
     for (const id of batch.removeSegments ?? []) this.#sink.del(ROW.segment + id);
@@ -164,16 +160,33 @@ export class StagedBatch {
     else this.#sink.put(key, encodeFamilies(families));
   }
 
-  #lease(segment: string, entry: DueEntry, stored: Buffer | undefined): void {
-    const key = urlKey(entry.url);
-    const row = dueKey(entry, key);
-    const staged = this.#due?.get(row);
-    const due = staged === undefined ? stored : staged;
-    // Leased by another segment, or now due at another time.
-    if (due === undefined || due === null) return;
-    this.#dropDue(decodeDue(entry.url, entry.dueAt, due), key);
-    this.#putLease(key, { segment, dueAt: entry.dueAt, due });
-    this.tallies.lease(1);
+  /**
+   * Reads the due rows of a window, and stages its leases. Of these nothing is held beyond the window but the URLs: the
+   * list of a round is long.
+   * @param isReleasing whether the batch also releases, and so needs to know what it has leased
+   */
+  async #leaseAll({ segment, entries }: NonNullable<CrawlDbBatch['lease']>, isReleasing: boolean): Promise<void> {
+    const changed = this.#due;
+    this.#due = null;
+    const leased = new Set<string>();
+    for (let start = 0; start < entries.length; start += LEASE_WINDOW) {
+      const window = entries.slice(start, start + LEASE_WINDOW);
+      const rows = window.map((entry) => dueKey(entry, urlKey(entry.url)));
+      const stored = await readMany(this.#rows, rows);
+      for (const [i, entry] of window.entries()) {
+        const staged = changed?.get(rows[i]!);
+        const due = staged === undefined ? stored[i] : staged;
+        // Leased by another segment, or now due at another time.
+        if (due === undefined || due === null || leased.has(entry.url)) continue;
+        leased.add(entry.url);
+        const key = urlKey(entry.url);
+        const lease = { segment, dueAt: entry.dueAt, due };
+        this.#dropDue(decodeDue(entry.url, entry.dueAt, due), key);
+        this.#sink.put(ROW.lease + key, encodeLease(lease));
+        if (isReleasing) this.#leases.set(key, lease);
+        this.tallies.lease(1);
+      }
+    }
   }
 
   #release(segment: string, url: string): void {

@@ -1,6 +1,6 @@
 import { type BlockTable, MAIN_BLOCK } from '../../../../page/block-table.ts';
 import { type LinkPlace, linkRatio } from '../../../../page/links/link-regions.ts';
-import { TextSketch } from '../../../../page/text/text-sketch.ts';
+import { sketchTable, TextSketch } from '../../../../page/text/text-sketch.ts';
 import { judgeFamilies, noiseSamples } from '../../url/families/noise-families.ts';
 import { pathAndQuery, UrlFamilies } from '../../url/families/url-families.ts';
 
@@ -59,6 +59,9 @@ export function isMostlyLinks({ count, types, chars, anchorChars }: BlockTable):
   return linked > LEAST_OF_LISTS * all;
 }
 
+/** Pages come one after the other, and 8 KB for each would lie about until the next full collection. */
+const TABLE = sketchTable();
+
 /**
  * Links around the content. Anchors whose text stands in the main content are never noise; a URL with several anchors
  * is noise only if all of them are, pictures aside where others have text.
@@ -70,7 +73,7 @@ export function noiseLinks(
   isArticle: boolean,
 ): Map<string, NoiseReason> {
   const noise = new Map<string, NoiseReason>();
-  const main = mainText === null ? null : new TextSketch(mainText);
+  const main = mainText === null ? null : new TextSketch(mainText, TABLE);
   const limits = isArticle ? LIMITS_OF_ARTICLES : LIMITS_OF_OTHERS;
   for (const { url, anchor, places } of links) {
     const reason = sharedReason(places, main === null ? null : limits);
