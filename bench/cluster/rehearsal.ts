@@ -10,7 +10,7 @@ import { playTurn } from '../../src/cluster/partitions/turn.ts';
 import { openCrawlStore } from '../../src/cluster/servers/crawl-store.ts';
 import { partitionBudget } from '../../src/cluster/workers/partition-budget.ts';
 import { defaultConfig } from '../../src/core/config/load.ts';
-import { DepthCache } from '../../src/core/domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../src/core/domain/url/cache/depth-cache.ts';
 import { DEFAULT_PLUGIN_LIST } from '../../src/core/plugin-host/loading/plugin-list.ts';
 import type { RoundSummary } from '../../src/core/steps/round-summary.ts';
 import { wire } from '../../src/crawler/wiring.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
-import { DepthCache } from '../../core/domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';
 import { nearPlan } from '../../operations/loop/step-settings.ts';

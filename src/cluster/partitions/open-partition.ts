@@ -1,5 +1,5 @@
 import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
-import type { DepthCache } from '../../core/domain/url/cache/weighted-urls.ts';
+import type { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
 import type { SegmentStore } from '../../core/ports/segment-store.ts';
 import { hostTurnFacts, openHostTurns } from '../../core/steps/facts/host-rest.ts';
 import type { CrawlDeps } from '../../operations/deps.ts';

@@ -4,7 +4,7 @@ import { senderOf } from '../../core/domain/crawl/discovery/forwarded-link.ts';
 import type { SeenPartitions } from '../../core/domain/crawl/revisit/budget-shares.ts';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { Lru } from '../../core/domain/lru.ts';
-import { DepthCache } from '../../core/domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../core/domain/url/cache/depth-cache.ts';
 import { elapsedOf } from '../../core/ports/clock.ts';
 import type { OrderedRows } from '../../core/ports/ordered-rows.ts';
 import type { RoundSummary } from '../../core/steps/round-summary.ts';

@@ -21,7 +21,7 @@ export const PURGED_KEY = 'purgedAt';
 
 export interface SeenUrlsStats {
   readonly probes: number;
-  /** Found in the cache of hot URLs. */
+  /** Found in the cache of hot URLs, or among the digests of known ones. */
   readonly cacheHits: number;
   /** New by the filter: not looked up in the crawl db. */
   readonly filterNew: number;

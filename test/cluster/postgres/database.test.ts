@@ -5,7 +5,7 @@ import type { LoadPackage } from '../../../src/core/packages/find-package.ts';
 
 const VERSION: PgResult = { rows: [[null, null, null, null, null, 150_000]], rowCount: 1 };
 
-/** A package whose connections answer as they are told; `ended` says of each release whether the connection was closed. */
+/** A package whose connections answer as they are told; `ended`: of each release, whether it closed the connection. */
 function packageThat(answer: () => PgResult): { readonly load: LoadPackage; readonly ended: boolean[] } {
   const ended: boolean[] = [];
   const client = {

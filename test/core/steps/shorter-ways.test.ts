@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { senderOf } from '../../../src/core/domain/crawl/discovery/forwarded-link.ts';
 import { SEED_LAYERS_KEY } from '../../../src/core/domain/crawl/discovery/seed.ts';
 import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
-import { DepthCache } from '../../../src/core/domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../../src/core/domain/url/cache/depth-cache.ts';
 import { partitionAmong } from '../../../src/core/domain/url/hash/partition.ts';
 import type { CrawlDb } from '../../../src/core/ports/crawl-db.ts';
 import { NO_SKIP_SINK } from '../../../src/core/steps/counters/outcome-counts.ts';

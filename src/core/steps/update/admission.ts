@@ -2,7 +2,7 @@
 
 import { rejectionKind } from '../../domain/crawl/discovery/link-rules.ts';
 import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
-import { DepthCache } from '../../domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../domain/url/canonical/url-key.ts';
 import { figuresOf, type ShareVerdict } from '../../domain/url/families/family-shares.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';

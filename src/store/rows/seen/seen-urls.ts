@@ -1,5 +1,6 @@
+import { digestAt, KnownDigests } from '../../../core/domain/url/cache/known-digests.ts';
 import { HotUrls, type UrlCache } from '../../../core/domain/url/cache/weighted-urls.ts';
-import { digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
+import { copyDigest, digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../core/ports/log.ts';
 import { NO_SEEN_STATS, type SeenFilter, type SeenUrls, type SeenUrlsStats } from '../../../core/ports/seen-filter.ts';
 
@@ -17,18 +18,28 @@ export interface SeenUrlsOptions {
   readonly log?: Log;
 }
 
+/** URLs with their digests. */
+interface Asked {
+  readonly urls: readonly string[];
+  readonly of: Uint32Array;
+}
+
 /**
- * Cache of hot URLs, then the filter, then batched reads of the crawl db. Exact: only known URLs are cached, and
- * positives of the filter are looked up. If the filter fails, the crawl db is read instead.
+ * Cache of hot URLs, then the digests of known ones, then the filter, then batched reads of the crawl db. Exact: only
+ * known URLs are cached, and positives of the filter are looked up. If the filter fails, the crawl db is read instead.
+ *
+ * Reads at random are dear beyond their time: LevelDB moves a table down a level once it was read in vain a hundred
+ * times, for which it writes ten others anew.
  */
 export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;
   const counts: { -readonly [Key in keyof SeenUrlsStats]: number } = { ...NO_SEEN_STATS };
   /** Raised by every removal: a URL that was read before a removal may be gone, and must not be cached after it. */
   let removals = 0;
+  const digests = new KnownDigests();
 
   /** Looks up the `urls` at `positions`, sets `known` for those found, and returns the number of the others. */
-  async function lookUp(urls: readonly string[], positions: readonly number[], known: boolean[]): Promise<number> {
+  async function lookUp({ urls, of }: Asked, positions: readonly number[], known: boolean[]): Promise<number> {
     if (positions.length === 0) return 0;
     const before = removals;
     const asked = positions.map((position) => urls[position] as string);
@@ -36,7 +47,10 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     counts.reads += asked.length;
     let unknown = 0;
     for (const [i, url] of asked.entries()) {
-      if (found[i] && removals === before) cache.add(url);
+      if (found[i] && removals === before) {
+        cache.add(url);
+        digests.add(of, digestAt(positions[i] as number));
+      }
       if (!found[i]) unknown++;
       // It may have been added while the read was under way.
       known[positions[i] as number] = found[i] === true || cache.has(url);
@@ -45,10 +59,10 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   }
 
   /** Verdict of the filter on each; `null`: it failed. */
-  async function filtered(urls: readonly string[]): Promise<Uint8Array | null> {
+  async function filtered({ of }: Asked): Promise<Uint8Array | null> {
     if (filter === undefined) return null;
     try {
-      return await filter.probe(digestUrls(urls));
+      return await filter.probe(of);
     } catch (error) {
       if (counts.filterFaults++ === 0) {
         log?.warn('the filter of seen URLs failed; the crawl db is read instead', { error: String(error) });
@@ -57,23 +71,41 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     }
   }
 
-  async function resolve(urls: readonly string[]): Promise<boolean[]> {
+  async function resolve(asked: Asked): Promise<boolean[]> {
+    const { urls } = asked;
     const known = new Array<boolean>(urls.length).fill(true);
-    const perhaps = await filtered(urls);
+    const perhaps = await filtered(asked);
     if (perhaps === null) {
-      await lookUp(urls, [...urls.keys()], known);
+      await lookUp(asked, [...urls.keys()], known);
       return known;
     }
-    const asked: number[] = [];
+    const unsure: number[] = [];
     for (let i = 0; i < urls.length; i++) {
       if (perhaps[i] === 0) {
         counts.filterNew++;
         // It may have been added while the filter was read.
         known[i] = cache.has(urls[i] as string);
-      } else if (trust === 'exact') asked.push(i);
+      } else if (trust === 'exact') unsure.push(i);
       else counts.trusted++;
     }
-    counts.falsePositives += await lookUp(urls, asked, known);
+    counts.falsePositives += await lookUp(asked, unsure, known);
+    return known;
+  }
+
+  /** Verdicts on URLs that are not in the cache of hot ones, each once. */
+  async function knownOf(urls: readonly string[]): Promise<boolean[]> {
+    const of = digestUrls(urls);
+    const unsure = urls.flatMap((_, i) => (digests.has(of, digestAt(i)) ? [] : [i]));
+    counts.cacheHits += urls.length - unsure.length;
+    if (unsure.length === urls.length) return resolve({ urls, of });
+    const known = new Array<boolean>(urls.length).fill(true);
+    if (unsure.length === 0) return known;
+    const left: Asked = {
+      urls: unsure.map((i) => urls[i] as string),
+      of: new Uint32Array(digestAt(unsure.length)),
+    };
+    for (const [i, place] of unsure.entries()) copyDigest(of, digestAt(place), left.of, digestAt(i));
+    for (const [i, verdict] of (await resolve(left)).entries()) known[unsure[i] as number] = verdict;
     return known;
   }
 
@@ -91,7 +123,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       const missed = places.map((place) => urls[place] as string);
       // Each URL once; callers with many URLs have mostly removed duplicates.
       const distinct = [...new Set(missed)];
-      const known = await resolve(distinct);
+      const known = await knownOf(distinct);
       if (distinct.length === missed.length) {
         for (let i = 0; i < places.length; i++) answers[places[i] as number] = known[i] as boolean;
         return answers;
@@ -101,11 +133,19 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       return answers;
     },
     add(urls) {
-      for (const url of urls) cache.add(url);
+      const of = digestUrls(urls);
+      for (const [i, url] of urls.entries()) {
+        cache.add(url);
+        digests.add(of, digestAt(i));
+      }
     },
     remove(urls) {
       if (urls.length > 0) removals++;
-      for (const url of urls) cache.remove(url);
+      const of = digestUrls(urls);
+      for (const [i, url] of urls.entries()) {
+        cache.remove(url);
+        digests.remove(of, digestAt(i));
+      }
     },
     stats: () => ({ ...counts }),
   };

@@ -6,7 +6,7 @@ import { requireSpread, sharedPartitions } from '../../../../src/cluster/partiti
 import { Database } from '../../../../src/cluster/postgres/database.ts';
 import { openCrawlStore } from '../../../../src/cluster/servers/crawl-store.ts';
 import { defaultConfig } from '../../../../src/core/config/load.ts';
-import { DepthCache } from '../../../../src/core/domain/url/cache/weighted-urls.ts';
+import { DepthCache } from '../../../../src/core/domain/url/cache/depth-cache.ts';
 import type { HostLanes } from '../../../../src/core/ports/host-lanes.ts';
 import { wire } from '../../../../src/crawler/wiring.ts';
 import { openSegments } from '../../../../src/operations/state/open-segments.ts';

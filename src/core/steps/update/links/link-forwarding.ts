@@ -1,6 +1,6 @@
 import type { OutgoingLink } from '../../../domain/crawl/discovery/forwarded-link.ts';
 import { Lru } from '../../../domain/lru.ts';
-import type { DepthCache } from '../../../domain/url/cache/weighted-urls.ts';
+import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import { hostOf } from '../../../domain/url/canonical/url-key.ts';
 import type { Forwarding, ForwardingBatch } from '../../../ports/partitions/forwarding.ts';
 

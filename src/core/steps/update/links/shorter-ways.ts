@@ -1,6 +1,6 @@
 import { seedLayersOf } from '../../../domain/crawl/discovery/seed.ts';
 import type { CrawlDatum } from '../../../domain/crawl/states/datum.ts';
-import type { DepthCache } from '../../../domain/url/cache/weighted-urls.ts';
+import type { DepthCache } from '../../../domain/url/cache/depth-cache.ts';
 import type { CrawlDb } from '../../../ports/crawl-db.ts';
 
 /** A way to a known URL that is shorter than the one by which its record was found. */
