@@ -68,6 +68,28 @@ describe('the chain of seen URLs', () => {
     expect(seen.stats()).toMatchObject({ probes: 9, cacheHits: 2, reads: 4, filterNew: 0 });
   });
 
+  it('does not read again what the cache of hot URLs has lost, but what was removed', async () => {
+    let reads = 0;
+    const stored = new Set(numbered(0, 1_000));
+    const seen = createSeenUrls({
+      hasMany: async (urls) => {
+        reads += urls.length;
+        return urls.map((url) => stored.has(url));
+      },
+      cache: new HotUrls(10),
+    });
+    await seen.probe(numbered(0, 1_000));
+    expect(reads).toBe(1_000);
+    expect(await seen.probe(numbered(0, 1_000))).not.toContain(false);
+    // Of two URLs in one slot the later one stays.
+    expect(reads).toBeLessThan(1_010);
+    stored.delete(numbered(7, 8)[0] as string);
+    seen.remove(numbered(7, 8));
+    const again = await seen.probe(numbered(0, 1_000));
+    expect(again.indexOf(false)).toBe(7);
+    expect(again.lastIndexOf(false)).toBe(7);
+  });
+
   it('answers every place of a URL that stands twice in a batch', async () => {
     const seen = createSeenUrls({ hasMany: async (urls) => urls.map((url) => url.endsWith('/known')) });
     const urls = ['known', 'new', 'known', 'new'].map((name) => `https://a.example/${name}`);
