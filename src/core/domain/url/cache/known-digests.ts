@@ -5,8 +5,8 @@ const KEPT = 2;
 
 /**
  * Digests of known URLs, in one slot of eight bytes each. Bounded: a URL takes the slot of another one, which is
- * forgotten then. A slot speaks for a URL whose digest has its place and its 64 bits: of 10^18 unknown URLs one is taken
- * for a known one.
+ * forgotten then. A slot speaks for a URL whose digest has its place and its 64 bits: of 10^18 unknown URLs, one is
+ * taken for a known one.
  */
 export class KnownDigests {
   readonly #slots: Uint32Array;
