@@ -81,8 +81,8 @@ describe('the chain of seen URLs', () => {
     await seen.probe(numbered(0, 1_000));
     expect(reads).toBe(1_000);
     expect(await seen.probe(numbered(0, 1_000))).not.toContain(false);
-    // Of two URLs in one slot the later one stays.
-    expect(reads).toBeLessThan(1_010);
+    // Of two URLs in one slot the later one stays: at most an eighth.
+    expect(reads).toBeLessThan(1_125);
     stored.delete(numbered(7, 8)[0] as string);
     seen.remove(numbered(7, 8));
     const again = await seen.probe(numbered(0, 1_000));

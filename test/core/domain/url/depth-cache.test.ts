@@ -36,9 +36,19 @@ it('does not speak for URLs that were not met', () => {
 it('spreads URLs that differ in a few digits over all slots', () => {
   const depths = new DepthCache(16);
   const met = Array.from({ length: 1 << 16 }, (_, i) => urlOf(i));
-  for (const url of met) depths.note(url, 3);
+  for (let times = 0; times < 2; times++) for (const url of met) depths.note(url, 3);
   const known = met.filter((url) => depths.isWithin(url, 3)).length / met.length;
   // Of hashes by chance: 1 - 1/e.
   expect(known).toBeGreaterThan(0.62);
   expect(known).toBeLessThan(0.645);
+});
+
+it('grows, and keeps what it knows but for slots that two URLs share', () => {
+  const depths = new DepthCache();
+  const met = Array.from({ length: 100_000 }, (_, i) => urlOf(i));
+  for (const url of met) depths.note(url, 9);
+  for (const url of met) depths.note(url, 2);
+  expect(met.filter((url) => depths.isWithin(url, 2)).length).toBeGreaterThan(85_000);
+  expect(met.filter((url) => depths.isWithin(url, 1))).toEqual([]);
+  expect(met.filter((_, i) => depths.isWithin(urlOf(100_000 + i), 254))).toEqual([]);
 });

@@ -32,8 +32,8 @@ it('an empty slot speaks for no digest, not even one of zeros', () => {
   expect(known.has(new Uint32Array(4), 0)).toBe(false);
 });
 
-it('keeps nearly all of a tenth of its slots, and takes no other URL for one of them', () => {
-  const known = new KnownDigests(17);
+it('grows, keeps nearly all, and takes no other URL for one of them', () => {
+  const known = new KnownDigests();
   const digests = digestUrls(Array.from({ length: 113_000 }, (_, i) => urlOf(i)));
   for (let i = 0; i < 13_000; i++) known.add(digests, digestAt(i));
   const numbers = Array.from({ length: 113_000 }, (_, i) => i).filter((i) => known.has(digests, digestAt(i)));

@@ -3,21 +3,34 @@
 /** Links from a seed that are told apart; all beyond count as that many. */
 const MAX_DEPTH = 254;
 
+/** Slots at first, as a power of two. */
+const FIRST_BITS = 12;
+/** Slots for each URL that was met, before there are twice as many. */
+const SPARE = 8;
+
 /**
  * The depths at which URLs were met last, in one slot of five bytes each. Bounded: a URL takes the slot of another one,
  * which is forgotten then. Two hashes have to agree before a slot speaks for a URL.
  */
 export class DepthCache {
-  readonly #tags: Uint32Array;
+  readonly #most: number;
+  #tags: Uint32Array;
   /** Depth + 1; 0: the slot is empty. */
-  readonly #depths: Uint8Array;
-  readonly #mask: number;
+  #depths: Uint8Array;
+  #mask: number;
+  /** URLs that were put into a slot. */
+  #noted = 0;
 
-  /** @param bits slots, as a power of two; default: 1,048,576, in 5 MB. A link to a URL without one costs a read. */
+  /**
+   * @param bits slots at most, as a power of two; default: 1,048,576, in 5 MB. Few URLs have fewer. A link to a URL
+   *   without one costs a read.
+   */
   constructor(bits = 20) {
-    this.#tags = new Uint32Array(1 << bits);
-    this.#depths = new Uint8Array(1 << bits);
-    this.#mask = (1 << bits) - 1;
+    const first = Math.min(bits, FIRST_BITS);
+    this.#most = 1 << bits;
+    this.#tags = new Uint32Array(1 << first);
+    this.#depths = new Uint8Array(1 << first);
+    this.#mask = (1 << first) - 1;
   }
 
   /** Whether the URL is known to lie within `depth` links of a seed. False where it is not known. */
@@ -31,9 +44,30 @@ export class DepthCache {
   /** The depth counts from now on, whether smaller or greater than the one before. */
   note(url: string, depth: number): void {
     hash(url);
-    const slot = HASHES[0]! & this.#mask;
-    this.#tags[slot] = HASHES[1]!;
+    const tag = HASHES[1]! >>> 0;
+    let slot = HASHES[0]! & this.#mask;
+    if (this.#depths[slot] === 0 || this.#tags[slot] !== tag) {
+      if (SPARE * ++this.#noted > this.#mask && this.#mask + 1 < this.#most) this.#grow();
+      slot = HASHES[0]! & this.#mask;
+      this.#tags[slot] = tag;
+    }
     this.#depths[slot] = Math.min(depth, MAX_DEPTH) + 1;
+  }
+
+  /**
+   * Either half may be the place of what a slot has: its tag tells there, too. What is noted later has one of them, so
+   * that the other one is out of date; no URL has its place there.
+   */
+  #grow(): void {
+    const size = this.#depths.length;
+    const [tags, depths] = [new Uint32Array(2 * size), new Uint8Array(2 * size)];
+    for (const at of [0, size]) {
+      tags.set(this.#tags, at);
+      depths.set(this.#depths, at);
+    }
+    this.#tags = tags;
+    this.#depths = depths;
+    this.#mask = 2 * this.#mask + 1;
   }
 }
 
