@@ -170,7 +170,9 @@ async function added(
 }
 
 /** A tree that changes while a long part runs is told by its commit of each time. */
-const occasion = (): Occasion => occasionIn(ROOT);
+function occasion(): Occasion {
+  return occasionIn(ROOT);
+}
 
 /** Throws a `UsageError` where the ledger cannot be used. */
 function openedLedger(): Ledger {
