@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { unknownVersion } from '../../../core/domain/errors.ts';
 import type { HostFacts, SegmentState } from '../../../core/ports/crawl-db.ts';
@@ -117,6 +117,10 @@ export class AddedItems {
   /** Opens the file, creating it if necessary. */
   constructor(folder: string, { synced }: SegmentMark) {
     this.#log = new FrameLog(join(folder, ADDED), { syncedBytes: synced.added ?? 0, payloads: false });
+    if (this.#log.size <= (synced.added ?? 0)) return;
+    // An earlier process may have been killed before it synced them: their leases would outlive them in a power cut.
+    syncNow(this.#log.file);
+    syncFolder(folder);
   }
 
   get size(): number {
@@ -140,6 +144,15 @@ export class AddedItems {
 
   close(): void {
     this.#log.close();
+  }
+}
+
+function syncNow(file: string): void {
+  const fd = openSync(file, 'r+');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
