@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Config } from '../../core/config/schema.ts';
 import { type BloomPlan, planGrowingBloom } from '../../core/domain/url/bloom/bloom-leaf.ts';
 import { type UrlCache, WeightedUrls } from '../../core/domain/url/cache/weighted-urls.ts';
@@ -53,6 +54,7 @@ export function openSeenUrls(config: Config, db: RowsCrawlDb, log: Log, cache = 
     hasMany: (urls) => db.hasMany(urls),
     cache,
     trust,
+    seed: randomInt(2 ** 32),
     log,
     ...(db.seenFilter === null ? {} : { filter: db.seenFilter }),
   });

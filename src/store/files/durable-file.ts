@@ -77,6 +77,18 @@ export function syncFolder(folder: string): void {
   }
 }
 
+/** For a file that is opened: its caller cannot wait. */
+export function syncFileNow(file: string): void {
+  onFile(file, () => {
+    const fd = openSync(file, 'r+');
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
 /** Syncs a file without blocking the event loop. */
 export async function syncFile(file: string): Promise<void> {
   const fd = onFile(file, () => openSync(file, 'r+'));

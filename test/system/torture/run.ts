@@ -169,7 +169,7 @@ async function added(
   return result;
 }
 
-/** A tree that changes while a long part runs is told by its commit of each time. */
+/** As of now: a part may run for longer than a commit is the newest. */
 function occasion(): Occasion {
   return occasionIn(ROOT);
 }

@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { unknownVersion } from '../../../core/domain/errors.ts';
 import type { HostFacts, SegmentState } from '../../../core/ports/crawl-db.ts';
 import type { FetchItem, SegmentInfo } from '../../../core/ports/segment-store.ts';
-import { damagedAt, onFile, replaceFile, syncFolder } from '../durable-file.ts';
+import { damagedAt, onFile, replaceFile, syncFileNow, syncFolder } from '../durable-file.ts';
 import { decodeRecord, encodeRecord, FrameLog, readFrames } from './frame-log.ts';
 
 /** The files of a segment besides `data-NNNNN.warc.gz`. */
@@ -119,7 +119,7 @@ export class AddedItems {
     this.#log = new FrameLog(join(folder, ADDED), { syncedBytes: synced.added ?? 0, payloads: false });
     if (this.#log.size <= (synced.added ?? 0)) return;
     // An earlier process may have been killed before it synced them: their leases would outlive them in a power cut.
-    syncNow(this.#log.file);
+    syncFileNow(this.#log.file);
     syncFolder(folder);
   }
 
@@ -144,15 +144,6 @@ export class AddedItems {
 
   close(): void {
     this.#log.close();
-  }
-}
-
-function syncNow(file: string): void {
-  const fd = openSync(file, 'r+');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

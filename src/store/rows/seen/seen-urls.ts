@@ -1,6 +1,6 @@
-import { digestAt, KnownDigests } from '../../../core/domain/url/cache/known-digests.ts';
+import { UrlBytes } from '../../../core/domain/url/cache/url-bytes.ts';
 import { HotUrls, type UrlCache } from '../../../core/domain/url/cache/weighted-urls.ts';
-import { copyDigest, digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
+import { digestUrls } from '../../../core/domain/url/hash/url-digest.ts';
 import type { Log } from '../../../core/ports/log.ts';
 import { NO_SEEN_STATS, type SeenFilter, type SeenUrls, type SeenUrlsStats } from '../../../core/ports/seen-filter.ts';
 
@@ -15,13 +15,9 @@ export interface SeenUrlsOptions {
    * `bloom`: positives of the filter are not confirmed, which loses as many new URLs as the filter has false positives.
    */
   readonly trust?: 'exact' | 'bloom';
+  /** As of {@link UrlBytes}: a stranger could keep URLs of others out. Default: 0. */
+  readonly seed?: number;
   readonly log?: Log;
-}
-
-/** URLs with their digests. */
-interface Asked {
-  readonly urls: readonly string[];
-  readonly of: Uint32Array;
 }
 
 /**
@@ -32,14 +28,15 @@ interface Asked {
  * times, for which it writes ten others anew.
  */
 export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
-  const { hasMany, cache = new HotUrls(), filter, trust = 'exact', log } = options;
+  const { hasMany, cache = new HotUrls(), filter, trust = 'exact', seed, log } = options;
   const counts: { -readonly [Key in keyof SeenUrlsStats]: number } = { ...NO_SEEN_STATS };
   /** Raised by every removal: a URL that was read before a removal may be gone, and must not be cached after it. */
   let removals = 0;
-  const digests = new KnownDigests();
+  /** 1 for each known URL that was met. */
+  const met = new UrlBytes(undefined, seed);
 
   /** Looks up the `urls` at `positions`, sets `known` for those found, and returns the number of the others. */
-  async function lookUp({ urls, of }: Asked, positions: readonly number[], known: boolean[]): Promise<number> {
+  async function lookUp(urls: readonly string[], positions: readonly number[], known: boolean[]): Promise<number> {
     if (positions.length === 0) return 0;
     const before = removals;
     const asked = positions.map((position) => urls[position] as string);
@@ -49,7 +46,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     for (const [i, url] of asked.entries()) {
       if (found[i] && removals === before) {
         cache.add(url);
-        digests.add(of, digestAt(positions[i] as number));
+        met.set(url, 1);
       }
       if (!found[i]) unknown++;
       // It may have been added while the read was under way.
@@ -59,10 +56,10 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
   }
 
   /** Verdict of the filter on each; `null`: it failed. */
-  async function filtered({ of }: Asked): Promise<Uint8Array | null> {
+  async function filtered(urls: readonly string[]): Promise<Uint8Array | null> {
     if (filter === undefined) return null;
     try {
-      return await filter.probe(of);
+      return await filter.probe(digestUrls(urls));
     } catch (error) {
       if (counts.filterFaults++ === 0) {
         log?.warn('the filter of seen URLs failed; the crawl db is read instead', { error: String(error) });
@@ -71,41 +68,23 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
     }
   }
 
-  async function resolve(asked: Asked): Promise<boolean[]> {
-    const { urls } = asked;
+  async function resolve(urls: readonly string[]): Promise<boolean[]> {
     const known = new Array<boolean>(urls.length).fill(true);
-    const perhaps = await filtered(asked);
+    const perhaps = await filtered(urls);
     if (perhaps === null) {
-      await lookUp(asked, [...urls.keys()], known);
+      await lookUp(urls, [...urls.keys()], known);
       return known;
     }
-    const unsure: number[] = [];
+    const asked: number[] = [];
     for (let i = 0; i < urls.length; i++) {
       if (perhaps[i] === 0) {
         counts.filterNew++;
         // It may have been added while the filter was read.
         known[i] = cache.has(urls[i] as string);
-      } else if (trust === 'exact') unsure.push(i);
+      } else if (trust === 'exact') asked.push(i);
       else counts.trusted++;
     }
-    counts.falsePositives += await lookUp(asked, unsure, known);
-    return known;
-  }
-
-  /** Verdicts on URLs that are not in the cache of hot ones, each once. */
-  async function knownOf(urls: readonly string[]): Promise<boolean[]> {
-    const of = digestUrls(urls);
-    const unsure = urls.flatMap((_, i) => (digests.has(of, digestAt(i)) ? [] : [i]));
-    counts.cacheHits += urls.length - unsure.length;
-    if (unsure.length === urls.length) return resolve({ urls, of });
-    const known = new Array<boolean>(urls.length).fill(true);
-    if (unsure.length === 0) return known;
-    const left: Asked = {
-      urls: unsure.map((i) => urls[i] as string),
-      of: new Uint32Array(digestAt(unsure.length)),
-    };
-    for (const [i, place] of unsure.entries()) copyDigest(of, digestAt(place), left.of, digestAt(i));
-    for (const [i, verdict] of (await resolve(left)).entries()) known[unsure[i] as number] = verdict;
+    counts.falsePositives += await lookUp(urls, asked, known);
     return known;
   }
 
@@ -115,7 +94,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       const answers = new Array<boolean>(urls.length);
       const places: number[] = [];
       for (let i = 0; i < urls.length; i++) {
-        answers[i] = cache.has(urls[i] as string);
+        answers[i] = cache.has(urls[i] as string) || met.get(urls[i] as string) === 1;
         if (!answers[i]) places.push(i);
       }
       counts.cacheHits += urls.length - places.length;
@@ -123,7 +102,7 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       const missed = places.map((place) => urls[place] as string);
       // Each URL once; callers with many URLs have mostly removed duplicates.
       const distinct = [...new Set(missed)];
-      const known = await knownOf(distinct);
+      const known = await resolve(distinct);
       if (distinct.length === missed.length) {
         for (let i = 0; i < places.length; i++) answers[places[i] as number] = known[i] as boolean;
         return answers;
@@ -133,18 +112,16 @@ export function createSeenUrls(options: SeenUrlsOptions): SeenUrls {
       return answers;
     },
     add(urls) {
-      const of = digestUrls(urls);
-      for (const [i, url] of urls.entries()) {
+      for (const url of urls) {
         cache.add(url);
-        digests.add(of, digestAt(i));
+        met.set(url, 1);
       }
     },
     remove(urls) {
       if (urls.length > 0) removals++;
-      const of = digestUrls(urls);
-      for (const [i, url] of urls.entries()) {
+      for (const url of urls) {
         cache.remove(url);
-        digests.remove(of, digestAt(i));
+        met.set(url, 0);
       }
     },
     stats: () => ({ ...counts }),

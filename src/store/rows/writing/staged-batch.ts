@@ -171,7 +171,8 @@ export class StagedBatch {
     const leased = new Set<string>();
     for (let start = 0; start < entries.length; start += LEASE_WINDOW) {
       const window = entries.slice(start, start + LEASE_WINDOW);
-      const rows = window.map((entry) => dueKey(entry, urlKey(entry.url)));
+      const keys = window.map(({ url }) => urlKey(url));
+      const rows = window.map((entry, i) => dueKey(entry, keys[i]!));
       const stored = await readMany(this.#rows, rows);
       for (const [i, entry] of window.entries()) {
         const staged = changed?.get(rows[i]!);
@@ -179,7 +180,7 @@ export class StagedBatch {
         // Leased by another segment, or now due at another time.
         if (due === undefined || due === null || leased.has(entry.url)) continue;
         leased.add(entry.url);
-        const key = urlKey(entry.url);
+        const key = keys[i]!;
         const lease = { segment, dueAt: entry.dueAt, due };
         this.#dropDue(decodeDue(entry.url, entry.dueAt, due), key);
         this.#sink.put(ROW.lease + key, encodeLease(lease));

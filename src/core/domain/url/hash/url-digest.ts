@@ -19,14 +19,14 @@ export function digestUrls(urls: readonly string[]): Uint32Array {
   return digests;
 }
 
-/** The digest of one URL, written to `out` from `at` on. */
-export function digestUrl(url: string, out: Uint32Array, at: number): void {
+/** The digest of one URL, written to `out` from `at` on. @param seed other than 0: of another hash */
+export function digestUrl(url: string, out: Uint32Array, at: number, seed = 0): void {
   const { length } = url;
   const whole = length & ~15;
-  let h1 = 0;
-  let h2 = 0;
-  let h3 = 0;
-  let h4 = 0;
+  let h1 = seed;
+  let h2 = seed;
+  let h3 = seed;
+  let h4 = seed;
   for (let i = 0; i < whole; i += 16) {
     h1 = (Math.imul(rotated(h1 ^ mixed1(wordAt(url, i)), 19) + h2, 5) + 0x561ccd1b) | 0;
     h2 = (Math.imul(rotated(h2 ^ mixed2(wordAt(url, i + 4)), 17) + h3, 5) + 0x0bcaa747) | 0;
