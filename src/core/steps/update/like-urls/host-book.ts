@@ -84,8 +84,7 @@ export class HostBook {
       book.#countVisit(datum);
       if (WAITING_KEY in datum.metadata) book.wait(datum.url, null);
     }
-    // A link of another partition waits under its own URL: the page that has it is not here.
-    for await (const { url } of db.forwarding.scanWaiting(host)) book.wait(url, null);
+    for await (const url of forwardedWaiting(db, host)) book.wait(url, null);
     book.#isChanged = true;
     return book;
   }
@@ -137,6 +136,12 @@ export class HostBook {
     }
     known.add(page);
     pagesOf(this.#newWaiting, family).add(page);
+  }
+
+  /** Notes that all pages with waiting links are in the book. */
+  noteComplete(): void {
+    this.isCut = false;
+    this.#isChanged = true;
   }
 
   /** Pages whose waiting links may enter now; they leave the book. */
@@ -214,6 +219,23 @@ export class HostBook {
     }
     return known;
   }
+}
+
+/** Pages of a host with waiting links, in key order, and forwarded links that wait. */
+export async function* pagesWithWaiting(
+  db: Pick<CrawlDb, 'scan' | 'forwarding'>,
+  host: string,
+): AsyncGenerator<string, void, undefined> {
+  for await (const { url, metadata } of db.scan({ host })) if (WAITING_KEY in metadata) yield url;
+  yield* forwardedWaiting(db, host);
+}
+
+/** A link of another partition waits under its own URL: the page that has it is not here. */
+async function* forwardedWaiting(
+  db: Pick<CrawlDb, 'forwarding'>,
+  host: string,
+): AsyncGenerator<string, void, undefined> {
+  for await (const { url } of db.forwarding.scanWaiting(host)) yield url;
 }
 
 const namesOf = (sharing: FamilySharing, url: string): string[] => sharing.familiesOf(url).map(({ name }) => name);

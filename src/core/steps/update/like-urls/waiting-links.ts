@@ -17,7 +17,7 @@ import {
 import { additions, bareLink, foundOf } from '../links/additions.ts';
 import { forwardingPart } from '../links/link-forwarding.ts';
 import type { FamilyBooks } from './family-books.ts';
-import { type HostBook, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './host-book.ts';
+import { type HostBook, pagesWithWaiting, WAITING_KEY, WAITING_MARKS_KEY, type WaitingPages } from './host-book.ts';
 
 export interface WaitingDeps {
   readonly db: CrawlDb;
@@ -113,20 +113,34 @@ async function admitOfHost(
   options: WaitingOptions,
 ): Promise<void> {
   let hasTried = false;
-  let current = book;
-  for (;;) {
-    for (let next = current.takeReady(deps.clock.now()); next !== null; next = current.takeReady(deps.clock.now())) {
-      hasTried = true;
-      await admitOfPages(deps, current, next, options);
-      if (options.signal?.aborted) break;
-    }
-    if (options.signal?.aborted || current.hasWaiting || !current.isCut) break;
-    current = await books.read(host);
+  const isAborted = (): boolean => options.signal?.aborted ?? false;
+  for (let next = book.takeReady(deps.clock.now()); next !== null; next = book.takeReady(deps.clock.now())) {
+    hasTried = true;
+    await admitOfPages(deps, book, next, options);
+    if (isAborted()) break;
+  }
+  if (book.isCut && !book.hasWaiting && !isAborted()) {
+    hasTried = true;
+    await admitBeyond(deps, host, book, options);
   }
   if (!hasTried) return;
-  books.keep(host, current);
-  await books.noteWaiting(host, current, deps.clock.now());
+  books.keep(host, book);
+  await books.noteWaiting(host, book, deps.clock.now());
   await writeFacts(deps.db, books.facts());
+}
+
+/** Judges the links of pages that are not in the book, in one pass over its host, until some of them wait again. */
+async function admitBeyond(deps: WaitingDeps, host: string, book: HostBook, options: WaitingOptions): Promise<void> {
+  let batch: string[] = [];
+  for await (const page of pagesWithWaiting(deps.db, host)) {
+    batch.push(page);
+    if (batch.length < BATCH) continue;
+    await admitBatch(deps, batch, options);
+    batch = [];
+    if (book.hasWaiting || options.signal?.aborted) return;
+  }
+  await admitBatch(deps, batch, options);
+  book.noteComplete();
 }
 
 async function admitOfPages(
