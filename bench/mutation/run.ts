@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { loadWord, occasionIn } from '../harness/occasion.ts';
 import { type Figure, merged, readArea, writeArea } from '../harness/results.ts';
 import { type EqualMutant, judged, type StrykerReport } from './judged.ts';
@@ -40,30 +41,45 @@ const digestOf = (file: string): string =>
     .digest('hex')
     .slice(0, 16);
 
-main(process.argv.slice(2));
+const OPTIONS = {
+  force: { type: 'boolean', default: false },
+  quiet: { type: 'boolean', default: false },
+} as const;
 
-function main(args: readonly string[]): void {
-  const names = args.filter((arg) => !arg.startsWith('--'));
-  const isForced = args.includes('--force');
+main();
+
+function main(): void {
+  const { positionals: names, values } = words();
   const pieces = piecesOf(root);
   const chosen = chosenOf(pieces, names);
-  if (chosen.size === 0) {
-    process.stderr.write(`${names.join(' ')}: expected files, folders or pieces: ${[...pieces.keys()].join(', ')}\n`);
-    process.exitCode = 2;
-    return;
-  }
+  if (chosen.size === 0)
+    refuse(`${names.join(' ')}: expected files, folders or pieces: ${[...pieces.keys()].join(', ')}`);
   setPriority(10);
   if (!existsSync(STRYKER)) execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: TOOL, stdio: 'inherit' });
   const importers = importersOf(root);
   for (const [piece, files] of chosen) {
     for (const file of files) {
       const known = readArea(RESULTS, 'mutation').figures.find(({ metric }) => metric === file);
-      if (!isForced && known?.contents === digestOf(file)) continue;
-      const figure = figureOf(piece, file, judgesOf(file, importers), args.includes('--quiet'));
+      if (!values.force && known?.contents === digestOf(file)) continue;
+      const figure = figureOf(piece, file, judgesOf(file, importers), values.quiet);
       if (figure !== null) keep([figure], pieces);
     }
   }
   keep([], pieces);
+}
+
+/** The words of the command; ends the process where there is none of such a name. */
+function words() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n`);
+  process.exit(2);
 }
 
 /** Pieces, or parts of them, by the names that were given: of a piece, of a file, or of a folder with its pieces. */

@@ -35,7 +35,7 @@ export class Ledger {
   /** Segments that are applied as a whole do not change any more. */
   readonly #finished = new Map<string, AppliedSegment>();
 
-  /** To be called when a step has ended: from now on, its rounds are there. */
+  /** To be called when a step has ended that goes on with open rounds: from now on, these are there. */
   async noteRounds({ db, segments }: SimulatedProcess): Promise<void> {
     for (const { id, state } of await db.segments()) {
       if (state !== 'updated' || this.#begun.has(id)) this.#begun.set(id, await begunOf(segments, id));
