@@ -236,6 +236,17 @@ describe('a redirect', () => {
   });
 });
 
+it.each(['permanent redirect', 'gone', 'denied'])(
+  'after an interval of a fraction of a millisecond, a page that is %s is due at a whole one',
+  (name) => {
+    const interval = 4_398_776_470.588;
+    const fractional = { ...policy, maxIntervalMs: interval, goneIntervalsMs: [interval] };
+    const page = { ...datumIn('fetched'), schedule: { intervalMs: interval, belief: null } };
+    const { datum } = settle(page, EVENTS[name]!, fractional, NOW);
+    expect(datum.nextFetchAt).toBe(NOW + Math.round(interval));
+  },
+);
+
 describe('a page that is gone', () => {
   it('says how often in a row, and when it is asked for again, until it is given up', () => {
     let datum = datumIn('fetched');

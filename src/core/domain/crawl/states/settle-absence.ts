@@ -84,7 +84,7 @@ function scheduleAfterRedirect(
   const { maxIntervalMs } = boundsFor(datum, policy);
   const pauses = missingIntervals(policy);
   const missing = isMissing ? pauses[Math.min(redirectsInARow(datum), pauses.length - 1)] : undefined;
-  const intervalMs = Math.max(permanent ? maxIntervalMs : 0, missing ?? 0);
+  const intervalMs = Math.round(Math.max(permanent ? maxIntervalMs : 0, missing ?? 0));
   const label = missing === undefined ? 'permanent redirect, longest interval' : 'redirect to a missing page, pause';
   return {
     fields: { schedule: { ...datum.schedule, intervalMs }, nextFetchAt: now + intervalMs },
@@ -120,7 +120,7 @@ export function settleGone(datum: CrawlDatum, outcome: FetchGone, policy: Settle
         ? null
         : { code: outcome.reason, message: 'as the answer to an address that cannot exist', at: now },
     changedAt: datum.state === 'gone' ? datum.changedAt : now,
-    nextFetchAt: pause === undefined ? null : now + pause,
+    nextFetchAt: pause === undefined ? null : now + Math.round(pause),
   };
   const terms: ScheduleTerm[] = [
     { label: 'gone, times in a row', value: visits + 1 },
@@ -178,7 +178,7 @@ export function settleDenied(datum: CrawlDatum, outcome: FetchDenied, policy: Se
   const { minIntervalMs, maxIntervalMs } = boundsFor(datum, policy);
   const pause = passing
     ? policy.retryIntervalMs
-    : (datum.fixedIntervalMs ?? clamp(datum.schedule.intervalMs, minIntervalMs, maxIntervalMs));
+    : Math.round(datum.fixedIntervalMs ?? clamp(datum.schedule.intervalMs, minIntervalMs, maxIntervalMs));
   const next: CrawlDatum = {
     ...datum,
     lastError: { code: outcome.code, message: outcome.message, at: now },
