@@ -185,7 +185,7 @@ class Simulation {
         step.run(process, { ...this.#surroundings, world: this.#checked.world }).catch(expected),
       );
       if (ended === null || !(await this.#check(process, step.isDurable))) return;
-      if (!step.fetches) continue;
+      if (!step.savesRounds) continue;
       if ((await this.#driven(this.#checked.ledger.noteRounds(process).then(() => true))) === null) return;
     }
     const closed = await this.#driven(process.close().then(() => true));

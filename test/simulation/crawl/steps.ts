@@ -8,8 +8,8 @@ export interface Step {
   readonly name: string;
   /** Whether what it has found is on disk when it ends; what a round that was stopped had found may be found again. */
   readonly isDurable: boolean;
-  /** Whether it goes on with the rounds that are open: what a killed process left of these is on disk when it ends. */
-  readonly fetches: boolean;
+  /** Whether it goes on with the rounds that are open, and all that these have is on disk when it ends. */
+  readonly savesRounds: boolean;
   run(process: SimulatedProcess, deps: StepDeps): Promise<unknown>;
 }
 
@@ -18,21 +18,21 @@ const seedsOf = (world: SimulatedWorld) => [{ name: 'seeds', lines: world.seeds 
 const crawl: Step = {
   name: 'crawl',
   isDurable: true,
-  fetches: true,
+  savesRounds: true,
   run: (process, { world, random }) => process.crawl({ seeds: seedsOf(world), rounds: 1 + Math.floor(random() * 4) }),
 };
 
 const crawlOn: Step = {
   name: 'crawl on',
   isDurable: true,
-  fetches: true,
+  savesRounds: true,
   run: (process) => process.crawl({ rounds: 2 }),
 };
 
 const budgeted: Step = {
   name: 'crawl with a budget',
   isDurable: true,
-  fetches: true,
+  savesRounds: true,
   run: (process, { random }) => process.crawl({ budget: 1 + Math.floor(random() * 20), rounds: 3 }),
 };
 
@@ -40,7 +40,7 @@ const budgeted: Step = {
 const stopped: Step = {
   name: 'crawl until stopped',
   isDurable: false,
-  fetches: true,
+  savesRounds: false,
   async run(process, { world, clock, random }) {
     const stop = new AbortController();
     const crawling = process.crawl({ seeds: seedsOf(world), signal: stop.signal });
@@ -61,7 +61,7 @@ const stopped: Step = {
 const inject: Step = {
   name: 'inject',
   isDurable: true,
-  fetches: false,
+  savesRounds: false,
   run: (process, { world, random }) => {
     const { name } = world.hosts[Math.floor(random() * world.hosts.length)] as (typeof world.hosts)[number];
     const lines = Array.from({ length: 5 }, (_, i) => `http://${name}/late/${i}-${Math.floor(random() * 5)}`);
@@ -72,7 +72,7 @@ const inject: Step = {
 const stepwise: Step = {
   name: 'steps of a round',
   isDurable: true,
-  fetches: true,
+  savesRounds: true,
   async run(process, { random }) {
     // A round that was stopped is finished first: only its segment has the pauses that hosts have asked for in it.
     await process.crawl({ rounds: 0 });
@@ -88,7 +88,7 @@ const stepwise: Step = {
 const begun: Step = {
   name: 'first steps of a round',
   isDurable: false,
-  fetches: true,
+  savesRounds: true,
   async run(process, { random }) {
     await process.crawl({ rounds: 0 });
     const { segment } = await process.generate();
@@ -99,7 +99,7 @@ const begun: Step = {
 const undoDedup: Step = {
   name: 'undo dedup',
   isDurable: true,
-  fetches: false,
+  savesRounds: false,
   run: (process) => process.undoDedup(false),
 };
 
