@@ -46,20 +46,25 @@ export class SimulatedNetwork {
     const answer = world.answer(request.url, request.headers, startedAt, nth);
     fate.note(`${request.method} ${request.url} -> ${answer.fault ?? answer.status}`);
     const turn = politeness.begin(request.url, startedAt);
+    let met: Answer | null = null;
     try {
-      return await this.#answered(request, answer, startedAt);
+      return await this.#answered(request, answer, startedAt, () => {
+        met = answer;
+      });
     } finally {
-      if (!fate.isDown) politeness.end(turn, clock.now(), answer);
+      if (!fate.isDown) politeness.end(turn, clock.now(), met);
     }
   }
 
-  async #answered(request: ExchangeRequest, answer: Answer, startedAt: number): Promise<Exchange> {
+  /** @param onMet called when the head has arrived: a request that was ended before knows nothing of its answer */
+  async #answered(request: ExchangeRequest, answer: Answer, startedAt: number, onMet: () => void): Promise<Exchange> {
     const { clock } = this.#deps;
     const { status, fault } = answer;
     const waits = fault === 'stall' || answer.latencyMs > request.timeoutMs ? request.timeoutMs : answer.latencyMs;
     await this.#wait(waits, request.signal);
     if (fault === 'stall') throw new CrawlError('fetch-timeout', 'the host says nothing (simulated)');
     if (fault !== undefined) throw new CrawlError(fault, `${fault} (simulated)`);
+    onMet();
     const head: ResponseHead = {
       status,
       statusText: '',

@@ -59,12 +59,14 @@ export class PolitenessWatch {
     return { host, url, startedAt };
   }
 
-  end({ host, url }: Turn, at: number, { status, headers, fault, body }: Answer): void {
+  /** @param answer `null`: the head of it did not arrive, so that the crawler cannot know what it asks for */
+  end({ host, url }: Turn, at: number, answer: Answer | null): void {
     const times = this.#timesOf(host);
     times.running--;
     times.lastEndAt = at;
     times.lastUrl = url;
-    if (fault !== undefined) return;
+    if (answer === null) return;
+    const { status, headers, body } = answer;
     const retryAfter = headers['retry-after'];
     if (retryAfter !== undefined) times.restUntil = Math.max(times.restUntil, at + 1_000 * Number(retryAfter));
     if (!url.endsWith('/robots.txt') || status >= 500) return;
