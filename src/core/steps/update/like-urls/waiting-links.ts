@@ -121,7 +121,7 @@ async function admitOfHost(
   }
   if (book.isCut && !book.hasWaiting && !isAborted()) {
     hasTried = true;
-    await admitBeyond(deps, host, book, options);
+    await admitBeyond(deps, books, host, book, options);
   }
   if (!hasTried) return;
   books.keep(host, book);
@@ -130,7 +130,13 @@ async function admitOfHost(
 }
 
 /** Judges the links of pages that are not in the book, in one pass over its host, until some of them wait again. */
-async function admitBeyond(deps: WaitingDeps, host: string, book: HostBook, options: WaitingOptions): Promise<void> {
+async function admitBeyond(
+  deps: WaitingDeps,
+  books: FamilyBooks,
+  host: string,
+  book: HostBook,
+  options: WaitingOptions,
+): Promise<void> {
   let batch: string[] = [];
   for await (const page of pagesWithWaiting(deps.db, host)) {
     batch.push(page);
@@ -140,7 +146,8 @@ async function admitBeyond(deps: WaitingDeps, host: string, book: HostBook, opti
     if (book.hasWaiting || options.signal?.aborted) return;
   }
   await admitBatch(deps, batch, options);
-  book.noteComplete();
+  // A host that others changed has got another book meanwhile, which has the links that wait again.
+  if ((await books.visited(host)) === book) book.noteComplete();
 }
 
 async function admitOfPages(
