@@ -166,13 +166,16 @@ describe('a segment after an interruption', () => {
     );
   });
 
-  it('a response that a power cut tore within its file is fetched again, with those after it', async () => {
+  it.each([
+    ['a response', () => pointers[2]!, [0, 1]],
+    ['the warcinfo record', () => ({ offset: 0, length: pointers[0]!.offset }), []],
+  ])('%s that a power cut tore within its file costs it and what is after it', async (_, torn, kept) => {
     const { dir, file } = copyOf(original);
     const bytes = readFileSync(file('data-00000.warc.gz'));
-    const { offset, length } = pointers[2]!;
+    const { offset, length } = torn();
     bytes.fill(0, offset + (length >> 1), offset + length);
     writeFileSync(file('data-00000.warc.gz'), bytes);
-    expect(await checkRepaired(dir)).toEqual({ fetched: [0, 1], parsed: [0, 1] });
+    expect(await checkRepaired(dir)).toEqual({ fetched: kept, parsed: kept });
   });
 
   it('a reader shows the whole records of a torn segment and changes nothing', async () => {

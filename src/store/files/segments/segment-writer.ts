@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { SegmentState } from '../../../core/ports/crawl-db.ts';
 import type { Log } from '../../../core/ports/log.ts';
 import type {
@@ -10,7 +11,7 @@ import type {
 } from '../../../core/ports/segment-store.ts';
 import { damagedAt, errnoOf, onFile, syncFolder } from '../durable-file.ts';
 import type { FolderLock } from '../locks/folder-lock.ts';
-import { readStoredResponse } from '../warc/warc-reader.ts';
+import { readMember, readStoredResponse } from '../warc/warc-reader.ts';
 import { type WarcOptions, WarcWriter, warcMembers, warcSizes } from '../warc/warc-writer.ts';
 import type { BitSet } from './bit-set.ts';
 import { decodeRecord, encodeRecord, type Frame, FrameLog, readFrames } from './frame-log.ts';
@@ -20,8 +21,8 @@ import { placesOf, repeatOf, StoredBodies } from './stored-bodies.ts';
 
 /**
  * Accepts records whose response exists, and collects the `ends` of the WARC files. If the machine stopped, a record
- * may have reached the disk without its response, even though the WARC file is long enough. Adds the positions to
- * `fetched`.
+ * may have reached the disk without its response, even though the WARC file is long enough, or without the `warcinfo`
+ * record at the beginning of the file, without which other programs cannot read it. Adds the positions to `fetched`.
  */
 function recordsOnDisk(
   {
@@ -45,21 +46,33 @@ function recordsOnDisk(
       if (isSynced && !isThere) {
         throw damagedAt(join(dir, place.file), place.offset, 'a response that was stored is missing');
       }
-      if (!isThere || !(isSynced || sealed.has(place.file) || isReadable(dir, place))) return false;
-      if (!sealed.has(place.file)) ends.set(place.file, Math.max(end, ends.get(place.file) ?? 0));
+      if (!isThere) return false;
+      if (sealed.has(place.file)) continue;
+      const known = ends.get(place.file) ?? 0;
+      if (!isSynced && !(isReadable(dir, place) && isWholeBetween(dir, place, known))) return false;
+      ends.set(place.file, Math.max(end, known));
     }
     fetched.add(frame.index);
     return true;
   };
 }
 
-/** Throws an error of the system, after which nothing is known about the response. */
-function isReadable(dir: string, warc: WarcPointer): boolean {
+const isReadable = (dir: string, warc: WarcPointer): boolean => isSound(() => readStoredResponse(dir, warc));
+
+/** Whether whole gzip members lie between `from` and a response. */
+function isWholeBetween(dir: string, { file, offset }: WarcPointer, from: number): boolean {
+  const between = { file, offset: from, length: offset - from };
+  return between.length <= 0 || isSound(() => gunzipSync(readMember(dir, between)));
+}
+
+/** Throws an error of the system, after which nothing is known about what was to be read. */
+function isSound(read: () => unknown): boolean {
   try {
-    readStoredResponse(dir, warc);
+    read();
     return true;
   } catch (error) {
-    if (/^E[A-Z]/.test(errnoOf((error as Error).cause))) throw error;
+    const { cause } = error as Error;
+    if (/^E[A-Z]/.test(errnoOf(cause))) throw error;
     return false;
   }
 }

@@ -40,7 +40,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a response torn within its WARC file is taken for whole',
     file: SEGMENT_WRITER,
-    text: ' || !(isSynced || sealed.has(place.file) || isReadable(dir, place))',
+    text: 'isReadable(dir, place) && ',
+    replacement: '',
+  },
+  {
+    name: 'a warcinfo record torn before whole responses is taken for whole',
+    file: SEGMENT_WRITER,
+    text: ' && isWholeBetween(dir, place, known)',
     replacement: '',
   },
   { name: 'WARC files are not synced', file: SEGMENT_WRITER, text: 'await this.warc.sync();', replacement: '' },
