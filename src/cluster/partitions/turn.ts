@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { CrawlError } from '../../core/domain/errors.ts';
 import { elapsedOf } from '../../core/ports/clock.ts';
 import { crawl, type LoopSteps } from '../../core/steps/crawl.ts';
@@ -165,6 +166,8 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
   const { topN, maxPerHost, maxPerDomain } = deps.config.generate;
   // Caps hold for a list as it was made.
   const isCapped = maxPerHost > 0 || maxPerDomain > 0;
+  const writes = new PQueue({ concurrency: 1 });
+  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => writes.add(work);
   return {
     inject: async () => {
       await take();
@@ -197,7 +200,7 @@ function stepsOf(deps: CrawlDeps, budget: PartitionBudget, { signal, hand, take,
     },
     async fetchAndParse(segment, onProgress) {
       const { fetch } = await runFetchAndParse(deps, segment, { signal, onProgress, isFollowed: true }, (each) =>
-        withCrawlDb(deps, each),
+        withCrawlDb(deps, each, inTurn),
       );
       return fetch;
     },

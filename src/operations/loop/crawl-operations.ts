@@ -10,7 +10,7 @@ import { reasonFor } from '../../core/steps/bring-forward.ts';
 import { NO_SKIP_SINK } from '../../core/steps/counters/outcome-counts.ts';
 import { addFailure, type FailureKind } from '../../core/steps/counters/round-counts.ts';
 import { crawl, type LoopSteps } from '../../core/steps/crawl.ts';
-import { restsOf } from '../../core/steps/facts/host-rest.ts';
+import { noteRest, restsOf } from '../../core/steps/facts/host-rest.ts';
 import type { FetchOptions } from '../../core/steps/fetch/fetch.ts';
 import { type FollowRedirects, followRedirects } from '../../core/steps/fetch/follow-redirects.ts';
 import type { GenerateOptions } from '../../core/steps/generate/generate.ts';
@@ -201,14 +201,8 @@ function budgeted(
     },
     async fetchAndParse(segment, onProgress) {
       const working = { ...deps, runtime: { ...deps.runtime, clock: steering.workingClock } };
-      const { fetch } = await runFetchAndParse(
-        working,
-        segment,
-        { signal, onProgress, isFollowed: true },
-        async (each) => {
-          const { follow, ...rest } = await withCrawlDb(deps, each);
-          return { ...rest, follow: follow && ((found) => steering.exclusively(() => follow(found))) };
-        },
+      const { fetch } = await runFetchAndParse(working, segment, { signal, onProgress, isFollowed: true }, (each) =>
+        withCrawlDb(deps, each, (work) => steering.exclusively(work)),
       );
       left = Math.max(0, left - fetch.followed);
       return fetch;
@@ -219,12 +213,22 @@ function budgeted(
 type FollowDeps = Pick<CrawlDeps, 'config' | 'runtime' | 'plugins' | 'web' | 'store'>;
 
 /**
- * What a fetch gets from the crawl db if the process holds it: redirects, and pauses that hosts have requested since.
+ * What ties a fetch to the crawl db if the process holds it: redirects, and pauses that hosts request.
+ * @param inTurn runs work that reads records and writes them back, one after another
  */
-export async function withCrawlDb(deps: FollowDeps, segment: Segment): Promise<Pick<FetchOptions, 'follow' | 'rests'>> {
+export async function withCrawlDb(
+  deps: FollowDeps,
+  segment: Segment,
+  inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>,
+): Promise<Pick<FetchOptions, 'follow' | 'rests' | 'onRest'>> {
   const { db } = deps.store();
   const rests = await restsOf(db, Object.keys(segment.info.hosts), deps.runtime.clock.now());
-  return { rests, follow: (await redirectFollower(deps, segment)) ?? undefined };
+  const follow = await redirectFollower(deps, segment);
+  return {
+    rests,
+    follow: follow === null ? undefined : (found) => inTurn(() => follow(found)),
+    onRest: (host, until) => inTurn(() => noteRest(db, host, until)),
+  };
 }
 
 /**

@@ -48,7 +48,7 @@ export function runFetchAndParse(
   deps: FetchDeps & ParseStepDeps,
   id: string,
   options: RunOptions,
-  withDb?: (segment: Segment) => Promise<Pick<FetchOptions, 'follow' | 'rests'>>,
+  withDb?: (segment: Segment) => Promise<Pick<FetchOptions, 'follow' | 'rests' | 'onRest'>>,
 ): Promise<{ readonly fetch: FetchSummary; readonly parse: ParseSummary }> {
   return withSegment(deps, id, async (segment) => {
     deps.web.noteHosts(Object.keys(segment.info.hosts));

@@ -15,7 +15,7 @@ const ANSWERS: Readonly<Record<string, { ms: number; status: number; headers: Re
   '/2': { ms: 10, status: 304, headers: {} },
 };
 
-it('a Retry-After on one connection of a host survives what visits on the other one observe', async () => {
+it('a Retry-After on one connection of a host holds for the other one, and is told at once', async () => {
   const clock = new VirtualClock(0);
   const requests: string[] = [];
   const protocol: FetchProtocol = {
@@ -55,7 +55,12 @@ it('a Retry-After on one connection of a host survives what visits on the other 
     },
   };
   const deps = { clock, log: LOG, lanes, robots, protocols: new Map([['http', protocol]]), sha256Of: () => '' };
-  await clock.drive(fetchSegment(deps, segment, options), () => false);
+  const rests: [string, number, number][] = [];
+  const onRest = async (host: string, until: number): Promise<void> => {
+    rests.push([host, until - clock.now(), segment.fetchedCount]);
+  };
+  await clock.drive(fetchSegment(deps, segment, { ...options, onRest }), () => false);
+  expect(rests).toEqual([['a.example', 4_000_000, 0]]);
   expect(requests).toEqual(['/robots.txt', '/0', '/1']);
   expect((await segment.findFetched('http://a.example/2'))?.outcome).toMatchObject({
     kind: 'denied',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dueFacts } from '../../../src/core/domain/crawl/revisit/next-visit.ts';
 import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../../src/core/domain/crawl/schedules/freshness.ts';
-import { newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
+import { type CrawlDatum, newDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { SettlePolicy } from '../../../src/core/domain/crawl/states/settle.ts';
 import { missingPageUrl } from '../../../src/core/domain/crawl/states/soft-404.ts';
 import { hostOf } from '../../../src/core/domain/url/canonical/url-key.ts';
@@ -193,6 +193,28 @@ it('a target whose item was lost with its process is due again once the segment 
   const due: string[] = [];
   for await (const entry of db.due({ until: NOW })) due.push(entry.url);
   expect(due.sort()).toEqual([...[0, 1, 2].map((n) => `http://a.org/${n}`), 'http://b.org/x']);
+});
+
+it.each([1, 500])('a target visited before its redirect, its record lost, is known by that visit', async (chunk) => {
+  const { db, deps, segment, follow } = await round();
+  const [item] = (await follow?.([redirect('http://a.org/1', 'http://b.org/x')])) ?? [];
+  const stored = (await db.get('http://b.org/x')) as CrawlDatum;
+  // What a power cut leaves: the item on disk, and none of the batch after it.
+  await db.write({
+    deletes: [stored],
+    release: { segment: 's1', urls: ['http://b.org/x'] },
+    segments: [{ id: 's1', state: 'generated', createdAt: 0, urls: 4, applied: 0 }],
+  });
+  await segment.addFetched({ ...redirect('http://b.org/x', 'http://b.org/y'), index: item?.index ?? 0 }, null);
+  await segment.addFetched({ ...redirect('http://a.org/1', 'http://b.org/x'), index: 1 }, null);
+  const summary = await updateFromSegment({ ...deps, policy: POLICY, near: null }, segment, { ...UPDATE, chunk });
+  expect(summary).toMatchObject({ applied: 2, newUrls: 2 });
+  expect(await db.get('http://b.org/x')).toMatchObject({
+    ...{ state: 'redir_temp', target: 'http://b.org/y', visits: [{ at: NOW - 5 }] },
+    ...{ referrer: 'http://a.org/1', depth: 1, score: 0.5, metadata: { redirects: 1 }, discoveredAt: 0 },
+  });
+  expect(await db.get('http://b.org/y')).toMatchObject({ state: 'unfetched', metadata: { redirects: 2 } });
+  expect((await db.counters()).urls).toBe(5);
 });
 
 it('the address that cannot exist leads nowhere, and neither does a host that may not be asked', async () => {

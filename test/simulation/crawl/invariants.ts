@@ -213,10 +213,7 @@ function checkVisits(
       report('visits differ', `${url}: the record has ${kept}, the segments ${expected}`);
     }
   }
-  const selected = new Set(
-    applied.flatMap(({ visits }) => visits.flatMap((each) => (each.isSelected ? each.url : []))),
-  );
-  for (const url of selected) if (!records.has(url) && !isProbe(url)) report('visited, but unknown', url);
+  for (const url of times.keys()) if (!records.has(url) && !isProbe(url)) report('visited, but unknown', url);
 }
 
 /** Visits that are counted for each host are those that were applied. */

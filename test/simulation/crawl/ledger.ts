@@ -3,10 +3,7 @@ import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/core
 import type { SimulatedProcess } from './process.ts';
 
 /** A visit that updatedb has applied, as the segment tells it. */
-export interface AppliedVisit extends Pick<FetchedRecord, 'url' | 'host' | 'outcome'> {
-  /** False for a target of a redirect, which is unknown again where a crash has lost its record. */
-  readonly isSelected: boolean;
-}
+export type AppliedVisit = Pick<FetchedRecord, 'url' | 'host' | 'outcome'>;
 
 export interface AppliedSegment {
   readonly info: SegmentInfo;
@@ -91,10 +88,9 @@ async function begunOf(segments: SegmentStore, id: string): Promise<BegunRound> 
 async function appliedOf(segments: SegmentStore, id: string, limit: number): Promise<AppliedSegment> {
   const segment = await segments.open(id, 'read');
   const visits: AppliedVisit[] = [];
-  const selected = segment.info.urls - (segment.info.followed ?? 0);
-  for await (const { index, url, host, outcome } of segment.fetched()) {
+  for await (const { url, host, outcome } of segment.fetched()) {
     if (visits.length >= limit) break;
-    visits.push({ url, host, outcome, isSelected: index < selected });
+    visits.push({ url, host, outcome });
   }
   await segment.close();
   return { info: segment.info, visits };

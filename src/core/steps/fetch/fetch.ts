@@ -119,6 +119,8 @@ export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   readonly follow?: FollowRedirects | undefined;
   /** Until when hosts have asked to be left alone since the list was made, ms since the epoch. */
   readonly rests?: ReadonlyMap<string, number> | undefined;
+  /** Told of each such request, which the crawl db would else learn only when the segment is applied. */
+  readonly onRest?: ((host: string, until: number) => Promise<unknown>) | undefined;
 }
 
 export interface FetchDeps extends VisitDeps {
@@ -302,6 +304,7 @@ class FetchRun {
     };
     const visited = await visitRendered(this.deps, this.options, { protocol, item, ...known });
     const restUntil = this.judgeHost(item.host, visited);
+    if (restUntil !== null) await this.noteRest(item.host, restUntil);
     const observation = { ...visited.observation, ...(restUntil !== null && { restUntil }) };
     const shown = { ...observation, ...this.missing.count(item, visited.outcome) };
     const result = Object.keys(shown).length === 0 ? visited : { ...visited, observation: shown };
@@ -318,7 +321,7 @@ class FetchRun {
     const pausedUntil = pauseByRobots(verdict, clock);
     if (pausedUntil !== null) {
       const observation = { restUntil: pausedUntil };
-      warnOfRest(this.deps.log, host, pausedUntil);
+      await this.noteRest(host, pausedUntil);
       this.hosts.observe(item, observation);
       return { ...resting(clock.now(), pausedUntil), observation };
     }
@@ -356,12 +359,14 @@ class FetchRun {
     this.failures.count(host, reachOf(outcome));
     const until = pauseAfter(outcome, headers, this.options.patienceMs);
     if (until === null) return null;
-    if (until - outcome.at > this.options.patienceMs) {
-      warnOfRest(this.deps.log, host, until);
-      return until;
-    }
+    if (until - outcome.at > this.options.patienceMs) return until;
     this.deps.lanes.pauseUntil(host, until);
     return null;
+  }
+
+  private async noteRest(host: string, until: number): Promise<void> {
+    warnOfRest(this.deps.log, host, until);
+    await this.options.onRest?.(host, until);
   }
 
   private async store(item: FetchItem, result: VisitResult): Promise<void> {

@@ -11,6 +11,7 @@ import { chargedFacts } from '../facts/fetch-budget.ts';
 import { factsOf, HostDays, takenFacts } from '../facts/host-observations.ts';
 import { fetchItem } from '../generate/generate-from-list.ts';
 import { type AuditChoice, createAuditChoice } from '../generate/hazard-round.ts';
+import { listedPage } from '../update/first-records.ts';
 import {
   type Found,
   isLinkBeyondDepth,
@@ -18,7 +19,6 @@ import {
   type LinkOptions,
   redirectTarget,
 } from '../update/found-links.ts';
-import { listedPage } from '../update/known-visits.ts';
 import { additions } from '../update/links/additions.ts';
 
 /** Which targets of redirects a round still takes in, by its size, its budget and its caps. */
@@ -162,7 +162,8 @@ class Follower {
 
   /**
    * The items are on disk before the one batch that leases their URLs, as in generate. Where a crash comes in between,
-   * the next call for the same redirect leases them. A URL that has a lease is in this round already, or in another; or
+   * the next call for the same redirect leases them; if they are visited before it, their first records are those of
+   * updatedb. A URL that has a lease is in this round already, or in another; or
    * its item was lost with a process that had not stored it, and updatedb releases it.
    */
   async follow(redirects: readonly FetchedRecord[]): Promise<FetchItem[]> {

@@ -23,6 +23,7 @@ import type { Expectations } from '../facts/expected-changes.ts';
 import { type DatedObservation, factsAfter, observationsOf } from '../facts/host-observations.ts';
 import { writtenAt } from '../facts/touched-urls.ts';
 import { ChangeBook } from './change-book.ts';
+import type { FirstRecords } from './first-records.ts';
 import {
   type Found,
   type LinkCounts,
@@ -90,6 +91,7 @@ export interface UpdateRun extends UpdateDeps {
   /** What is expected of the hosts visited so far. */
   readonly learnt: Map<string, HostExpectation>;
   readonly segment: SegmentInfo;
+  readonly firstRecords: FirstRecords;
   readonly layers: Layers;
   readonly hosts: HostTally;
   readonly failures: FailureKind[];
@@ -100,7 +102,7 @@ interface Draft {
   readonly tally: Tally;
   readonly puts: CrawlDbPut[];
   readonly deletes: CrawlDatum[];
-  /** Listed URLs that get their records now. */
+  /** URLs that get their first records now. */
   readonly firstRecords: string[];
   readonly links: StoredLinks[];
   readonly shown: DatedObservation[];
@@ -119,8 +121,7 @@ interface JudgedVisit extends KnownVisit {
 
 /** Applies fetched records to the crawl db in one batch; `row` is the progress mark that the batch writes with them. */
 export async function applyChunk(run: UpdateRun, chunk: readonly JoinedRecord[], row: SegmentRow): Promise<Tally> {
-  const listed = { seedScore: run.links.scores.seedScore, initialIntervalMs: run.policy.schedule.initialIntervalMs };
-  const visits = await knownVisits({ ...run, listed }, chunk);
+  const visits = await knownVisits(run, chunk);
   const draft: Draft = {
     tally: { ...emptyTally(), applied: chunk.length },
     puts: [],

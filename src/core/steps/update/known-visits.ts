@@ -1,5 +1,5 @@
 import { wasNeverThere } from '../../domain/crawl/revisit/missing-links.ts';
-import { type CrawlDatum, newDatum } from '../../domain/crawl/states/datum.ts';
+import type { CrawlDatum } from '../../domain/crawl/states/datum.ts';
 import { canonicalOf } from '../../domain/crawl/states/duplicate.ts';
 import { asLoginRequired, type ParseOutcome } from '../../domain/crawl/states/outcome.ts';
 import {
@@ -12,7 +12,8 @@ import {
 import { CrawlError } from '../../domain/errors.ts';
 import { canonicalUrl } from '../../domain/url/canonical/canonical-url.ts';
 import type { CrawlDb } from '../../ports/crawl-db.ts';
-import type { FetchedRecord, HostObservation, ParsedRecord, Segment, SegmentInfo } from '../../ports/segment-store.ts';
+import type { FetchedRecord, HostObservation, ParsedRecord, Segment } from '../../ports/segment-store.ts';
+import type { FirstRecords } from './first-records.ts';
 import type { LinkDeps } from './found-links.ts';
 
 export interface JoinedRecord {
@@ -90,7 +91,7 @@ export async function* joinedBatches(segment: Segment, limits: BatchLimits): Asy
 /** A visit to a page that is known, or was listed. */
 export interface KnownVisit extends JoinedRecord {
   readonly previous: CrawlDatum;
-  /** Whether the crawl db has its record; it lacks that of a listed URL until now. */
+  /** Whether the crawl db has its record; it may lack that of a page that {@link FirstRecords} knows. */
   readonly isStored: boolean;
   /** Whether it redirects to a URL that never existed, as far as is known. */
   readonly isTargetMissing: boolean;
@@ -99,23 +100,22 @@ export interface KnownVisit extends JoinedRecord {
 interface KnownVisitDeps {
   readonly db: Pick<CrawlDb, 'getMany'>;
   readonly links: Pick<LinkDeps, 'urls' | 'seedHosts'>;
-  readonly segment: SegmentInfo;
-  readonly listed: ListedPages;
+  readonly firstRecords: FirstRecords;
 }
 
 /** The visits with the records of their pages. A record that was purged since its page was selected stays away. */
 export async function knownVisits(deps: KnownVisitDeps, chunk: readonly JoinedRecord[]): Promise<KnownVisit[]> {
   const records = await deps.db.getMany(chunk.map(({ fetched }) => fetched.url));
-  const visits = chunk.flatMap((joined, i) => {
+  const visits: KnownVisit[] = [];
+  for (const [i, { fetched, parsed }] of chunk.entries()) {
     const record = records[i];
-    const previous = record ?? listedPage(joined.fetched.url, deps.segment, deps.listed);
-    if (previous === null) return [];
-    const { fetched, parsed } = joined;
+    const previous = record ?? (await deps.firstRecords.of(fetched.url));
+    if (previous === null) continue;
     const outcome = parsed === null ? null : spelledVariant(deps.links, previous, parsed.outcome);
     const isSpelled = parsed === null || outcome === null || outcome === parsed.outcome;
     const spelled = isSpelled ? parsed : { ...parsed, outcome };
-    return [{ fetched, parsed: spelled, previous, isStored: record !== undefined, isTargetMissing: false }];
-  });
+    visits.push({ fetched, parsed: spelled, previous, isStored: record !== undefined, isTargetMissing: false });
+  }
   return withTargets(deps.db, visits);
 }
 
@@ -138,27 +138,6 @@ function targetOf({ fetched: { url, outcome } }: KnownVisit): string | null {
   if (outcome.kind !== 'redirect') return null;
   const target = canonicalUrl(outcome.target, url);
   return 'error' in target || target.url === url ? null : target.url;
-}
-
-/** What the record of a listed URL begins with. */
-interface ListedPages {
-  /** Score of a URL that no page links to. */
-  readonly seedScore: (url: string) => number;
-  /** Ms. */
-  readonly initialIntervalMs: number;
-}
-
-/**
- * The record that a URL of a list has before its first visit; it is stored with that visit. It is no seed. `null` for a
- * segment that generate selected: a URL without a record was purged since, and stays away.
- */
-export function listedPage(
-  url: string,
-  { isListed, createdAt }: Pick<SegmentInfo, 'isListed' | 'createdAt'>,
-  { seedScore, initialIntervalMs }: ListedPages,
-): CrawlDatum | null {
-  if (isListed !== true) return null;
-  return newDatum({ url, now: createdAt, intervalMs: initialIntervalMs, score: seedScore(url) });
 }
 
 /**

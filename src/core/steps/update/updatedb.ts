@@ -21,6 +21,7 @@ import {
   type UpdateOptions,
   type UpdateRun,
 } from './apply-chunk.ts';
+import { FirstRecords } from './first-records.ts';
 import type { LinkCounts } from './found-links.ts';
 import { joinedBatches, stampedBy, withLoginPages, withSoft404 } from './known-visits.ts';
 import { admitWaiting } from './like-urls/waiting-links.ts';
@@ -58,6 +59,7 @@ export async function updateFromSegment(
   const level = await openCrawlLevel(deps.db);
   const linkCounts: LinkCounts = { filteredBy: {}, demotedBy: {} };
   const urls = countingRejections(deps.links.urls, linkCounts.filteredBy, deps.links.skips);
+  const [{ seedScore }, { initialIntervalMs }] = [deps.links.scores, policy.schedule];
   const run: UpdateRun = {
     ...deps,
     policy,
@@ -66,6 +68,7 @@ export async function updateFromSegment(
     links: { ...deps.links, ...linkCounts, urls },
     options,
     segment: segment.info,
+    firstRecords: new FirstRecords(segment, { seedScore, initialIntervalMs }),
     layers: new Layers(),
     hosts: new HostTally(),
     failures: [],
