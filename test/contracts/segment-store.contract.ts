@@ -100,6 +100,7 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       await exam.store.create(NEW, fetchItems(1));
       expect(await exam.store.listIncomplete()).toEqual([]);
       expect((await exam.store.list()).map(({ urls }) => urls)).toEqual([1]);
+      expect(await exam.store.ids()).toEqual([NEW.id]);
     });
 
     it('refuses positions out of order, ids that are no name, and a second segment of one id', async () => {

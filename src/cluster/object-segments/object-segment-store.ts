@@ -247,6 +247,11 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const own = new Set(local.map(({ id }) => id));
       return [...found.filter(({ id }) => !own.has(id)), ...local].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
+    async ids() {
+      await checkOwn();
+      const stored = (await ids()).map(({ id }) => id);
+      return isDry ? [...new Set([...stored, ...(await files.ids())])].sort() : stored;
+    },
     async listIncomplete() {
       await checkOwn();
       const whole = new Set((await ids()).map(({ id }) => id));

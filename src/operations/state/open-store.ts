@@ -130,8 +130,10 @@ export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Pr
   const rows = await db.segments();
   const known = new Set(rows.map((row) => row.id));
   const applied = new Set(rows.filter(({ state }) => state === 'updated').map(({ id }) => id));
+  const incomplete = new Set(await segments.listIncomplete());
+  const complete = (await segments.ids()).filter((id) => !incomplete.has(id));
   const damaged: string[] = [];
-  for (const id of await segments.listIncomplete()) {
+  for (const id of incomplete) {
     if (applied.has(id)) {
       log.warn('a segment with stored pages has no segment.json; "incrawl state repair" moves it to quarantine', {
         segment: id,
@@ -142,13 +144,14 @@ export async function recover(db: CrawlDb, segments: SegmentStore, log: Log): Pr
     log.info('removing an unfinished segment', { segment: id });
     await segments.remove(id);
   }
-  const onDisk = await segments.list();
-  for (const segment of onDisk) {
+  // The marks of all segments are read only where one is unknown: there may be years of them.
+  const isAnyUnknown = complete.some((id) => !known.has(id));
+  for (const segment of isAnyUnknown ? await segments.list() : []) {
     if (known.has(segment.id) || segment.state !== 'generated') continue;
     log.info('removing a fetch list whose URLs were never leased', { segment: segment.id });
     await segments.remove(segment.id);
   }
-  const present = new Set([...onDisk.map((segment) => segment.id), ...damaged]);
+  const present = new Set([...complete, ...damaged]);
   for (const row of rows) {
     if (present.has(row.id)) continue;
     const urls: string[] = [];

@@ -8,12 +8,11 @@ const NUMBERED = /^\d{14}-(\d{5,})/;
 
 /** An id later than all others even when the clock stands still, or was set back. */
 export async function newSegmentId(
-  { db, segments }: { readonly db: Pick<CrawlDb, 'segments'>; readonly segments: Pick<SegmentStore, 'list'> },
+  { db, segments }: { readonly db: Pick<CrawlDb, 'segments'>; readonly segments: Pick<SegmentStore, 'ids'> },
   now: number,
 ): Promise<string> {
   const stamp = new Date(now).toISOString().replace(/[-:T]/g, '').slice(0, 14);
-  const ids = [...(await db.segments()), ...(await segments.list())].map((segment) => segment.id);
-  const last = ids
+  const last = [...(await db.segments()).map(({ id }) => id), ...(await segments.ids())]
     .filter((id) => NUMBERED.test(id))
     .sort()
     .at(-1);

@@ -69,15 +69,14 @@ export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSe
   const { dir, warc, log, lockPatienceMs, sealedOf = () => NONE } = options;
   let isDirDurable = false;
   const folderOf = (id: string): string => join(dir, id);
-  const idsOf = (finished: boolean): string[] => {
+  const allIds = (): string[] => {
     if (!existsSync(dir)) return [];
     return onFile(dir, () => readdirSync(dir, { withFileTypes: true }))
-      .filter(
-        (entry) => entry.isDirectory() && SEGMENT_ID.test(entry.name) && isFinished(folderOf(entry.name)) === finished,
-      )
+      .filter((entry) => entry.isDirectory() && SEGMENT_ID.test(entry.name))
       .map((entry) => entry.name)
       .sort();
   };
+  const idsOf = (finished: boolean): string[] => allIds().filter((id) => isFinished(folderOf(id)) === finished);
 
   return {
     async create(segment: NewSegment, items: Iterable<FetchItem> | AsyncIterable<FetchItem>): Promise<SegmentInfo> {
@@ -108,6 +107,9 @@ export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSe
     },
     async list(): Promise<SegmentInfo[]> {
       return idsOf(true).map((id) => readMark(folderOf(id)).info);
+    },
+    async ids(): Promise<string[]> {
+      return allIds();
     },
     async listIncomplete(): Promise<string[]> {
       return idsOf(false);
