@@ -351,11 +351,11 @@ describe('delays and rests of hosts', () => {
       { host: 'two', waiting: 1, running: 1 },
     ]);
     expect(lanes.busiest(5).map(({ host }) => host)).toEqual(['three', 'two', 'one']);
-    void Promise.all(running);
     while (lanes.size > 0) {
       ends.shift()?.();
       await nextTurn();
     }
+    await Promise.all(running);
   });
 
   it('has no host at rest whose delay ends now, and puts one off by a longer delay', async () => {

@@ -26,7 +26,7 @@ export interface SegmentStore {
   open(id: string, mode: 'read' | 'write'): Promise<Segment>;
   /** Complete segments, oldest first. Folders that are no segment or lack the end mark are left out. */
   list(): Promise<SegmentInfo[]>;
-  /** Ids of all segments, with those of incomplete ones or without, oldest first. No segment is read. */
+  /** Ids of all segments, oldest first; those of incomplete ones may be among them. No segment is read. */
   ids(): Promise<string[]>;
   /** Ids of incomplete segments of a crashed `create`; `remove` deletes them. */
   listIncomplete(): Promise<string[]>;

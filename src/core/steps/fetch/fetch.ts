@@ -119,7 +119,7 @@ export interface FetchOptions extends RenderOptions, FailureLimits, HostWaits {
   readonly follow?: FollowRedirects | undefined;
   /** Until when hosts have asked to be left alone since the list was made, ms since the epoch. */
   readonly rests?: ReadonlyMap<string, number> | undefined;
-  /** Told of each such request, which the crawl db would else learn only when the segment is applied. */
+  /** Called when a host asks to be left alone: else the crawl db learns it only when the segment is applied. */
   readonly onRest?: ((host: string, until: number) => Promise<unknown>) | undefined;
 }
 

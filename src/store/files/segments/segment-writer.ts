@@ -71,8 +71,7 @@ function isSound(read: () => unknown): boolean {
     read();
     return true;
   } catch (error) {
-    const { cause } = error as Error;
-    if (/^E[A-Z]/.test(errnoOf(cause))) throw error;
+    if (/^E[A-Z]/.test(errnoOf((error as Error).cause))) throw error;
     return false;
   }
 }
