@@ -162,9 +162,9 @@ class Follower {
 
   /**
    * The items are on disk before the one batch that leases their URLs, as in generate. Where a crash comes in between,
-   * the next call for the same redirect leases them; if they are visited before it, updatedb
-   * makes their records. A URL that has a lease is in this round already, or in another; or
-   * its item was lost with a process that had not stored it, and updatedb releases it.
+   * the next call for the same redirect leases them; if they are visited before it, updatedb makes their records. A URL
+   * that has a lease is in this round already, or in another; or its item was lost with a process that had not stored
+   * it, and updatedb releases it.
    */
   async follow(redirects: readonly FetchedRecord[]): Promise<FetchItem[]> {
     const { db, clock } = this.#deps;
