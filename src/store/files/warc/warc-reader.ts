@@ -35,7 +35,7 @@ export function readWarcMember(member: Uint8Array, where: string): WireResponse 
   const http = readHead(record, warc.end, 'latin1');
   const status = /^HTTP\/(\S+) (\d+) ?(.*)$/.exec(http?.firstLine ?? '');
   const url = field('warc-target-uri');
-  if (http === null || status === null || url === undefined) throw corrupt('the record holds no HTTP response');
+  if (http === null || status === null || !url) throw corrupt('the record holds no HTTP response');
   const revisit = revisitOf(field('warc-profile'));
   const refersTo = field('warc-refers-to-date');
   return {

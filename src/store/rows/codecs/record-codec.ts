@@ -279,6 +279,7 @@ function packMetadata(metadata: Readonly<Record<string, MetadataValue>>): unknow
 
 function unpackMetadata(flat: readonly unknown[] | null): Record<string, MetadataValue> {
   if (flat === null) return {};
+  if (flat.length % 2 !== 0) throw new TypeError('a name of the metadata has no value');
   const pairs: [string, MetadataValue][] = [];
   for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as MetadataValue]);
   return Object.fromEntries(pairs);
