@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CrawlError } from '../../core/domain/errors.ts';
+import { Lru } from '../../core/domain/lru.ts';
 import type { Log } from '../../core/ports/log.ts';
 import type { ObjectStore } from '../../core/ports/objects/object-store.ts';
 import type { Segment, SegmentInfo, SegmentStore } from '../../core/ports/segment-store.ts';
@@ -53,6 +54,9 @@ export interface Ownership {
 /** Manifests read at a time by `list`. */
 const READS = 8;
 
+/** What `list` has read is kept up to so many bytes: a segment counts as so many, and so many more for each host. */
+const KEPT = { bytes: 32 * 1024 * 1024, each: 1_024, eachHost: 512 };
+
 /** Segments as objects: a manifest each, and immutable pieces of 8 to 64 MB. */
 export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): SegmentStore {
   const { objects, spoolDir, ownership, isDry = false } = options;
@@ -64,7 +68,10 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     lockPatienceMs: options.patienceMs,
     sealedOf: (id) => sealed.get(id) ?? new Map(),
   });
-  const infos = new Map<string, { readonly etag: string; readonly info: SegmentInfo }>();
+  const infos = new Lru<{ readonly etag: string; readonly info: SegmentInfo }>({
+    entries: KEPT.bytes / KEPT.each,
+    weight: KEPT.bytes,
+  });
   const holders = new Map<string, ManifestHolder>();
   /** Number of times that each segment is open in its local folder. */
   const opened = new Map<string, number>();
@@ -90,8 +97,12 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     const read = await readManifest(objects, id);
     if (read === null) return null;
     const info = await withHosts(objects, read.manifest);
-    infos.set(id, { etag: read.stored.etag, info });
+    keepInfo(id, { etag: read.stored.etag, info });
     return info;
+  }
+
+  function keepInfo(id: string, known: { readonly etag: string; readonly info: SegmentInfo }): void {
+    infos.set(id, known, KEPT.each + KEPT.eachHost * Object.keys(known.info.hosts).length);
   }
 
   /** The state of a segment that this process writes. */
@@ -128,7 +139,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       if (left > 0) opened.set(id, left);
       else {
         const own = ownInfo(id);
-        if (own !== undefined) infos.set(id, own);
+        if (own !== undefined) keepInfo(id, own);
         opened.delete(id);
         holders.delete(id);
         kept.delete(id);
@@ -140,6 +151,16 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     return new ObjectSegment({ ...parts, onClose });
   }
 
+  /** Opens the local folder, of which parts of the WARC files may be stored and gone. */
+  async function openFolder(id: string, { manifest }: ReadManifest): ReturnType<typeof files.open> {
+    sealed.set(id, new Map(Object.entries(manifest.warc).map(([name, { bytes }]) => [name, bytes])));
+    try {
+      return await files.open(id, 'write');
+    } finally {
+      sealed.delete(id);
+    }
+  }
+
   async function openForWriting(id: string, read: ReadManifest): Promise<Segment> {
     const spool = new SpoolFolder(spoolDir, id);
     const text = read.stored.bytes.toString('utf8');
@@ -149,15 +170,13 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       if (!isKept) await spool.fill(objects, read.manifest);
       if (holder === null) spool.settle(text);
       else holder.notes = spool;
-      const { warc } = read.manifest;
-      sealed.set(id, new Map(Object.entries(warc).map(([name, { bytes }]) => [name, bytes])));
-      let local = await files.open(id, 'write');
+      let local = await openFolder(id, read);
       if (isShort(local.cut(), read.manifest)) {
         // If the machine stopped, not all of this had reached its disk.
         await local.close();
         await spool.fill(objects, read.manifest);
         if (holder !== null) holder.notes = spool;
-        local = await files.open(id, 'write');
+        local = await openFolder(id, read);
       }
       if (holder === null)
         return segmentOf(id, { local, responses: responsesOf(id, () => read.manifest), writer: null });

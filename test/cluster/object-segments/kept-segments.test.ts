@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createObjectSegmentStore } from '../../../src/cluster/object-segments/object-segment-store.ts';
+import { NO_HOST_FACTS } from '../../../src/core/ports/crawl-db.ts';
 import type { ObjectStore } from '../../../src/core/ports/objects/object-store.ts';
 import type { Segment, SegmentStore } from '../../../src/core/ports/segment-store.ts';
 import {
@@ -125,4 +126,26 @@ it('what is let go of is claimed anew under the next lease, and goes on where it
   await (await store.open(ID, 'write')).close();
   await store.letGo?.();
   expect(await seenIn(objects)).toEqual([0, 1]);
+});
+
+it('manifests that were read are not read again, up to a bound by their hosts', async () => {
+  const readsOf = async (hostsEach: number): Promise<number[]> => {
+    const { objects, asked } = counted();
+    const store = holderOf(objects, { token: 1 });
+    const hosts = Object.fromEntries(Array.from({ length: hostsEach }, (_, i) => [`h${i}.example`, NO_HOST_FACTS]));
+    const ids = Array.from({ length: 12 }, (_, i) => `20260105-0000${10 + i}`);
+    for (const id of ids) await store.create({ ...NEW, id, hosts }, fetchItems(1));
+    const reads: number[] = [];
+    for (let times = 0; times < 2; times++) {
+      asked.get = 0;
+      const listed = await store.list();
+      expect(listed.map(({ id }) => id)).toEqual(ids);
+      for (const info of listed) expect(Object.keys(info.hosts)).toHaveLength(hostsEach);
+      reads.push(asked.get);
+    }
+    return reads;
+  };
+  expect(await readsOf(1)).toEqual([12, 0]);
+  const [, again] = await readsOf(8_000);
+  expect(again).toBeGreaterThan(0);
 });
