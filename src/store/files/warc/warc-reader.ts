@@ -27,9 +27,8 @@ export function readWarcMember(member: Uint8Array, where: string): WireResponse 
   }
   const warc = readHead(record, 0, 'utf8');
   const field = (name: string): string | undefined => valueIn(warc?.fields ?? [], name);
-  const blockBytes = Number(field('content-length'));
   if (warc === null || !warc.firstLine.startsWith('WARC/')) throw corrupt('no WARC record begins here');
-  const end = warc.end + blockBytes;
+  const end = warc.end + blockBytes(warc);
   if (!(end + 4 <= record.length)) throw corrupt('the record is not as long as it says');
   const rendered = renderedIn(record, end + 4, corrupt);
   const http = readHead(record, warc.end, 'latin1');
@@ -60,14 +59,14 @@ function renderedIn(records: Buffer, at: number, corrupt: (what: string) => Craw
   let screenshot: Buffer | null = null;
   for (let from = at; from < records.length; ) {
     const head = readHead(records, from, 'utf8');
-    const bytes = Number(valueIn(head?.fields ?? [], 'content-length'));
     if (head === null || !head.firstLine.startsWith('WARC/'))
       throw corrupt('no WARC record begins behind the response');
-    if (!(head.end + bytes + 4 <= records.length)) throw corrupt('a record behind the response is not whole');
-    const block = records.subarray(head.end, head.end + bytes);
+    const end = head.end + blockBytes(head);
+    if (!(end + 4 <= records.length)) throw corrupt('a record behind the response is not whole');
+    const block = records.subarray(head.end, end);
     if (valueIn(head.fields, 'warc-type') === 'conversion') html = block;
     else screenshot = block;
-    from = head.end + bytes + 4;
+    from = end + 4;
   }
   return html === null ? null : { html, ...(screenshot !== null && { screenshot }) };
 }
@@ -101,6 +100,12 @@ function readHead(record: Buffer, from: number, encoding: 'utf8' | 'latin1'): He
     fields.push(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   return { firstLine, fields, end: end + 4 };
+}
+
+/** Bytes of the block behind the head of a record; NaN where it does not say a number of bytes. */
+function blockBytes({ fields }: Head): number {
+  const length = valueIn(fields, 'content-length') ?? '';
+  return /^\d+$/.test(length) ? Number(length) : Number.NaN;
 }
 
 function valueIn(fields: readonly string[], name: string): string | undefined {

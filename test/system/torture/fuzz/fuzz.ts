@@ -6,6 +6,7 @@ import { type InputMaker, inputMaker, madeSmall } from './inputs.ts';
 import { ratioOf, StepCounter, wrongSteps } from './steps/step-counter.ts';
 import type { FuzzTarget } from './target.ts';
 import { fuzzTargets } from './targets.ts';
+import { Watchdog } from './watchdog.ts';
 
 export interface FoundInput {
   readonly number: number;
@@ -80,8 +81,8 @@ export async function fuzz(
   const chosen = targets.filter(({ name }) => only === undefined || name === only);
   if (chosen.length === 0)
     throw new UsageError(`--target ${only}: expected one of ${targets.map(({ name }) => name).join(', ')}`);
-  const counter = new StepCounter();
-  const series = chosen.map((target) => new Series(target, counter, piece, say));
+  const guards = { counter: new StepCounter(), watchdog: new Watchdog(chosen.map(({ name }) => name)) };
+  const series = chosen.map((target) => new Series(target, guards, piece, say));
   try {
     do {
       for (const each of series) {
@@ -92,7 +93,8 @@ export async function fuzz(
     for (const each of series) await each.settled();
   } finally {
     piece.keep();
-    await counter.close();
+    await guards.counter.close();
+    await guards.watchdog.close();
     for (const target of targets) await target.close?.();
   }
   const [inputs, failures] = [sum(series.map(({ tried }) => tried)), sum(series.map((each) => each.failures))];
@@ -102,13 +104,18 @@ export async function fuzz(
 
 const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);
 
+interface Guards {
+  readonly counter: StepCounter;
+  readonly watchdog: Watchdog;
+}
+
 /** The inputs of one target in their order. */
 class Series {
   tried = 0;
   failures = 0;
   readonly #target: FuzzTarget;
   readonly #maker: InputMaker;
-  readonly #counter: StepCounter;
+  readonly #guards: Guards;
   readonly #piece: Piece;
   readonly #say: (line: string) => void;
   readonly #counts = new Set<Promise<void>>();
@@ -116,10 +123,10 @@ class Series {
   #spentMs = 0;
   #mostSteps = 0;
 
-  constructor(target: FuzzTarget, counter: StepCounter, piece: Piece, say: (line: string) => void) {
+  constructor(target: FuzzTarget, guards: Guards, piece: Piece, say: (line: string) => void) {
     this.#target = target;
     this.#maker = makerOf(target);
-    this.#counter = counter;
+    this.#guards = guards;
     this.#piece = piece;
     this.#say = say;
     this.#next = piece.first(target.name);
@@ -156,7 +163,9 @@ class Series {
   async #try(number: number): Promise<void> {
     const input = this.#maker.input(number);
     const beganAt = performance.now();
+    this.#guards.watchdog.begin(this.#target.name, number);
     const wrong = await wrongIn(this.#target, input);
+    this.#guards.watchdog.end();
     const ms = performance.now() - beganAt;
     const isLong = ms > SLOW_MS && ms > (TIMES_LONGER * this.#spentMs) / Math.max(1, this.tried);
     this.tried++;
@@ -172,12 +181,12 @@ class Series {
   async #count(number: number, input: Buffer): Promise<void> {
     const counting = this.#judge(number, input).finally(() => this.#counts.delete(counting));
     this.#counts.add(counting);
-    if (this.#counter.waiting > MOST_WAITING) await Promise.race(this.#counts);
+    if (this.#guards.counter.waiting > MOST_WAITING) await Promise.race(this.#counts);
   }
 
   async #judge(number: number, input: Buffer): Promise<void> {
     const { name } = this.#target;
-    const steps = await this.#counter.count(name, input);
+    const steps = await this.#guards.counter.count(name, input);
     const ratio = Math.round(ratioOf(steps, input));
     this.#mostSteps = Math.max(this.#mostSteps, ratio);
     this.#piece.add({ sums: { counted: 1 }, peaks: { [name]: ratio } });
