@@ -275,7 +275,7 @@ export class SimulatedDisk {
 
 /**
  * Some of the writes that were not synced: none, all, the first ones, these with a file that has its new length all
- * the same, or any sectors of any of them.
+ * the same, any sectors of any of them, or all sectors but one.
  */
 function contentAfterCrash({ content, synced, unsynced }: FileNode, random: () => number): Buffer {
   if (unsynced.length === 0) return content;
@@ -293,18 +293,22 @@ function contentAfterCrash({ content, synced, unsynced }: FileNode, random: () =
     if (way >= 0.55 && missing > 0) file.content = Buffer.concat([file.content, unwritten(missing, random)]);
     return file.content;
   }
-  const piece = PIECES[Math.floor(random() * PIECES.length)] as number;
-  for (const { at, bytes } of unsynced) {
-    if (bytes === null) {
-      if (random() < 0.5) applyWrite(file, { at, bytes });
-      continue;
-    }
-    for (let start = 0; start < bytes.length; start += piece) {
-      if (random() < 0.3) continue;
-      applyWrite(file, { at: at + start, bytes: bytes.subarray(start, start + piece) });
-    }
+  const size = PIECES[Math.floor(random() * PIECES.length)] as number;
+  const pieces = unsynced.flatMap((write) => piecesOf(write, size));
+  const onlyLost = way < 0.9 ? null : Math.floor(random() * pieces.length);
+  for (const [i, piece] of pieces.entries()) {
+    const isLost = onlyLost === null ? random() < (piece.bytes === null ? 0.5 : 0.3) : i === onlyLost;
+    if (!isLost) applyWrite(file, piece);
   }
   return file.content;
+}
+
+function piecesOf({ at, bytes }: FileWrite, size: number): FileWrite[] {
+  if (bytes === null) return [{ at, bytes }];
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => ({
+    at: at + i * size,
+    bytes: bytes.subarray(i * size, (i + 1) * size),
+  }));
 }
 
 function unwritten(length: number, random: () => number): Buffer {
