@@ -32,8 +32,11 @@ async function resultOf(body: Buffer, memory: PageMemory, behindParser?: (page: 
   return result;
 }
 
-/** htmlparser2 takes these control characters for `<` and `/` where it looks for the end tag of a title or script. */
-const isMisread = (input: Buffer): boolean => input.includes(0x1c) || input.includes(0x0f);
+/**
+ * Where htmlparser2 reads markup otherwise than browsers and this program do: it ends sections and comments elsewhere,
+ * and takes two control characters for `<` and `/` where it looks for the end tag of a title or script.
+ */
+const ODD_MARKUP = ['<![CDATA[', '--!>', '\x1c', '\x0f'];
 
 /** The scanner, its flat page, and the filters on it. */
 const html: FuzzTarget = {
@@ -96,7 +99,7 @@ const html: FuzzTarget = {
     holds(own.text.length <= 2 * input.length, 'the text is no longer than twice the page', own.text.length);
     holds(own.outlinks.length <= input.length / 2, 'a link takes two bytes at least', own.outlinks.length);
     for (const { url } of own.outlinks) holds(isUrl(url), 'links are absolute', url);
-    if (isMisread(input)) return;
+    if (ODD_MARKUP.some((each) => input.includes(each))) return;
     // A DOM of another parser has no places of elements: links are not compared.
     const other = await resultOf(input, shared, (page) => {
       if (own.mainText === null && own.blocks.length === 0) page.dom = parseDocument(page.content);

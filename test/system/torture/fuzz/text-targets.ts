@@ -64,6 +64,9 @@ const robots: FuzzTarget = {
     const parsed = parseRobots(text, 'incrawl');
     const again = parseRobots(text, 'incrawl');
     const lines = new Map(robotsLines(text).map(({ line, value }) => [line, value] as const));
+    // Beyond some 32,000 characters, rules with wildcards are cut.
+    const wild = [...lines.values()].filter((value) => value.includes('*'));
+    const wildcardChars = wild.reduce((sum, value) => sum + comparablePattern(value).length, 0);
     const { crawlDelay, sitemaps } = parsed;
     holds(crawlDelay === null || (crawlDelay >= 0 && crawlDelay <= 86_400), 'a delay is at most a day', crawlDelay);
     holds(sitemaps.length <= 1_000, 'a bounded number of sitemaps', sitemaps.length);
@@ -74,9 +77,8 @@ const robots: FuzzTarget = {
         holds(allowed, 'without a rule all is allowed', path);
         continue;
       }
-      // Rules with very many wildcards are cut.
       const fits = isMatchedByPattern(comparablePattern(lines.get(rule.line) ?? ''), comparablePath(path));
-      holds(fits || text.length > 30_000, 'the rule that decides fits the path', rule, path);
+      holds(fits || wildcardChars > 30_000, 'the rule that decides fits the path', rule, path);
     }
   },
 };
