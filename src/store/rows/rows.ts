@@ -162,13 +162,24 @@ export function pack(tuple: readonly unknown[]): Buffer {
   return packr.pack(tuple);
 }
 
-/** Throws an error of the decoder for bytes that are not a tuple. */
+/** Throws an error of the decoder for bytes that are not a tuple, and for values of kinds that {@link pack} never writes. */
 export function unpack(bytes: Uint8Array): unknown[] {
   const safe = withoutLargeClaims(bytes);
   if (safe !== bytes) packr.unpack(safe);
   const tuple: unknown = packr.unpack(bytes);
   if (!Array.isArray(tuple)) throw new TypeError('the row is not a tuple');
+  refuseForeign(tuple);
   return tuple;
+}
+
+/** MessagePack has dates, extensions and a byte without a meaning, too. */
+function refuseForeign(values: readonly unknown[]): void {
+  for (const value of values) {
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue;
+    if (Array.isArray(value)) refuseForeign(value);
+    else if (Object.getPrototypeOf(value) === Object.prototype) refuseForeign(Object.values(value));
+    else throw new TypeError('a value of the row is of no kind that rows have');
+  }
 }
 
 /** First byte of an array whose length has 32 bits, and the bytes before its elements. */

@@ -21,6 +21,16 @@ describe('a row that states more elements than it has bytes', () => {
   });
 });
 
+it.each([
+  ['c1', 'a byte without a meaning'],
+  ['d6 ff 00 00 00 01', 'a date'],
+  ['91 92 01 d6 ff 00 00 00 01', 'a date within arrays'],
+  ['81 a1 61 c1', 'a byte without a meaning within a map'],
+])('%s (%s) is no value of a row', (hex) => {
+  const value = bytesOf(hex);
+  expect(() => unpack(Buffer.concat([bytesOf('92 01'), value]))).toThrow('of no kind that rows have');
+});
+
 describe('a row', () => {
   it('with such bytes in a text, a number or bytes is read as it was written', () => {
     const claim = bytesOf('dd 01 ff ff ff');
@@ -45,6 +55,11 @@ describe('a row', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('may hold maps, by any names', () => {
+    const tuple = [{ a: 1, constructor: 'x', b: { c: [Buffer.from('d')] } }];
+    expect(unpack(pack(tuple))).toEqual(tuple);
   });
 
   it('of more than 65,535 elements is read as it was written', () => {

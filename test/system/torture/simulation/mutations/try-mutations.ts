@@ -9,7 +9,7 @@ import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const CHILD = ['dist', 'test', 'system', 'torture', 'simulation', 'mutations', 'mutated-child.js'];
 /** Seeds that a mutation may take to be found. */
-const SEEDS = 200;
+const SEEDS = 500;
 /** Longer than the seeds take, ms. */
 const LATE_MS = 900_000;
 
