@@ -117,7 +117,10 @@ export function segmentStoreContract(name: string, begin: () => Promise<SegmentS
       await exam.store.remove('b');
       await exam.store.remove('b');
       await exam.store.remove('../etc');
-      expect((await exam.store.list()).map(({ id }) => id)).toEqual(['a', 'c']);
+      const [first, ...others] = await exam.store.list();
+      expect([first?.id, others.map(({ id }) => id)]).toEqual(['a', ['c']]);
+      expect(await exam.store.info('a')).toEqual(first);
+      for (const missing of ['b', '', '../a']) expect(await exam.store.info(missing)).toBeNull();
       await expect(exam.store.open('b', 'write')).rejects.toMatchObject({
         code: 'segment-missing',
         message: expect.stringContaining('a, c'),

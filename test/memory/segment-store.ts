@@ -46,6 +46,7 @@ export function createMemorySegmentStore(): SegmentStore {
       return new MemorySegment(segment, mode === 'write');
     },
     list: async () => [...stored.values()].map(({ info }) => info).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    info: async (id) => stored.get(id)?.info ?? null,
     ids: async () => [...stored.keys()].sort(),
     listIncomplete: async () => [],
     remove: async (id) => {

@@ -266,6 +266,14 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
       const own = new Set(local.map(({ id }) => id));
       return [...found.filter(({ id }) => !own.has(id)), ...local].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
+    async info(id) {
+      await checkOwn();
+      if (!SEGMENT_ID.test(id) || hidden.has(id)) return null;
+      const own = (isDry ? await files.info(id) : null) ?? ownInfo(id)?.info;
+      if (own !== undefined) return own;
+      const read = await readManifest(objects, id);
+      return read === null ? null : withHosts(objects, read.manifest);
+    },
     async ids() {
       await checkOwn();
       const stored = (await ids()).map(({ id }) => id);

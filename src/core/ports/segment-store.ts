@@ -24,8 +24,13 @@ export interface SegmentStore {
    * began.
    */
   open(id: string, mode: 'read' | 'write'): Promise<Segment>;
-  /** Complete segments, oldest first. Folders that are no segment or lack the end mark are left out. */
+  /**
+   * Complete segments, oldest first. Folders that are no segment or lack the end mark are left out. All are read, with
+   * the facts of their hosts: some 100 MB after a year of large rounds.
+   */
   list(): Promise<SegmentInfo[]>;
+  /** What `list` has of one segment; `null` where there is no complete one of this id. */
+  info(id: string): Promise<SegmentInfo | null>;
   /** Ids of all segments, oldest first; those of incomplete ones may be among them. No segment is read. */
   ids(): Promise<string[]>;
   /** Ids of incomplete segments of a crashed `create`; `remove` deletes them. */

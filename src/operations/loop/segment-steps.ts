@@ -155,18 +155,24 @@ export async function segmentFor(
   step: 'fetch' | 'parse' | 'updatedb',
   id: string | undefined,
 ): Promise<SegmentInfo> {
+  const found = id === undefined ? await newestFor(store, step) : await store.info(id);
+  if (found !== null) return found;
   const all = await store.list();
-  const found =
-    id === undefined
-      ? all.findLast((segment) => EXPECTED[step].includes(segment.state))
-      : all.find((segment) => segment.id === id);
-  if (found !== undefined) return found;
   const known =
     all.length === 0 ? 'no segment exists' : `there are ${all.map((each) => `${each.id} (${each.state})`).join(', ')}`;
   throw new CrawlError(
     'segment-missing',
     id === undefined ? `no segment to ${step}: ${known}; ${MADE_BY[step]}` : `no segment ${id}: ${known}`,
   );
+}
+
+/** Of years of segments mostly the newest one is read alone. */
+async function newestFor(store: SegmentStore, step: keyof typeof EXPECTED): Promise<SegmentInfo | null> {
+  for (const id of (await store.ids()).reverse()) {
+    const info = await store.info(id);
+    if (info !== null && EXPECTED[step].includes(info.state)) return info;
+  }
+  return null;
 }
 
 /** Ids of the segments that are not yet applied to the crawl db, oldest first. */

@@ -79,6 +79,7 @@ function deferred(load: () => Promise<SegmentStore>): SegmentStore {
     create: async (segment, items) => (await opened()).create(segment, items),
     open: async (id, mode) => (await opened()).open(id, mode),
     list: async () => (await opened()).list(),
+    info: async (id) => (await opened()).info(id),
     ids: async () => (await opened()).ids(),
     listIncomplete: async () => (await opened()).listIncomplete(),
     remove: async (id) => (await opened()).remove(id),

@@ -108,6 +108,9 @@ export function createFileSegmentStore(options: FileSegmentStoreOptions): FileSe
     async list(): Promise<SegmentInfo[]> {
       return idsOf(true).map((id) => readMark(folderOf(id)).info);
     },
+    async info(id): Promise<SegmentInfo | null> {
+      return SEGMENT_ID.test(id) && isFinished(folderOf(id)) ? readMark(folderOf(id)).info : null;
+    },
     async ids(): Promise<string[]> {
       return allIds();
     },
