@@ -38,6 +38,7 @@ it.each([
   // Directives that have values are no names of agents.
   ['unavailable_after: 25 Jun 2030 15:00:00 GMT, noindex', 'noindex'],
   ['max-snippet: 20, nofollow', 'nofollow'],
+  ['max-image-preview: large, noindex', 'noindex'],
   ['max-image-preview: none, max-video-preview: none', ''],
   ['otherbot: max-snippet: 20, noindex', ''],
   ['max-video-preview: 3, noindex', 'noindex'],

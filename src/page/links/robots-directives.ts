@@ -5,7 +5,7 @@ export interface RobotsDirectives {
 
 /** Directives with a value after a colon; the name before it is not an agent. */
 const WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
-const NAMED = /^\s*([\w-]+)\s*:(.*)$/s;
+const NAMED = /^\s*([\w-]+)\s*:(.*)/s;
 
 /**
  * Directives of the robots `meta` elements and the `X-Robots-Tag` header, combined. `none` means both. In the header,

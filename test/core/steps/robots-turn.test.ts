@@ -120,6 +120,7 @@ describe('a turn of a host', () => {
 
   it.each([
     ['is the one of the URL where robots.txt is known', ALLOWED, undefined, [false]],
+    ['is the one of the URL where robots.txt was fetched at this moment', asked, undefined, [false]],
     ['was used for robots.txt: the URL has the next one', null, asked, [true, 'next']],
     ['is given back for a refused URL', DENIED, undefined, [false, 'spare']],
     ['is not given back where robots.txt was fetched', null, { ...DENIED, fetchedAt: NOW }, [true]],

@@ -168,7 +168,7 @@ function rarelySet({ nothing, restUntil, traffic, rendering, clock, missing, fet
     missing === null ? null : encodeMissing(missing),
     fetchesOfDay === null ? null : [fetchesOfDay.day, fetchesOfDay.fetches],
   ];
-  while (tuple.length > 0 && tuple.at(-1) === null) tuple.pop();
+  while (tuple.at(-1) === null) tuple.pop();
   return tuple;
 }
 

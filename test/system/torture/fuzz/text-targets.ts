@@ -77,8 +77,9 @@ const robots: FuzzTarget = {
         holds(allowed, 'without a rule all is allowed', path);
         continue;
       }
+      if (wildcardChars > 30_000) continue;
       const fits = isMatchedByPattern(comparablePattern(lines.get(rule.line) ?? ''), comparablePath(path));
-      holds(fits || wildcardChars > 30_000, 'the rule that decides fits the path', rule, path);
+      holds(fits, 'the rule that decides fits the path', rule, path);
     }
   },
 };
