@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * An order-preserving code of keys: a text shrinks to about two thirds of its bytes, and codes sort like the UTF-8 of
  * their texts. Each byte has a code word, with fewer bits the more often the byte occurs in keys of URLs; the words
@@ -109,6 +111,10 @@ export function encodeKey(key: string): Buffer {
   return code.subarray(0, at);
 }
 
+/** Whether the last bits, so many of them, are what fills the last byte. */
+const isPadding = (code: Buffer, count: number): boolean =>
+  count >= 0 && count < 8 && ((code.at(-1) as number) & ((1 << count) - 1)) === 0;
+
 /** Throws a `RangeError` for bytes that are not the code of a key. */
 export function decodeKey(code: Buffer): string {
   // The shortest word has 4 bits.
@@ -126,8 +132,12 @@ export function decodeKey(code: Buffer): string {
         leaf = tree[leaf + (((code[bit >>> 3] as number) >>> (7 - (bit & 7))) & 1)] as number;
       }
     }
-    if (~leaf === END_SYMBOL) return bytes.toString('utf8', 0, length);
     if (leaf >= 0) break;
+    if (~leaf === END_SYMBOL) {
+      const text = bytes.subarray(0, length);
+      if (!isPadding(code, end - bit) || !isUtf8(text)) break;
+      return text.toString();
+    }
     bytes[length++] = ~leaf;
   }
   throw new RangeError(`${code.toString('hex')} is no code of a key`);

@@ -1,5 +1,6 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../core/domain/errors.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
+import { PlayedRounds } from '../../core/steps/played-rounds.ts';
 import { type CrawlSummary, type RoundSummary, totalsOf } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
 import { isAway, STORE_AWAY, StoreRefusal } from '../ports/shared-store.ts';
@@ -105,34 +106,7 @@ export async function workOff(
   }
   if (shift.fault !== null) throw shift.fault;
   if (signal?.aborted !== true) refuseFailed(state);
-  return { ...played.summary(), stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
-}
-
-/** Rounds that a summary lists one by one. */
-const KEPT_ROUNDS = 1_000;
-
-/** The rounds of a worker, which may stay for months. */
-class PlayedRounds {
-  #rounds: RoundSummary[] = [];
-  #before: CrawlSummary['totals'] | null = null;
-  #done = 0;
-
-  add(round: RoundSummary): void {
-    this.#done++;
-    this.#rounds.push(round);
-    if (this.#rounds.length < 2 * KEPT_ROUNDS) return;
-    this.#before = this.#with(this.#rounds.slice(0, KEPT_ROUNDS));
-    this.#rounds = this.#rounds.slice(KEPT_ROUNDS);
-  }
-
-  /** The latest rounds, and the totals of all. */
-  summary(): Pick<WorkSummary, 'roundsDone' | 'rounds' | 'totals'> {
-    return { roundsDone: this.#done, rounds: this.#rounds, totals: this.#with(this.#rounds) };
-  }
-
-  #with(rounds: readonly RoundSummary[]): CrawlSummary['totals'] {
-    return totalsOf(this.#before === null ? rounds : [this.#before, ...rounds]);
-  }
+  return { ...played.summary(), roundsDone: played.done, stoppedBy: signal?.aborted ? 'signal' : 'nothing-due' };
 }
 
 interface ShiftOptions {

@@ -1,11 +1,6 @@
 import { CrawlError } from '../domain/errors.ts';
-import {
-  type CrawlSummary,
-  type InterruptedRound,
-  type RoundSummary,
-  roundSummary,
-  totalsOf,
-} from './round-summary.ts';
+import { PlayedRounds } from './played-rounds.ts';
+import { type CrawlSummary, type InterruptedRound, type RoundSummary, roundSummary } from './round-summary.ts';
 import type { CrawlProgress, FetchSummary, GenerateSummary, ReadmitSummary, UpdateSummary } from './summaries.ts';
 
 /** The steps of the loop, each bound to its crawl. {@link crawl} calls them in this order. */
@@ -91,27 +86,27 @@ export async function crawl(steps: LoopSteps, options: LoopOptions): Promise<Cra
   const readmitted = await steps.readmitLinks();
   await steps.readSitemaps();
   await steps.admitWaiting();
-  const rounds: RoundSummary[] = [];
+  const rounds = new PlayedRounds();
   const end = await playRounds(steps, options, rounds).catch((error) => endByFault(error, options));
-  return { rounds, totals: totalsOf(rounds), ...end, ...(readmitted !== null && { readmitted }) };
+  return { ...rounds.summary(), ...end, ...(readmitted !== null && { readmitted }) };
 }
 
-async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: RoundSummary[]): Promise<End> {
+async function playRounds(steps: LoopSteps, options: LoopOptions, rounds: PlayedRounds): Promise<End> {
   const { signal, steering, stopwatch } = options;
   for (const segment of await steps.unfinished()) {
     if (signal?.aborted) return { stoppedBy: 'signal' };
-    const round = { number: rounds.length + 1, stage: 'resume', segment, generated: 0, from: stopwatch() } as const;
+    const round = { number: rounds.done + 1, stage: 'resume', segment, generated: 0, from: stopwatch() } as const;
     const interrupted = await playRound(steps, options, round, rounds);
     if (interrupted !== null) return { stoppedBy: 'signal', interrupted };
   }
   let played = 0;
   while (played < options.rounds) {
-    if (rounds.length > 0) await steps.pause();
+    if (rounds.done > 0) await steps.pause();
     await steering?.whilePaused(signal);
     if (signal?.aborted) return { stoppedBy: 'signal' };
     if (steering?.isStopping()) return { stoppedBy: 'asked' };
     const from = stopwatch();
-    const number = rounds.length + 1;
+    const number = rounds.done + 1;
     options.onProgress?.({ round: number, stage: 'generate', ...NOTHING_YET });
     const { segment, selected: generated, waiting, next } = await steps.generate();
     if (segment === null) {
@@ -149,7 +144,7 @@ async function playRound(
   steps: LoopSteps,
   { signal, stopwatch, onRound, onProgress }: LoopOptions,
   { number, stage, segment, generated, from }: Round,
-  rounds: RoundSummary[],
+  rounds: PlayedRounds,
 ): Promise<InterruptedRound | null> {
   let last = NOTHING_YET;
   let size = generated;
@@ -159,7 +154,7 @@ async function playRound(
     const now = stopwatch();
     const [ms, cpuMs] = [now.ms - from.ms, now.cpuMs - from.cpuMs];
     const summary = roundSummary({ round: number, generated: size, fetches, updates, ms, cpuMs });
-    rounds.push(summary);
+    rounds.add(summary);
     onRound?.(summary);
   };
   for (;;) {

@@ -88,6 +88,7 @@ export interface RoundSummary
 export type RoundCounts = Omit<RoundSummary, CounterList>;
 
 export interface CrawlSummary {
+  /** The latest ones: all of the first 2,000. */
   readonly rounds: readonly RoundSummary[];
   readonly totals: Omit<RoundSummary, 'round' | 'segment' | 'meanDistance'>;
   readonly stoppedBy: StoppedBy;

@@ -162,7 +162,7 @@ export function pack(tuple: readonly unknown[]): Buffer {
   return packr.pack(tuple);
 }
 
-/** Throws an error of the decoder for bytes that are not a tuple, and for values of kinds that {@link pack} never writes. */
+/** Throws an error for bytes that are not a tuple, and for values of kinds that {@link pack} never writes. */
 export function unpack(bytes: Uint8Array): unknown[] {
   const safe = withoutLargeClaims(bytes);
   if (safe !== bytes) packr.unpack(safe);

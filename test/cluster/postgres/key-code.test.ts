@@ -48,8 +48,44 @@ describe('the code of keys', () => {
     for (const url of urls) expect(encodeKey(recordKey(url)).length).toBeLessThan(0.7 * recordKey(url).length);
   });
 
-  it('refuses bytes that are no code', () => {
-    expect(() => decodeKey(Buffer.alloc(0))).toThrow(RangeError);
-    expect(() => decodeKey(Buffer.from('ffff', 'hex'))).toThrow(RangeError);
+  it.each([
+    ['', 'nothing'],
+    ['ffff', 'a word without its end'],
+    ['0c', 'a text without its end'],
+    ['0c00ff', 'bytes behind the end'],
+    ['0c0000', 'a byte of padding too many'],
+    ['01', 'padding that is not zero'],
+  ])('refuses %j, %s', (hex) => {
+    expect(() => decodeKey(Buffer.from(hex, 'hex'))).toThrow(new RangeError(`${hex} is no code of a key`));
+  });
+
+  it('refuses all bytes but the one code of a text', () => {
+    const code = fc.oneof(
+      fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes)),
+      fc.tuple(anyKey, fc.nat(), fc.nat(7)).map(([key, at, bit]) => {
+        const damaged = encodeKey(key);
+        damaged[at % damaged.length]! ^= 1 << bit;
+        return damaged.subarray(0, 1 + (at % (damaged.length + 1)));
+      }),
+    );
+    fc.assert(
+      fc.property(code, (bytes) => {
+        let text: string;
+        try {
+          text = decodeKey(bytes);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError);
+          return;
+        }
+        expect(encodeKey(text).toString('hex')).toBe(bytes.toString('hex'));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('needs no more bytes than its words have bits', () => {
+    // 15 bits, and 5 for the end.
+    expect(encodeKey('\x01')).toHaveLength(3);
+    expect(encodeKey('\x01'.repeat(7))).toHaveLength(14);
   });
 });
