@@ -5,6 +5,7 @@ import {
   CRAWL_STATES,
   type CrawlDatum,
   DUE_CAUSES,
+  NO_VALIDATORS,
   newDatum,
   VISIT_OUTCOMES,
 } from '../../../src/core/domain/crawl/states/datum.ts';
@@ -49,8 +50,59 @@ describe('the record codec', () => {
     expect(decodeRecord(URL_A, encodeRecord(visitedDatum(URL_A, { visits }))).visits).toEqual(visits);
   });
 
-  it('reads what version 1 wrote', () => {
-    expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toEqual(visitedDatum(URL_A));
+  it('writes version 1, and reads it', () => {
+    expect(encodeRecord(visitedDatum(URL_A)).toString('base64')).toBe(VERSION_1);
+    expect(decodeRecord(URL_A, Buffer.from(VERSION_1, 'base64'))).toStrictEqual(visitedDatum(URL_A));
+  });
+
+  it('stores nothing for no failures, and no time twice', () => {
+    const tuple = unpack(encodeRecord(visitedDatum(URL_A, { failures: 0 })));
+    expect(tuple[11]).toBeNull();
+    expect(tuple[26]).toEqual([1_700_000_000_500, 0, null, null, 100, 1_000, 99_500, 1, 3, true, 120, 2_000]);
+  });
+
+  it('shares the validators of pages that have none', () => {
+    const fresh = newDatum({ url: URL_A, now: 1.7e12, intervalMs: 1_000 });
+    for (const datum of [fresh, { ...fresh, changedAt: 1.7e12 }])
+      expect(decodeRecord(URL_A, encodeRecord(datum)).validators).toBe(NO_VALIDATORS);
+  });
+
+  it('takes what was cut off of a rendered page for less', () => {
+    const tuple = unpack(encodeRecord(visitedDatum(URL_A)));
+    const renderedOf = (stored: unknown) => decodeRecord(URL_A, pack(tuple.with(33, stored))).rendered;
+    expect(renderedOf([null])).toEqual({ digest: '', inputs: [] });
+    expect(renderedOf([Buffer.from('ff', 'hex'), 'https://a.example/api', null, null])).toEqual({
+      ...{ digest: 'ff', inputs: [] },
+    });
+  });
+
+  it('refuses to write what it cannot read', () => {
+    const record = visitedDatum(URL_A);
+    const state = 'lost' as CrawlDatum['state'];
+    expect(() => encodeRecord({ ...record, state })).toThrow('a crawl state was expected, got "lost"');
+    const visits = record.visits.map((visit) => ({ ...visit, outcome: 'lost' as (typeof visit)['outcome'] }));
+    expect(() => encodeRecord({ ...record, visits })).toThrow('a visit outcome was expected, got "lost"');
+  });
+
+  it.each([
+    ['a version', (tuple: unknown[]) => tuple.with(0, '1'), 'the tuple does not begin with a version'],
+    ['an old version', (tuple: unknown[]) => tuple.with(0, 0), 'version 0 is not known'],
+    ['a state', (tuple: unknown[]) => tuple.with(1, 99), 'no crawl state has the number 99'],
+    ['its end', (tuple: unknown[]) => tuple.slice(0, 8), 'value 8 of the tuple is missing'],
+    ['a code', (tuple: unknown[]) => tuple.with(12, [1, 'a', 1]), 'an error is a code, a message and a time'],
+    ['a message', (tuple: unknown[]) => tuple.with(12, ['a', 1, 1]), 'an error is a code, a message and a time'],
+    ['a time', (tuple: unknown[]) => tuple.with(12, ['a', 'b', '1']), 'an error is a code, a message and a time'],
+    ['metadata', (tuple: unknown[]) => tuple.with(10, ['a', 1, 'b']), 'a name of the metadata has no value'],
+    ['an outcome', (tuple: unknown[]) => tuple.with(26, [1, 99, 0, 0, 0, 0]), 'no visit outcome has the number 99'],
+    ['a cause', (tuple: unknown[]) => tuple.with(36, -1), 'nothing that makes pages due has the number -1'],
+  ])('says what is wrong with %s', (_name, damaged, reason) => {
+    const bytes = pack(damaged(unpack(encodeRecord(visitedDatum(URL_A)))));
+    expect(() => decodeRecord(URL_A, bytes)).toThrow(
+      expect.objectContaining({
+        ...{ code: 'db-corrupt', message: `the record of ${URL_A} cannot be read: ${reason}` },
+        cause: expect.any(Error),
+      }),
+    );
   });
 
   it('holds the digest and the sketch of the text in at most 48 bytes', () => {
@@ -105,7 +157,9 @@ describe('the record codec', () => {
   it('refuses a newer version, and says so', () => {
     const newer = pack([RECORD_VERSION + 1, 'something else']);
     expect(() => decodeRecord(URL_A, newer)).toThrow(expect.objectContaining({ code: 'db-version' }));
-    expect(() => decodeRecord(URL_A, newer)).toThrow(`version ${RECORD_VERSION + 1}`);
+    expect(() => decodeRecord(URL_A, newer)).toThrow(
+      `the record of ${URL_A} has version ${RECORD_VERSION + 1}; this incrawl reads versions up to ${RECORD_VERSION}, a newer one is needed`,
+    );
   });
 
   it('migrates an older version step by step', () => {
