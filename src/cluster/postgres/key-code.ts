@@ -47,7 +47,7 @@ function addAll(): void {
   let next = 0;
   let before = 0;
   const take = (length: number): number => {
-    next = length >= before ? next * 2 ** (length - before) : next / 2 ** (before - length);
+    next *= 2 ** (length - before);
     before = length;
     return next++;
   };
