@@ -28,15 +28,30 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl is cared for${SKIPPED}`, (
     });
   }
 
+  const firstRecord = async (store: SharedStore, partition: number): Promise<string | undefined> => {
+    const look = store.rows(nameOf(partition), null);
+    const { from, to } = rowRange(ROW.record);
+    const [record] = await look.keys({ gte: from, lt: to, limit: 1 }).all();
+    await look.close();
+    return record;
+  };
+
+  /** Hosts have the ports that the system gives them, so that some partitions may be without any. */
+  async function partitionsInUse(): Promise<number> {
+    const store = openPostgresStore(place.url);
+    try {
+      const all = Array.from({ length: PARTITIONS }, (_, partition) => firstRecord(store, partition));
+      return (await Promise.all(all)).filter((record) => record !== undefined).length;
+    } finally {
+      await store.close();
+    }
+  }
+
   async function holding<Value>(use: (store: SharedStore, token: string, name: string) => Promise<Value>) {
     const store = openPostgresStore(place.url);
     try {
       for (let partition = 0; partition < PARTITIONS; partition++) {
-        const look = store.rows(nameOf(partition), null);
-        const { from, to } = rowRange(ROW.record);
-        const [record] = await look.keys({ gte: from, lt: to, limit: 1 }).all();
-        await look.close();
-        if (record === undefined) continue;
+        if ((await firstRecord(store, partition)) === undefined) continue;
         const lease = await store.leases.take(nameOf(partition), 'test', 60_000);
         if (!('token' in lease)) throw new Error(`${nameOf(partition)} is held by ${lease.holder}`);
         const value = await use(store, lease.token, nameOf(partition));
@@ -60,7 +75,7 @@ describe.skipIf(NO_POSTGRES !== null)(`a spread crawl is cared for${SKIPPED}`, (
     expect(await worker.finished).toMatchObject({ code: 0, stderr: '' });
     const sound = await json<VerifySummary>(['state', 'verify', '--deep', ...within(dir)]);
     expect(sound).toMatchObject({ sound: true, rows: { records: URLS, leases: 0 } });
-    expect(sound.segments).toBeGreaterThan(PARTITIONS - 2);
+    expect(sound.segments).toBeGreaterThanOrEqual(await partitionsInUse());
     const dump = async (): Promise<string> => (await prepare(['readdb', '--dump', ...within(dir)])).stdout;
     const before = await dump();
 
