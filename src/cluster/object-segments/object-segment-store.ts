@@ -54,8 +54,10 @@ export interface Ownership {
 /** Manifests read at a time by `list`. */
 const READS = 8;
 
-/** What `list` has read is kept up to so many bytes: a segment counts as so many, and so many more for each host. */
-const KEPT = { bytes: 32 * 1024 * 1024, each: 1_024, eachHost: 512 };
+/** Of what `list` has read so much is kept, bytes: a year of rounds with many hosts would be ten times that. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+/** About what a segment takes, and the facts of each host in it. */
+const [SEGMENT_BYTES, HOST_BYTES] = [1_024, 512];
 
 /** Segments as objects: a manifest each, and immutable pieces of 8 to 64 MB. */
 export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): SegmentStore {
@@ -69,8 +71,8 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
     sealedOf: (id) => sealed.get(id) ?? new Map(),
   });
   const infos = new Lru<{ readonly etag: string; readonly info: SegmentInfo }>({
-    entries: KEPT.bytes / KEPT.each,
-    weight: KEPT.bytes,
+    entries: KEPT_BYTES / SEGMENT_BYTES,
+    weight: KEPT_BYTES,
   });
   const holders = new Map<string, ManifestHolder>();
   /** Number of times that each segment is open in its local folder. */
@@ -102,7 +104,7 @@ export function createObjectSegmentStore(options: ObjectSegmentStoreOptions): Se
   }
 
   function keepInfo(id: string, known: { readonly etag: string; readonly info: SegmentInfo }): void {
-    infos.set(id, known, KEPT.each + KEPT.eachHost * Object.keys(known.info.hosts).length);
+    infos.set(id, known, SEGMENT_BYTES + HOST_BYTES * Object.keys(known.info.hosts).length);
   }
 
   /** The state of a segment that this process writes. */

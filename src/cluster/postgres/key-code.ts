@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer';
-
 /**
  * An order-preserving code of keys: a text shrinks to about two thirds of its bytes, and codes sort like the UTF-8 of
  * their texts. Each byte has a code word, with fewer bits the more often the byte occurs in keys of URLs; the words
@@ -7,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
  * Compression for In-Memory Search Trees", SIGMOD 2020, scheme Single-Char). The end of a text has the least word, so
  * that a text sorts before those that begin with it; the last byte is padded with zeros.
  */
+import { isUtf8 } from 'node:buffer';
 
 /**
  * Bits of the word of the end, of bytes below 0x20 before their last 5 bits, of 0x20 to 0x7f, and of 0x80 and above

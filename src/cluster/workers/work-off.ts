@@ -1,7 +1,6 @@
 import { CrawlError, ERRORS, type ErrorCode } from '../../core/domain/errors.ts';
 import type { SeedSource } from '../../core/steps/inject.ts';
-import { PlayedRounds } from '../../core/steps/played-rounds.ts';
-import { type CrawlSummary, type RoundSummary, totalsOf } from '../../core/steps/round-summary.ts';
+import { type CrawlSummary, PlayedRounds, type RoundSummary, totalsOf } from '../../core/steps/round-summary.ts';
 import type { CrawlProgress } from '../../core/steps/summaries.ts';
 import { isAway, STORE_AWAY, StoreRefusal } from '../ports/shared-store.ts';
 import type { TakenTurn, TurnResult, Turns, TurnsState } from '../ports/turns.ts';

@@ -1,6 +1,11 @@
 import { CrawlError } from '../domain/errors.ts';
-import { PlayedRounds } from './played-rounds.ts';
-import { type CrawlSummary, type InterruptedRound, type RoundSummary, roundSummary } from './round-summary.ts';
+import {
+  type CrawlSummary,
+  type InterruptedRound,
+  PlayedRounds,
+  type RoundSummary,
+  roundSummary,
+} from './round-summary.ts';
 import type { CrawlProgress, FetchSummary, GenerateSummary, ReadmitSummary, UpdateSummary } from './summaries.ts';
 
 /** The steps of the loop, each bound to its crawl. {@link crawl} calls them in this order. */

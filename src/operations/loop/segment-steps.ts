@@ -166,7 +166,7 @@ export async function segmentFor(
   );
 }
 
-/** Of years of segments mostly the newest one is read alone. */
+/** From the newest on: it is mostly that one, and there may be years of others. */
 async function newestFor(store: SegmentStore, step: keyof typeof EXPECTED): Promise<SegmentInfo | null> {
   for (const id of (await store.ids()).reverse()) {
     const info = await store.info(id);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PlayedRounds } from '../../../src/core/steps/played-rounds.ts';
-import { type RoundSummary, totalsOf } from '../../../src/core/steps/round-summary.ts';
+import { PlayedRounds, type RoundSummary, totalsOf } from '../../../src/core/steps/round-summary.ts';
 
 const roundOf = (round: number): RoundSummary => ({
   ...totalsOf([]),

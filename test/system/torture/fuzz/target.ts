@@ -11,6 +11,8 @@ export interface FuzzTarget {
    * three times the most that was seen. `null`: it works in another process, where they are not counted.
    */
   readonly stepsPerByte: number | null;
+  /** Steps on top, where they do not go by the bytes alone; default: none. */
+  readonly moreSteps?: (input: Buffer) => number;
   /** Throws, or rejects, when a property does not hold. */
   check(input: Buffer): void | Promise<void>;
   /** Runs in a test of the suite; fewer for those with connections. Default 150. */

@@ -54,8 +54,9 @@ export class StepCounter {
 export const ratioOf = (steps: number, { length }: Buffer): number => steps / (length + ALLOWANCE);
 
 /** What is wrong with so many steps, or nothing. */
-export function wrongSteps({ stepsPerByte, name }: FuzzTarget, steps: number, input: Buffer): string {
-  const ratio = ratioOf(steps, input);
+export function wrongSteps(target: FuzzTarget, steps: number, input: Buffer): string {
+  const { stepsPerByte, name, moreSteps = () => 0 } = target;
+  const ratio = ratioOf(steps - moreSteps(input), input);
   if (stepsPerByte === null || ratio <= stepsPerByte) return '';
   return `${name} takes ${steps} steps for ${input.length} bytes, ${Math.round(ratio)} a byte: more than ${stepsPerByte}`;
 }
