@@ -38,3 +38,17 @@ it('decides alike where patterns and paths are so long that robots-parser is not
   expect(matches(`/${'*ba'.repeat(1000)}$`)).toBe(false);
   expect(matches(`/${'*ba'.repeat(999)}*b$`)).toBe(true);
 });
+
+it('decides there as a regular expression does', () => {
+  const long = `/${'x'.repeat(1_000)}`;
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(letters, { minLength: 1, maxLength: 4 }), fc.boolean(), letters, (pieces, isAnchored, end) => {
+      const pattern = `${long}${pieces.join('*')}${isAnchored ? '$' : ''}`.replace(/\*{2,}/g, '*');
+      const expected = new RegExp(`^${pattern.replaceAll('*', '.*')}`).test(long + end);
+      expect(createRuleMatcher([{ allowed: false, pattern }])(long + end)).toBe(expected ? 0 : -1);
+      expect(createRuleMatcher([{ allowed: false, pattern }])(`/y${end}`)).toBe(-1);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -24,9 +24,13 @@ describe('rules', () => {
     ['an encoded dollar is a dollar', 'user-agent: *\ndisallow: /a%24', '/a$b', false],
     ['a dollar within is a dollar', 'user-agent: *\ndisallow: /a$b', '/a$b', false],
     ['a dollar at the end is the end', 'user-agent: *\ndisallow: /a$', '/ab', true],
+    ['which the path has', 'user-agent: *\ndisallow: /a$', '/a', false],
     ['a quote in a query', "user-agent: *\ndisallow: /?q='", "/?q='x", false],
+    ['a quote is a character', "user-agent: *\ndisallow: /q'a", '/qa', true],
     ['brackets', 'user-agent: *\ndisallow: /a[1]', '/a[1]', false],
     ['runs of stars', `user-agent: *\ndisallow: /a${'*'.repeat(5000)}b`, `/a${'x'.repeat(2000)}`, true],
+    ['which are one star', 'user-agent: *\ndisallow: /a***b', '/axxb', false],
+    ['a star at the beginning', 'user-agent: *\ndisallow: *.pdf', '/a/b.pdf', false],
     ['a rule without a slash matches nothing', 'user-agent: *\ndisallow: a', '/a', true],
     ['an empty disallow says nothing', 'user-agent: *\ndisallow:', '/a', true],
     ['half a surrogate pair', 'user-agent: *\ndisallow: /\ud800', '/x', true],
@@ -44,6 +48,40 @@ describe('rules', () => {
     ],
   ])('%s', (_name, robots, path, expected) => {
     expect(allowed(robots, path)).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['a fragment is no part of the path', '/a$', '/a#b'],
+    ['a query alone follows a slash', '/?q=1', '?q=1'],
+  ])('%s', (_name, rule, path) => {
+    expect(parseRobots(`user-agent: *\ndisallow: ${rule}`, 'incrawl').decide(path).allowed).toBe(false);
+  });
+});
+
+describe('rules with wildcards, of 32 KB together', () => {
+  const wild = (length: number, line: number): string => `disallow: ${`/${line}`.padEnd(length - 1, 'x')}*`;
+  const full = ['user-agent: *', ...Array.from({ length: 31 }, (_, line) => wild(1024, line))];
+  const until = (left: number): string => [...full, wild(1024 - left, 31)].join('\n');
+  const rule = '/z*y';
+
+  it('count with all that they hold', () => {
+    expect(allowed(`${until(rule.length)}\ndisallow: ${rule}`, '/zz')).toBe(true);
+    expect(allowed(`${until(rule.length - 1)}\ndisallow: ${rule}`, '/zz')).toBe(false);
+  });
+
+  it('are cut behind the star: a disallow gets wider, an allow is left out', () => {
+    expect(allowed(`${until(0)}\ndisallow: ${rule}`, '/q')).toBe(true);
+    expect(allowed(`${until(0)}\ndisallow: /z\nallow: ${rule}`, '/zy')).toBe(false);
+  });
+
+  it('rules without one cost none of it', () => {
+    const plain = `disallow: /${'x'.repeat(1000)}\n`.repeat(40);
+    expect(allowed(`user-agent: *\n${plain}disallow: ${rule}`, '/zz')).toBe(true);
+  });
+
+  it('rules of two groups of ours count once', () => {
+    const agents = 'user-agent: incrawl\ncrawl-delay: 1\nuser-agent: incrawl';
+    expect(allowed(`${[agents, ...full.slice(1)].join('\n')}\ndisallow: ${rule}`, '/zz')).toBe(true);
   });
 });
 
@@ -74,6 +112,20 @@ describe('groups', () => {
     ['an unknown line between agents ends nothing', 'user-agent: incrawl\nfoo: bar\nuser-agent: b\ndisallow: /', false],
     ['rules before the first agent apply to no agent', 'disallow: /\nuser-agent: b\nallow: /', true],
     ['a star with a comment', 'user-agent: * # all\ndisallow: /', false],
+    ['a star with words behind it', 'user-agent: * all\ndisallow: /', false],
+    ['a star behind a name', 'user-agent: foo *\ndisallow: /', true],
+    ['a star and another', 'user-agent: *\nuser-agent: foo\ndisallow: /', false],
+    ['our name until a star', 'user-agent: in*\ndisallow: /', false],
+    ['a star until the end of our name', 'user-agent: *crawl\ndisallow: /', false],
+    ['stars within our name', 'user-agent: i*r*l\ndisallow: /', false],
+    ['another end', 'user-agent: i*r*x\ndisallow: /', true],
+    ['another beginning', 'user-agent: x*l\ndisallow: /', true],
+    ['another middle', 'user-agent: i*x*l\ndisallow: /', true],
+    ['a part that has been matched', 'user-agent: in*nc*l\ndisallow: /', true],
+    ['the same part twice', 'user-agent: i*w*w*l\ndisallow: /', true],
+    ['our name twice', 'user-agent: incrawl*incrawl\ndisallow: /', true],
+    ['a name that overlaps itself', 'user-agent: incraw*wl\ndisallow: /', true],
+    ['names are cut at 64', `user-agent: i${'*'.repeat(63)}x\ndisallow: /`, false],
   ])('%s', (_name, robots, expected) => {
     expect(allowed(robots, '/a')).toBe(expected);
   });
@@ -82,13 +134,28 @@ describe('groups', () => {
 describe('lines', () => {
   it.each<[string, string, boolean]>([
     ['a byte order mark', '\ufeffuser-agent: *\ndisallow: /', false],
+    ['which is a character elsewhere', 'user-agent: *\ndisallow: /\ufeffa', true],
     ['carriage returns alone', 'user-agent: *\rdisallow: /', false],
     ['white space before the colon', 'user-agent : *\ndisallow\t: /', false],
     ['no colon', 'user-agent *\ndisallow /', false],
+    ['nor a hyphen', 'user agent *\ndisallow   /', false],
+    ['a name within a line', 'user-agent: *\n1disallow: /', true],
+    ['a name within a line without a colon', 'user-agent: *\n1 disallow /', true],
     ['a misspelt disallow', 'user-agent: *\ndisalow: /', false],
-    ['a misspelt user-agent', 'useragent: *\ndisallow: /', false],
+    ['a misspelt user-agent', 'user-agnt: *\ndisallow: /', false],
+    ['a name of another letter', 'user-agent: *\nxisallow: /', true],
+    ['a name of six letters', 'user-agent: *\ndisalo: /', true],
+    ['a name of eleven letters', 'user-agent: *\ndisallowing: /', false],
+    ['a name of twelve letters', 'user-agent: *\ndisallowings: /', true],
+    ['the last guess', `user-agent: *\n${'nonsense: 1\n'.repeat(999)}disalow: /`, false],
+    ['one more than are made', `user-agent: *\n${'nonsense: 1\n'.repeat(1000)}disalow: /`, true],
     ['never a guess at allow', 'user-agent: *\ndisallow: /\nalow: /', false],
     ['HTML at the end of lines', 'user-agent: *<br>\ndisallow: /<br />', false],
+    ['white space before it', 'user-agent: *\ndisallow: /a <br>', false],
+    ['HTML within a line', 'user-agent: *\ndisallow: /<b>a<br>', true],
+    ['four tags', 'user-agent: *\ndisallow: /<b><b><b><b>', false],
+    ['five', 'user-agent: *\ndisallow: /<b><b><b><b><b>', true],
+    ['what is no tag', 'user-agent: *\ndisallow: /<b c>', true],
     ['a page instead of a file', '<!doctype html><title>404</title>\n<p>disallow: /</p>', true],
   ])('%s', (_name, robots, expected) => {
     expect(allowed(robots, '/a')).toBe(expected);
@@ -103,10 +170,23 @@ describe('lines', () => {
     expect(parseRobots(robots, 'incrawl').decide('/~user/me').rule?.line).toBe(5);
   });
 
+  it('names the first of rules that are the same, at 200 characters', () => {
+    const rule = `disallow: /${'x'.repeat(300)}`;
+    expect(parseRobots(`user-agent: *\n${rule}\n${rule}`, 'incrawl').decide(`/${'x'.repeat(300)}`).rule).toEqual({
+      line: 2,
+      text: rule.slice(0, 200),
+    });
+  });
+
   it('leaves out a rule that the limit cuts through', () => {
     const filler = 'user-agent: *\n#'.padEnd(500 * 1024 - 'disallow: /\n'.length, 'x');
     expect(allowed(`${filler}\ndisallow: /`, '/p')).toBe(false);
-    expect(allowed(`${filler}\ndisallow: /private`, '/p')).toBe(true);
+    expect(['/p', '/private'].map((path) => allowed(`${filler}\ndisallow: /private`, path))).toEqual([true, true]);
+    const shorter = filler.slice(0, -'disallow: /pq\n'.length);
+    expect(['/p', '/pq'].map((path) => allowed(`${shorter}\ndisallow: /pq\ndisallow: /private`, path))).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 
@@ -115,6 +195,8 @@ describe('crawl delays', () => {
     ['10', 10],
     ['0.5', 0.5],
     ['1,5', 1.5],
+    ['1.25', 1.25],
+    ['.25', 0.25],
     ['0', 0],
     ['10s', 10],
     ['-1', null],
@@ -135,7 +217,31 @@ describe('crawl delays', () => {
   });
 });
 
+it.each<[string, string, number | null]>([
+  ['the longest of ours', 'user-agent: incrawl\ncrawl-delay: 1\nuser-agent: incrawl\ncrawl-delay: 5', 5],
+  ['whichever comes first', 'user-agent: incrawl\ncrawl-delay: 5\nuser-agent: incrawl\ncrawl-delay: 1', 5],
+  ['not that of the agent behind', 'user-agent: incrawl\ncrawl-delay: soon\nuser-agent: b\ncrawl-delay: 2', null],
+  ['that of the group', 'user-agent: incrawl\nuser-agent: b\ndisallow: /a\ncrawl-delay: 2', 2],
+])('crawl delay, %s', (_name, robots, expected) => {
+  expect(parseRobots(robots, ' incrawl/1 ').crawlDelay).toBe(expected);
+});
+
 describe('sitemaps', () => {
+  it.each<[string, string, string[]]>([
+    ['as written', 'http://Example.org/A.xml', ['http://Example.org/A.xml']],
+    ['a URL within a path', '/go?to=http://a/', ['http://example.org/go?to=http://a/']],
+    ['no host', 'http://', []],
+    ['another scheme', 'xhttp://a/b', []],
+  ])('%s', (_name, written, expected) => {
+    const robots = `sitemap: ${written}`;
+    expect(checkRobots({ robots, agent: 'incrawl', url: 'http://example.org/' }).sitemaps).toEqual(expected);
+  });
+
+  it('are 1,000 at most', () => {
+    const robots = Array.from({ length: 1_001 }, (_, i) => `sitemap: http://a/${i}`).join('\n');
+    expect(parseRobots(robots, 'incrawl').sitemaps).toHaveLength(1_000);
+  });
+
   it('are everybody\u2019s, once, absolute', () => {
     const robots =
       'Sitemap: https://example.org/a.xml\nuser-agent: b\nSITEMAP: /b.xml\nSitemap: /b.xml\nsitemap: javascript:x\nsitemap:';

@@ -129,6 +129,82 @@ describe('createRobots', () => {
     expect(site.asked).toHaveLength(2);
   });
 
+  const inTenMinutes = (status: number) => (_request: unknown, response: ServerResponse) =>
+    void response.writeHead(status, { 'retry-after': '600' }).end();
+
+  it.each([429, 503])(
+    '%i with a Retry-After: its end is told, also by the next process and with a copy',
+    async (status) => {
+      site.answer(inTenMinutes(status));
+      const store = memoryStore();
+      const restUntil = now + 10 * MINUTE;
+      const denied = {
+        allowed: false,
+        code: 'robots-unreachable',
+        fault: `status ${status}`,
+        rule: null,
+        crawlDelayMs: null,
+        sitemaps: [],
+        status,
+        fetchedAt: now,
+        restUntil,
+      };
+      expect(await open({ store }).verdict(`${site.origin}/a`)).toEqual(denied);
+      expect(store.entries.get(site.origin)).toEqual({
+        text: '',
+        status,
+        fetchedAt: now,
+        usableAt: null,
+        fault: `status ${status}`,
+        restUntil,
+      });
+      expect(await open({ store }).verdict(`${site.origin}/b`)).toEqual(denied);
+      expect(site.asked).toHaveLength(1);
+
+      site.answer(text(DENY_PRIVATE));
+      now += 10 * MINUTE;
+      const robots = open({ store });
+      expect(await robots.verdict(`${site.origin}/a`)).not.toHaveProperty('restUntil');
+      site.answer(inTenMinutes(status));
+      now += DAY;
+      const verdicts = [await robots.verdict(`${site.origin}/a`), await robots.verdict(`${site.origin}/private`)];
+      expect(verdicts.map(({ allowed, restUntil }) => [allowed, restUntil])).toEqual([
+        [true, now + 10 * MINUTE],
+        [false, now + 10 * MINUTE],
+      ]);
+    },
+  );
+
+  it('an answer without a Retry-After asks for no pause', async () => {
+    site.answer(text('', 503));
+    const store = memoryStore();
+    expect(await open({ store }).verdict(`${site.origin}/a`)).not.toHaveProperty('restUntil');
+    expect(store.entries.get(site.origin)).not.toHaveProperty('restUntil');
+  });
+
+  it('says in the log what it could not get, and whether a copy goes on', async () => {
+    const said: unknown[] = [];
+    const debug = (message: string, fields?: object): void => void said.push([message, fields]);
+    const log: Log = { ...silent, debug, warn: debug };
+    const { origin } = site;
+    site.answer(text('', 503));
+    const robots = open({ log });
+    await robots.verdict(`${origin}/a`);
+    site.answer(text(''));
+    now += DAY;
+    await robots.verdict(`${origin}/a`);
+    site.answer(text('', 500));
+    now += DAY;
+    await robots.verdict(`${origin}/a`);
+    await open({ log, protocol: createGotProtocol({ userAgent: 'incrawl/1' }) }).verdict(`${origin}/a`);
+    const message = '127.0.0.1 is a private or reserved address';
+    expect(said).toEqual([
+      ['robots.txt unreachable', { origin, reason: 'status 503', hasCopy: false }],
+      ['robots.txt unreachable', { origin, reason: 'status 500', hasCopy: true }],
+      ['robots.txt could not be requested', { origin, code: 'address-blocked', message }],
+    ]);
+  });
+
   it.each<[string, RegExp, (response: ServerResponse) => void]>([
     ['a timeout', /^fetch-timeout: /, () => {}],
     ['a reset', /^fetch-aborted: /, (response) => void response.socket?.resetAndDestroy()],
@@ -217,16 +293,23 @@ describe('createRobots', () => {
 
   it('goes on without a store that fails', async () => {
     site.answer(text(DENY_PRIVATE));
-    const warnings: string[] = [];
+    const warnings: unknown[] = [];
+    const disk = new Error('disk');
     const fail = async (): Promise<never> => {
-      throw new Error('disk');
+      throw disk;
     };
     const robots = open({
       store: { load: fail, save: fail },
-      log: { ...silent, warn: (message) => void warnings.push(message) },
+      log: { ...silent, warn: (message, fields) => void warnings.push([message, fields]) },
     });
     expect(await robots.verdict(`${site.origin}/private`)).toMatchObject({ code: 'robots-denied' });
-    expect(warnings).toHaveLength(2);
+    expect(warnings).toEqual([
+      ['stored robots.txt could not be read, it is fetched again', { origin: site.origin, error: disk }],
+      [
+        'robots.txt could not be stored, it will be fetched again by the next process',
+        { origin: site.origin, error: disk },
+      ],
+    ]);
   });
 
   it('follows five redirects, also to another origin, and judges the origin asked first', async () => {
@@ -292,6 +375,56 @@ describe('createRobots', () => {
     const strict = open({ crawlDelayPolicy: 'skip' });
     expect(await strict.verdict(`${site.origin}/a`)).toMatchObject({ allowed: false, code: 'crawl-delay-too-long' });
     expect(await strict.verdict(`${site.origin}/private`)).toMatchObject({ allowed: false, code: 'robots-denied' });
+  });
+
+  it('a delay up to the limit leaves nothing out, and without one none is told', async () => {
+    const strict = open({ crawlDelayPolicy: 'skip' });
+    site.answer(text('User-agent: *\nCrawl-delay: 30'));
+    expect(await strict.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, crawlDelayMs: 30_000 });
+    now += DAY;
+    site.answer(text('User-agent: *\nDisallow: /private'));
+    expect(await strict.verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, crawlDelayMs: null });
+  });
+
+  it.each([
+    ['below an hour: a day', 3_599, DAY],
+    ['an hour: two delays longer', 3_600, DAY + 120 * MINUTE],
+    ['a day: two delays longer', 86_400, 3 * DAY],
+  ])('how long a file with a delay is used, %s', async (_name, seconds, ms) => {
+    site.answer(text(`User-agent: *\nCrawl-delay: ${seconds}`));
+    const robots = open();
+    await robots.verdict(`${site.origin}/`);
+    now += ms - 1;
+    expect(robots.cachedVerdict(`${site.origin}/`)).toBeDefined();
+    now += 1;
+    expect(robots.cachedVerdict(`${site.origin}/`)).toBeUndefined();
+  });
+
+  it('a clock that was set back keeps no file for ever', async () => {
+    site.answer(text(DENY_PRIVATE));
+    const robots = open();
+    await robots.verdict(`${site.origin}/`);
+    now -= 1;
+    expect(robots.cachedVerdict(`${site.origin}/`)).toBeUndefined();
+    await robots.verdict(`${site.origin}/`);
+    expect(site.asked).toHaveLength(2);
+  });
+
+  it('keeps 10,000 origins in memory, and 32 MB of their files', async () => {
+    const file = 'User-agent: *\nDisallow: /private\n'.padEnd(1024 * 1024, '#');
+    const stored = (text: string): RobotsStore => ({
+      load: async () => ({ text, status: 200, fetchedAt: now, usableAt: now }),
+      save: async () => {},
+    });
+    const known = async (store: RobotsStore, origins: number): Promise<number> => {
+      const robots = open({ store });
+      const urls = Array.from({ length: origins }, (_, i) => `http://h${i}.example/`);
+      for (const url of urls) await robots.verdict(url);
+      return urls.filter((url) => robots.cachedVerdict(url) !== undefined).length;
+    };
+    expect(await known(stored(file), 34)).toBe(32);
+    expect(await known(stored(''), 10_010)).toBe(10_000);
+    expect(site.asked).toEqual([]);
   });
 
   it('reads no more than 500 KiB', async () => {

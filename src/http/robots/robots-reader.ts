@@ -40,7 +40,7 @@ const literal = (path: string): string =>
 function oneSpelling(text: string): string {
   if (AS_IS.test(text)) return text;
   return text.replace(TO_ENCODE, (part) => {
-    if (part.length === 3 && part.startsWith('%')) {
+    if (part.startsWith('%')) {
       const char = String.fromCharCode(Number.parseInt(part.slice(1), 16));
       return UNRESERVED.test(char) ? char : part.toUpperCase();
     }
@@ -99,12 +99,7 @@ interface Candidate {
 export function createRuleMatcher(rules: readonly PreparedRule[]): (path: string) => number {
   const candidates = rules
     .map((rule, index) => candidateOf(rule, index))
-    .sort(
-      (a, b) =>
-        b.rule.pattern.length - a.rule.pattern.length ||
-        Number(b.rule.allowed) - Number(a.rule.allowed) ||
-        a.index - b.index,
-    );
+    .sort((a, b) => b.rule.pattern.length - a.rule.pattern.length || Number(b.rule.allowed) - Number(a.rule.allowed));
   return (path) => candidates.find((candidate) => fits(candidate, path) && isConfirmed(candidate, path))?.index ?? -1;
 }
 
@@ -168,7 +163,7 @@ const FIELDS: Readonly<Record<string, RobotsField>> = {
 const GUESSED = ['useragent', 'disallow'];
 /** `user agent`, `Crawl_Delay`: the words of a name sometimes have another separator. */
 const WITH_COLON = /^([a-z][a-z _-]{2,20}?)\s*:(.*)$/is;
-const WITHOUT_COLON = /^(user[ _-]?agent|[a-z][a-z_-]{2,20})\s+(\S.*)$/is;
+const WITHOUT_COLON = /^(user agent|[a-z][a-z_-]{2,20})\s+(\S.*)$/is;
 /** A tag at the end of a line, as in files made by HTML editors. */
 const TRAILING_TAG = /<\/?[a-z]+\s*\/?>$/i;
 /** Longer lines are cut: no URL that is matched is this long. */
@@ -181,11 +176,10 @@ export function robotsLines(text: string): RobotsLine[] {
   const lines: RobotsLine[] = [];
   const guesses = { left: MAX_GUESSES };
   const raw = withinLimit(text.replace(/^\uFEFF/, '')).split(/\r\n|\r|\n/);
-  for (let i = 0; i < raw.length; i++) {
-    const line = withoutComment(raw[i] ?? '');
-    if (line === '') continue;
+  for (const [index, written] of raw.entries()) {
+    const line = withoutComment(written);
     const read = fieldAndValue(line, guesses);
-    if (read !== null) lines.push({ ...read, line: i + 1, text: line });
+    if (read !== null) lines.push({ ...read, line: index + 1, text: line });
   }
   return lines;
 }
@@ -229,8 +223,6 @@ function fieldNamed(name: string, guesses: { left: number }): RobotsField | null
 interface ParsedRobots {
   /** Verdict on a path with its query, beginning with `/`. */
   decide(pathAndQuery: string): RobotsDecision;
-  /** False if every path is allowed, so that no path has to be matched. */
-  readonly hasRules: boolean;
   /** Crawl-delay in seconds, at most a day; `null` if there is no valid one. */
   readonly crawlDelay: number | null;
   /** As written; each once. */
@@ -274,7 +266,6 @@ export function parseRobots(text: string, productToken: string): ParsedRobots {
   const delays = groups.flatMap((group) => group.crawlDelay ?? []);
   const match = rules.length === 0 ? null : createRuleMatcher(rules.map((rule) => rule.prepared));
   return {
-    hasRules: match !== null,
     crawlDelay: delays.length === 0 ? null : delays.reduce((a, b) => Math.max(a, b)),
     sitemaps: sitemapsOf(lines),
     decide(pathAndQuery) {
@@ -347,7 +338,8 @@ const agentsIn = (value: string): string[] =>
  */
 function namesToken(agent: string, token: string): boolean {
   const name = agent.split(/[\s/;(]/)[0] ?? '';
-  if (name === '*' || name === '' || !name.includes('*')) return name === token && token !== '*';
+  if (name === '*') return false;
+  if (!name.includes('*')) return name === token;
   const [head = '', ...rest] = name.slice(0, 64).split('*');
   if (!token.startsWith(head)) return false;
   let at = head.length;
@@ -364,13 +356,13 @@ function crawlDelayIn(value: string): number | null {
   return found === undefined ? null : Math.min(Number(found.replace(',', '.')), MAX_CRAWL_DELAY_S);
 }
 
-/** Rules without a value are skipped; so are those that begin with neither `/` nor `*`, which match no path. */
+/** Rules that begin with neither `/` nor `*` match no path, and are skipped; so are those without a value. */
 function preparedRules(lines: readonly RobotsLine[]): Rule[] {
   const rules: Rule[] = [];
   const seen = new Set<RobotsLine>();
   let wildcardChars = 0;
   for (const line of lines) {
-    if (line.value === '' || seen.has(line)) continue;
+    if (seen.has(line)) continue;
     seen.add(line);
     const allowed = line.field === 'allow';
     let pattern = comparablePattern(line.value);

@@ -75,10 +75,6 @@ function createOriginRules(
     verdicts.set(decision, verdict);
     return verdict;
   };
-  if (!parsed.hasRules) {
-    const verdict = make({ allowed: true, rule: null });
-    return { crawlDelayMs, verdictOn: () => verdict };
-  }
   return { crawlDelayMs, verdictOn: (pathAndQuery) => verdictFor(parsed.decide(pathAndQuery)) };
 }
 
@@ -219,14 +215,11 @@ export function createRobots(options: RobotsOptions): SharedRobots {
 
 /** An unreachable file or origin keeps the text of the last usable copy. */
 function storedFrom(answer: RobotsAccess, known: StoredRobots | undefined, now: number): StoredRobots {
+  const kept = { text: known?.text ?? '', fetchedAt: now, usableAt: known?.usableAt ?? null };
+  if (answer.kind === 'not-asked') return { ...kept, status: null, fault: `${answer.code}: ${answer.message}` };
   if (answer.kind === 'unreachable') {
-    const { status, reason: fault, restUntil } = answer;
-    const entry = { text: known?.text ?? '', status, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
-    return restUntil === null ? entry : { ...entry, restUntil };
-  }
-  if (answer.kind === 'not-asked') {
-    const fault = `${answer.code}: ${answer.message}`;
-    return { text: known?.text ?? '', status: null, fetchedAt: now, usableAt: known?.usableAt ?? null, fault };
+    const { status, reason, restUntil } = answer;
+    return { ...kept, status, fault: reason, ...(restUntil !== null && { restUntil }) };
   }
   const text = answer.kind === 'found' ? answer.text : '';
   return { text, status: answer.status, fetchedAt: now, usableAt: now };
