@@ -131,6 +131,9 @@ export function rowFault(error: unknown): Error {
   return new CrawlError('internal', `the crawl db failed: ${text}`, { cause: error });
 }
 
+/** The value of a row that says all in its key. */
+export const KEY_ONLY: Buffer = Buffer.of(0);
+
 /** Takes the rows of a batch; implemented by the storage's own batch. */
 export interface RowSink {
   put(key: string, value: Buffer): unknown;

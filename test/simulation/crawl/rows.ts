@@ -6,6 +6,7 @@ import type {
   RowSnapshot,
   RowWrite,
 } from '../../../src/core/ports/ordered-rows.ts';
+import { ROW } from '../../../src/store/rows/codecs/keys.ts';
 import type { CrashKind } from './disk.ts';
 import type { Fate } from './fate.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -103,6 +104,10 @@ export class SimulatedRows {
   async #write(writes: readonly RowWrite[], sync: boolean): Promise<void> {
     const { fate, clock, random } = this.#deps;
     if (fate.isDown) return never();
+    for (const each of writes) {
+      if (each.type === 'put' && each.value.length === 0 && !each.key.startsWith(ROW.meta))
+        throw new TypeError(`the value of ${each.key} is empty, which leaks memory: see OrderedRows`);
+    }
     if (fate.isLast(`batch of ${writes.length} rows${sync ? ', synced' : ''}`)) {
       if (random() < 0.5) this.#take(writes);
       return never();

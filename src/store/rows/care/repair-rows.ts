@@ -18,10 +18,10 @@ import {
 } from '../codecs/row-codecs.ts';
 import { REPAIRING_KEY } from '../format.ts';
 import { FORWARDING_ROWS, renewLastSent } from '../forwarding/forwarding-rows.ts';
-import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
+import { indexRowsOf } from '../indexes/index-rows.ts';
 import { type Cells, cellKey, cellsOf, countedDue, dueCells, encodeCount } from '../indexes/tallies.ts';
 import { NEAR_FACT_KEY } from '../near/signature-entries.ts';
-import { existMany, type Rows, readMany, readRange } from '../rows.ts';
+import { existMany, KEY_ONLY, type Rows, readMany, readRange } from '../rows.ts';
 import { SEEN_TREE_KEY } from '../seen/seen-rows.ts';
 import { SHARED_MARK_KEY } from '../seen/shared-filter.ts';
 import { readFeedRow, renewEnds } from './feed-care.ts';
@@ -265,7 +265,7 @@ async function rebuildIndexes(rows: Rows): Promise<void> {
     const writes: { type: 'put'; key: string; value: Buffer }[] = [];
     for (const [i, [recordKey, bytes]] of batch.entries()) {
       const datum = decodeRecord(urlOfRow(recordKey), bytes);
-      for (const key of indexRowsOf(datum, recordKey.slice(1))) writes.push({ type: 'put', key, value: EMPTY_VALUE });
+      for (const key of indexRowsOf(datum, recordKey.slice(1))) writes.push({ type: 'put', key, value: KEY_ONLY });
       for (const cell of cellsOf(datum)) add(cell);
       const due = leased[i] ? null : countedDue(datum);
       if (due !== null) for (const [cell, count] of dueCells(due)) add(cell, count);

@@ -6,9 +6,9 @@ import { hostFromPrefix, hostPrefix, type KeyRange, prefixRange } from '../../..
 import { dueOfGroupKey, ROW } from '../codecs/keys.ts';
 
 /**
- * Index rows without a value. Only rare properties are indexed, and the pages of a host by group and time: most records
- * are of new URLs, which cost nothing here. All index rows are derived from the record, so they can be rebuilt at any
- * time.
+ * Index rows, which say all in their key. Only rare properties are indexed, and the pages of a host by group and time:
+ * most records are of new URLs, which cost nothing here. All index rows are derived from the record, so they can be
+ * rebuilt at any time.
  */
 
 /** Letters of the states that have an index. They are stored on disk, so they are never reused. */
@@ -21,8 +21,6 @@ const STATE_MARKS: Partial<Record<CrawlState, string>> = {
   parse_failed: 'e',
 };
 const FAILING_MARK = 'f';
-
-export const EMPTY_VALUE: Buffer = Buffer.alloc(0);
 
 /** Whether records of the state can be found without a scan. */
 export const isIndexedState = (state: CrawlState): boolean => STATE_MARKS[state] !== undefined;

@@ -8,7 +8,15 @@ import type { FingerprintTables, NearAnswer, NearFound, NearQuestion } from '../
 import { type Fingerprint, MAX_EXACT_DISTANCE, parseFingerprint } from '../../../page/near/fingerprint-tables.ts';
 import { ROW, rowRange, urlOfRow } from '../codecs/keys.ts';
 import { decodeRecord } from '../codecs/record-codec.ts';
-import { type RecordChange, type RecordWatcher, type RowSink, type Rows, readMany, readRange } from '../rows.ts';
+import {
+  KEY_ONLY,
+  type RecordChange,
+  type RecordWatcher,
+  type RowSink,
+  type Rows,
+  readMany,
+  readRange,
+} from '../rows.ts';
 import { type NearEntries, type Probe, searchNear, type TablesRead, urlsOf } from './near-search.ts';
 import { RunFilters } from './run-filters.ts';
 import {
@@ -309,7 +317,7 @@ function stageDuplicate(sink: RowSink, before: CrawlDatum | null, after: CrawlDa
   const [left, right] = [representativeOf(before), representativeOf(after)];
   if (left === right) return;
   if (left !== null) sink.del(duplicateKey(left, before!.url));
-  if (right !== null) sink.put(duplicateKey(right, after!.url), Buffer.alloc(0));
+  if (right !== null) sink.put(duplicateKey(right, after!.url), KEY_ONLY);
 }
 
 const representativeOf = (datum: CrawlDatum | null): string | null =>

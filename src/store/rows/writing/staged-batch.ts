@@ -15,9 +15,9 @@ import {
   isSameDue,
   type LeaseRow,
 } from '../codecs/row-codecs.ts';
-import { EMPTY_VALUE, indexRowsOf } from '../indexes/index-rows.ts';
+import { indexRowsOf } from '../indexes/index-rows.ts';
 import { type CountedDue, countedDue, SpreadChange, TallyChange } from '../indexes/tallies.ts';
-import { type RecordChange, type RowSink, type Rows, readMany } from '../rows.ts';
+import { KEY_ONLY, type RecordChange, type RowSink, type Rows, readMany } from '../rows.ts';
 
 /** Rows that must be read before a batch can be staged. */
 export interface StagedReads {
@@ -145,7 +145,7 @@ export class StagedBatch {
     const old = before === null ? [] : indexRowsOf(before, key);
     const current = after === null ? [] : indexRowsOf(after, key);
     for (const row of old) if (!current.includes(row)) this.#sink.del(row);
-    for (const row of current) if (!old.includes(row)) this.#sink.put(row, EMPTY_VALUE);
+    for (const row of current) if (!old.includes(row)) this.#sink.put(row, KEY_ONLY);
   }
 
   #putLinks({ url, targets }: StoredLinks): void {
