@@ -111,6 +111,11 @@ describe('groups', () => {
     ],
     ['an unknown line between agents ends nothing', 'user-agent: incrawl\nfoo: bar\nuser-agent: b\ndisallow: /', false],
     ['rules before the first agent apply to no agent', 'disallow: /\nuser-agent: b\nallow: /', true],
+    [
+      'one of several after another group',
+      'user-agent: b\nallow: /\nuser-agent: incrawl\nuser-agent: c\ndisallow: /',
+      false,
+    ],
     ['a star with a comment', 'user-agent: * # all\ndisallow: /', false],
     ['a star with words behind it', 'user-agent: * all\ndisallow: /', false],
     ['a star behind a name', 'user-agent: foo *\ndisallow: /', true],
@@ -182,6 +187,7 @@ describe('lines', () => {
     const filler = 'user-agent: *\n#'.padEnd(500 * 1024 - 'disallow: /\n'.length, 'x');
     expect(allowed(`${filler}\ndisallow: /`, '/p')).toBe(false);
     expect(['/p', '/private'].map((path) => allowed(`${filler}\ndisallow: /private`, path))).toEqual([true, true]);
+    expect(allowed(`${filler}\ndisallow: /private\ndisallow: /other\n`, '/private')).toBe(true);
     const shorter = filler.slice(0, -'disallow: /pq\n'.length);
     expect(['/p', '/pq'].map((path) => allowed(`${shorter}\ndisallow: /pq\ndisallow: /private`, path))).toEqual([
       true,

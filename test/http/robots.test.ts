@@ -113,7 +113,9 @@ describe('createRobots', () => {
 
   it.each([400, 401, 403, 404, 410, 451])('%i allows all', async (status) => {
     site.answer(text('User-agent: *\nDisallow: /', status));
-    expect(await open().verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, code: null, status });
+    const store = memoryStore();
+    expect(await open({ store }).verdict(`${site.origin}/a`)).toMatchObject({ allowed: true, code: null, status });
+    expect(store.entries.get(site.origin)).toEqual({ text: '', status, fetchedAt: now, usableAt: now });
   });
 
   it.each([429, 500, 503])('%i denies all, and is asked again after ten minutes', async (status) => {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { NO_BELIEF } from '../../../../src/core/domain/crawl/change/change-belief.ts';
-import type { FetchSchedule, ScheduleTerm, ScheduleVisit } from '../../../../src/core/domain/crawl/revisit/schedule.ts';
+import {
+  type FetchSchedule,
+  isTelling,
+  type ScheduleTerm,
+  type ScheduleVisit,
+} from '../../../../src/core/domain/crawl/revisit/schedule.ts';
 import { createFreshnessSchedule, FRESHNESS_DEFAULTS } from '../../../../src/core/domain/crawl/schedules/freshness.ts';
 import {
   ADAPTIVE_DEFAULTS,
@@ -22,6 +27,19 @@ const visit = (part: Partial<ScheduleVisit> = {}): ScheduleVisit => ({
 const changed = (distance: number | null, part: Partial<ScheduleVisit> = {}): ScheduleVisit =>
   visit({ outcome: 'modified', evidence: distance === null ? 'digest' : 'distance', distance, ...part });
 const ms = (label: string, value: number): ScheduleTerm => ({ label, value, unit: 'ms' });
+
+it.each<[ScheduleVisit['outcome'], ScheduleVisit['evidence'], boolean]>([
+  ['new', 'first', false],
+  ['unchanged', 'conditional', true],
+  ['unchanged', 'headers', true],
+  ['unchanged', 'digest', true],
+  ['modified', 'distance', true],
+  ['modified', 'resigned', false],
+  ['modified', 'partial', false],
+  ['unchanged', 'partial', false],
+])('whether a visit tells of changes: %s by %s, %s', (outcome, evidence, expected) => {
+  expect(isTelling({ outcome, evidence })).toBe(expected);
+});
 
 it.each([
   [createFixedSchedule({ intervalMs: 3 * DAY_MS }), 'fixed', 3 * DAY_MS],
