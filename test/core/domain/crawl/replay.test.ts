@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IntervalRule, SettlePolicy } from '../../../../src/core/domain/crawl/revisit/next-visit.ts';
 import { accountOfVisits, replayVisits } from '../../../../src/core/domain/crawl/revisit/replay.ts';
-import type { FetchSchedule } from '../../../../src/core/domain/crawl/revisit/schedule.ts';
+import type { FetchSchedule, ScheduleVisit } from '../../../../src/core/domain/crawl/revisit/schedule.ts';
 import {
   ADAPTIVE_DEFAULTS,
   createAdaptiveSchedule,
@@ -85,9 +85,92 @@ describe('replay', () => {
     expect(replayVisits(unchanged, under(createAdaptiveSchedule(options)))?.fetches).toBe(3);
   });
 
+  it('asks the schedule as updatedb does, and tells it the largest of the changes since the visit before', () => {
+    const told: ScheduleVisit[] = [];
+    const everyTwentyDays: FetchSchedule = {
+      name: 'told',
+      initialIntervalMs: 20 * DAY_MS,
+      onVisit(memory, visit) {
+        told.push(visit);
+        return { memory, nextFetchAt: visit.now + 20 * DAY_MS, terms: [] };
+      },
+    };
+    const start = 3 * DAY_MS;
+    // The ring has lost the first visits: the oldest that is left says nothing about what came after it.
+    const distances = [40, null, 3, 9, null, null, null, 7];
+    const outcomes = [
+      'modified',
+      'unchanged-304',
+      'modified',
+      'modified',
+      'unchanged-304',
+      'modified',
+      'failed',
+      'modified',
+    ];
+    const datum = page(outcomes as VisitOutcome[]);
+    const visits = datum.visits.map((visit, i) => ({
+      ...visit,
+      at: start + visit.at,
+      distance: distances[i] as number | null,
+      elapsedMs: 10 * DAY_MS,
+    }));
+    const account = replayVisits({ ...datum, visits }, under(everyTwentyDays));
+    expect(
+      told.map(({ now, elapsedMs, outcome, evidence, distance, changedAt }) => ({
+        ...{
+          day: (now - start) / DAY_MS,
+          days: elapsedMs === null ? null : elapsedMs / DAY_MS,
+          outcome,
+          evidence,
+          distance,
+        },
+        ...{ changed: changedAt === null ? null : (changedAt - start) / DAY_MS },
+      })),
+    ).toEqual([
+      { day: 0, days: null, outcome: 'new', evidence: 'first', distance: null, changed: 0 },
+      // Changes on days 15, 25, 45 and 65.
+      { day: 20, days: 20, outcome: 'modified', evidence: 'distance', distance: 3, changed: 20 },
+      { day: 40, days: 20, outcome: 'modified', evidence: 'distance', distance: 9, changed: 40 },
+      { day: 60, days: 20, outcome: 'modified', evidence: 'distance', distance: null, changed: 60 },
+    ]);
+    expect(account).toEqual({
+      ...{ fetches: 3, found: 3, changes: 4, spanMs: 70 * DAY_MS, bytes: 3_000 },
+      staleMs: (5 + 15 + 15 + 5) * DAY_MS,
+    });
+    expect(accountOfVisits({ ...datum, visits })).toEqual({
+      ...{ fetches: 6, found: 4, changes: 4, spanMs: 70 * DAY_MS, bytes: 4_000, staleMs: 20 * DAY_MS },
+    });
+  });
+
+  it('of several changes at once the largest counts, in either order, and one of unknown size for none', () => {
+    const seen = (...distances: (number | null)[]): number | null | undefined => {
+      const told: (number | null)[] = [];
+      const datum = page(['new', ...distances.map((): VisitOutcome => 'modified'), 'unchanged-304']);
+      const visits = datum.visits.map((visit, i) => ({ ...visit, distance: distances[i - 1] ?? null }));
+      const once: FetchSchedule = {
+        name: 'once',
+        initialIntervalMs: DAY_MS,
+        onVisit(memory, { now, distance }) {
+          told.push(distance);
+          return { memory, nextFetchAt: now + 10 * distances.length * DAY_MS, terms: [] };
+        },
+      };
+      replayVisits({ ...datum, visits }, under(once));
+      return told[1];
+    };
+    expect([seen(9, 3), seen(3, 9), seen(null, 4), seen(4, null), seen(null, null)]).toEqual([9, 9, 4, 4, null]);
+  });
+
+  it('fetches that find no change cost nothing where none is known', () => {
+    const changing = page(['new', 'modified', 'modified']);
+    expect(replayVisits(changing, under(createFixedSchedule({ intervalMs: 2 * DAY_MS })))?.bytes).toBe(2_000);
+  });
+
   it('has no account of a page without two answers', () => {
     expect(accountOfVisits(page(['new']))).toBeNull();
     expect(accountOfVisits(page(['new', 'failed', 'failed']))).toBeNull();
+    expect(replayVisits(page(['new']), under(createFixedSchedule({ intervalMs: DAY_MS })))).toBeNull();
     expect(replayVisits(page([]), under(createFixedSchedule({ intervalMs: DAY_MS })))).toBeNull();
   });
 });

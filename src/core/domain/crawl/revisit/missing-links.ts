@@ -132,8 +132,7 @@ export function deadLinksFrom({ times, at }: MissingLinks, pauses: readonly numb
 export function afterDeadLink(known: MissingLinks | null, isThere: boolean, at: number): MissingLinks {
   const before = known ?? NO_MISSING_LINKS;
   if (isThere) return { ...before, times: 0, at };
-  const isSameTime = before.at > 0 && at - before.at < ONE_TIME_MS;
-  return isSameTime ? before : { ...before, times: before.times + 1, at };
+  return at - before.at < ONE_TIME_MS ? before : { ...before, times: before.times + 1, at };
 }
 
 /** After URLs were answered for. Folders are remembered from the first URL on that is missing. */
@@ -141,8 +140,6 @@ export function afterAnswers(
   known: MissingLinks | null,
   answers: readonly { readonly url: string; readonly isThere: boolean }[],
 ): MissingLinks | null {
-  const isNothingMissing = (known?.folders.length ?? 0) === 0 && answers.every(({ isThere }) => isThere);
-  if (isNothingMissing) return known;
   const folders = new Map((known?.folders ?? []).map((each) => [each.folder, each]));
   const seen = new Map<number, { missing: number; found: number }>();
   for (const { url, isThere } of answers) {

@@ -21,10 +21,19 @@ interface Change {
 }
 
 /** Answered visits, oldest first. */
-function answersOf(datum: CrawlDatum): Visit[] {
-  return datum.visits.filter(
+interface History {
+  readonly first: Visit;
+  readonly later: readonly Visit[];
+  readonly last: Visit;
+}
+
+/** `null` for a page with fewer than two answers. */
+function historyOf(datum: CrawlDatum): History | null {
+  const [first, ...later] = datum.visits.filter(
     ({ outcome }) => outcome === 'new' || outcome === 'modified' || outcome.startsWith('unchanged'),
   );
+  const last = later.at(-1);
+  return last === undefined ? null : { first: first as Visit, later, last };
 }
 
 /**
@@ -39,20 +48,17 @@ function changesOf(visits: readonly Visit[]): Change[] {
 
 /** The account of the stored visits; `null` for a page with fewer than two. */
 export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
-  const visits = answersOf(datum);
-  const [first] = visits;
-  const last = visits.at(-1);
-  if (first === undefined || last === undefined || first === last) return null;
-  const changes = changesOf(visits.slice(1));
+  const history = historyOf(datum);
+  if (history === null) return null;
+  const { first, later, last } = history;
+  const changes = changesOf(later);
   return {
-    fetches: visits.length - 1,
+    fetches: later.length,
     found: changes.length,
     changes: changes.length,
-    staleMs: visits
-      .slice(1)
-      .reduce((sum, visit) => sum + (visit.outcome === 'modified' ? (visit.elapsedMs ?? 0) / 2 : 0), 0),
+    staleMs: later.reduce((sum, visit) => sum + (visit.outcome === 'modified' ? (visit.elapsedMs ?? 0) / 2 : 0), 0),
     spanMs: last.at - first.at,
-    bytes: visits.slice(1).reduce((sum, visit) => sum + visit.bytes, 0),
+    bytes: later.reduce((sum, visit) => sum + visit.bytes, 0),
   };
 }
 
@@ -61,12 +67,11 @@ export function accountOfVisits(datum: CrawlDatum): ReplayAccount | null {
  * the mean bytes of changed visits, the others those of unchanged ones.
  */
 export function replayVisits(datum: CrawlDatum, policy: SettlePolicy): ReplayAccount | null {
-  const visits = answersOf(datum);
-  const [first] = visits;
-  const last = visits.at(-1);
-  if (first === undefined || last === undefined || first === last) return null;
-  const changes = changesOf(visits.slice(1));
-  const cost = (isChanged: boolean): number => meanBytes(visits.slice(1), isChanged);
+  const history = historyOf(datum);
+  if (history === null) return null;
+  const { first, later, last } = history;
+  const changes = changesOf(later);
+  const cost = (isChanged: boolean): number => meanBytes(later, isChanged);
   const [changedBytes, unchangedBytes] = [cost(true), cost(false)];
   const decide = (memory: ScheduleMemory, visit: Omit<ScheduleVisit, 'lastModifiedAt'>) =>
     nextVisit({ ...datum, schedule: memory }, { ...visit, lastModifiedAt: null }, policy);
