@@ -189,8 +189,7 @@ export function createSchedule<Name extends ScheduleName>(
       return { state: next, intervalMs, nextFetchAt, terms };
     },
     rank(state, now) {
-      if (state === null || (state.lastFetchAt === null && state.failures + state.gone === 0))
-        return Number.POSITIVE_INFINITY;
+      if (state === null || (state.lastFetchAt === null && state.failures === 0)) return Number.POSITIVE_INFINITY;
       if (state.nextFetchAt === null) return Number.NEGATIVE_INFINITY;
       if (state.failures + state.gone > 0 && now < state.nextFetchAt) return Number.NEGATIVE_INFINITY;
       if (!inner.goesByHazard) return now - state.nextFetchAt;

@@ -1,6 +1,186 @@
 import { describe, expect, it } from 'vitest';
+import { chanceWithin, changeGamma, expectedPeriodMs } from '../../../src/core/domain/crawl/change/change-belief.ts';
+import { visitWorth } from '../../../src/core/domain/crawl/hazard/due-decision.ts';
+import { HostClocks } from '../../../src/core/domain/crawl/hazard/host-clocks.ts';
+import type { FetchSchedule, ScheduleVisit } from '../../../src/core/domain/crawl/revisit/schedule.ts';
+import { createFreshnessSchedule } from '../../../src/core/domain/crawl/schedules/freshness.ts';
+import {
+  createAdaptiveSchedule,
+  createFixedSchedule,
+} from '../../../src/core/domain/crawl/schedules/nutch-schedules.ts';
+import { createSimilaritySchedule } from '../../../src/core/domain/crawl/schedules/similarity.ts';
 import { DAY_MS } from '../../../src/core/domain/time.ts';
-import { createSchedule, SCHEDULE_NAMES, type ScheduleState } from '../../../src/core/schedules.ts';
+import {
+  createSchedule,
+  type FetchResult,
+  SCHEDULE_NAMES,
+  type ScheduleName,
+  type ScheduleState,
+} from '../../../src/core/schedules.ts';
+
+/** The schedules of a crawl that bear these names. */
+const OF_CRAWL: Readonly<Record<ScheduleName, FetchSchedule>> = {
+  freshness: createFreshnessSchedule(),
+  similarity: createSimilaritySchedule(),
+  adaptive: createAdaptiveSchedule(),
+  fixed: createFixedSchedule({ intervalMs: 30 * DAY_MS }),
+};
+const day = (days: number): number => days * DAY_MS;
+
+/** Fetches of a page in turn, with what the schedule of a crawl is to see of each. */
+const FETCHES: readonly (readonly [FetchResult, Partial<ScheduleVisit>])[] = [
+  [
+    { at: day(1), outcome: 'modified', distance: 3 },
+    { elapsedMs: null, outcome: 'new', evidence: 'first', changedAt: day(1) },
+  ],
+  [
+    { at: day(8), outcome: 'unchanged', distance: 5 },
+    { elapsedMs: day(7), evidence: 'digest', changedAt: day(1) },
+  ],
+  [
+    { at: day(15), outcome: 'modified', distance: 8, lastModifiedAt: day(10) },
+    { elapsedMs: day(7), evidence: 'distance', distance: 8, changedAt: day(15), lastModifiedAt: day(10) },
+  ],
+  [
+    { at: day(25), outcome: 'modified' },
+    { elapsedMs: day(10), evidence: 'digest', changedAt: day(25) },
+  ],
+  [
+    {
+      ...{ at: day(30), outcome: 'modified', evidence: 'resigned', distance: 20, lastModifiedAt: day(29) },
+      ...{ weight: 3, spread: 1.1, isHostTrusted: false, host: 'a.example' },
+    } as FetchResult,
+    {
+      ...{ elapsedMs: day(5), evidence: 'resigned', distance: 20, changedAt: day(30), lastModifiedAt: day(29) },
+      ...{ weight: 3, spread: 1.1, isHostTrusted: false },
+    },
+  ],
+  [
+    { at: day(40), outcome: 'unchanged', evidence: 'conditional' },
+    { elapsedMs: day(10), evidence: 'conditional', changedAt: day(30), weight: 3 },
+  ],
+  [
+    { at: day(47), outcome: 'modified', distance: 30 },
+    { elapsedMs: day(7), evidence: 'distance', distance: 30, weight: 3 },
+  ],
+  // A clock that was set back.
+  [
+    { at: day(46), outcome: 'modified', distance: 1 },
+    { elapsedMs: 0, evidence: 'distance', distance: 1, weight: 3 },
+  ],
+];
+
+describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s decides as that of a crawl', (name) => {
+  const ofCrawl = OF_CRAWL[name];
+
+  it.each([false, true])('with a budget: %s', (budgeted) => {
+    const schedule = createSchedule(name, budgeted ? { budgeted, roundMs: day(14) } : {});
+    const clocks = new HostClocks(ofCrawl.initialIntervalMs);
+    let state: ScheduleState | null = null;
+    let [price, worths, roundEndsAt]: [number | null, number[], number] = [null, [], 0];
+    for (const [fetch, seen] of FETCHES) {
+      const before: ScheduleState | null = state;
+      const { at } = fetch;
+      const host = fetch.host ?? before?.host;
+      const { elapsedMs = null, weight = 1 } = seen;
+      const expected = clocks.of(host, before?.lastFetchAt ?? null, at);
+      if (budgeted && name === 'freshness' && elapsedMs !== null) {
+        if (at >= roundEndsAt) {
+          const mean = worths.length === 0 ? null : worths.reduce((sum, worth) => sum + worth) / worths.length;
+          price = mean === null || price === null ? mean : price + 0.1 * (mean - price);
+          [worths, roundEndsAt] = [[], at + day(14)];
+        }
+        worths.push(visitWorth(before?.belief ?? null, expected, elapsedMs, weight));
+      }
+      const memory = before ?? { intervalMs: ofCrawl.initialIntervalMs, belief: null };
+      const decision = ofCrawl.onVisit(memory, {
+        ...{ now: at, elapsedMs, outcome: fetch.outcome as 'modified', evidence: 'digest', distance: null },
+        ...{ changedAt: at, lastModifiedAt: null, isHostTrusted: true, weight, price, rate: expected.rate, spread: 1 },
+        ...seen,
+      });
+      if (decision.seen !== undefined) clocks.learn(host, at, elapsedMs ?? 0, decision.seen);
+      const { intervalMs, belief } = decision.memory;
+      const { nextFetchAt, terms } = decision;
+      const step = schedule.onFetch(before, fetch);
+      const { changedAt = at } = seen;
+      const kept = { lastFetchAt: at, changedAt, nextFetchAt, weight, failures: 0, gone: 0 };
+      expect(step).toEqual({
+        ...{ intervalMs, nextFetchAt, terms },
+        state: { intervalMs, belief, ...kept, ...(host !== undefined && { host }) },
+      });
+      expect(Object.hasOwn(step.state, 'host')).toBe(host !== undefined);
+      expect(schedule.price === null ? null : schedule.price / (price ?? Number.NaN)).toBe(price === null ? null : 1);
+      state = step.state;
+    }
+    expect(price !== null).toBe(budgeted && name === 'freshness');
+  });
+
+  it('ranks, and estimates, by what is known of the page and its host', () => {
+    const schedule = createSchedule(name);
+    const clocks = new HostClocks(ofCrawl.initialIntervalMs);
+    const host = 'a.example';
+    let { state } = schedule.onFetch(null, { at: day(1), outcome: 'new', weight: 2, host });
+    expect(schedule.rank({ ...state, lastFetchAt: null }, day(1))).toBe(Number.POSITIVE_INFINITY);
+    expect(schedule.periodMs({ ...state, lastFetchAt: null })).toBeNull();
+    expect(schedule.chanceFresh({ ...state, lastFetchAt: null }, day(3))).toBeNull();
+    ({ state } = schedule.onFetch(state, { at: day(11), outcome: 'modified', distance: 9 }));
+    const { nextFetchAt, belief, weight } = state;
+    const expected = clocks.of(host, day(1), day(11));
+    const { seen } = ofCrawl.onVisit(
+      { intervalMs: ofCrawl.initialIntervalMs, belief: null },
+      {
+        ...{ now: day(11), elapsedMs: day(10), outcome: 'modified', evidence: 'distance', distance: 9 },
+        ...{ changedAt: day(11), lastModifiedAt: null, rate: expected.rate },
+      },
+    );
+    if (seen !== undefined) clocks.learn(host, day(11), day(10), seen);
+    for (const now of [day(15), day(90)]) {
+      if (name !== 'freshness') {
+        expect(schedule.rank(state, now)).toBe(now - (nextFetchAt as number));
+        expect([schedule.periodMs(state), schedule.chanceFresh(state, now)]).toEqual([null, null]);
+        continue;
+      }
+      const since = clocks.of(host, day(11), now);
+      expect(schedule.rank(state, now)).toBeCloseTo(visitWorth(belief, since, now - day(11), weight), 9);
+      const gamma = changeGamma(belief as NonNullable<typeof belief>, since.rate, now - day(11));
+      expect(schedule.chanceFresh(state, now)).toBeCloseTo(1 - chanceWithin(gamma, since.hazardMs), 9);
+      const then = changeGamma(belief as NonNullable<typeof belief>, clocks.of(host, day(11), day(11)).rate, 0);
+      expect(schedule.periodMs(state)).toBeCloseTo(expectedPeriodMs(then), 0);
+    }
+  });
+
+  it('ranks pages that have failed, or are gone', () => {
+    const schedule = createSchedule(name);
+    const never = schedule.onFetch(null, { at: day(1), outcome: 'failed', weight: 2 });
+    expect(never.state).toMatchObject({ lastFetchAt: null, nextFetchAt: day(2), weight: 2, failures: 1 });
+    expect(schedule.rank(never.state, day(2) - 1)).toBe(Number.NEGATIVE_INFINITY);
+    const worth = visitWorth(null, new HostClocks(ofCrawl.initialIntervalMs).of(undefined, day(3), day(3)), 0, 2);
+    expect(schedule.rank(never.state, day(3))).toBe(name === 'freshness' ? worth : day(1));
+    const gone = schedule.onFetch(null, { at: day(1), outcome: 'gone' });
+    expect(schedule.rank(gone.state, day(8) - 1)).toBe(Number.NEGATIVE_INFINITY);
+    const both = schedule.onFetch(gone.state, { at: day(8), outcome: 'failed' });
+    expect(both.state).toMatchObject({ failures: 1, gone: 1, nextFetchAt: day(9) });
+    expect(schedule.rank(both.state, day(9) - 1)).toBe(Number.NEGATIVE_INFINITY);
+    expect(schedule.rank(both.state, day(9))).not.toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('explains its pauses', () => {
+    const schedule = createSchedule(name, { goneIntervalsMs: [day(3)], retryIntervalMs: day(2) });
+    const { state } = schedule.onFetch(null, { at: day(1), outcome: 'failed' });
+    expect(schedule.onFetch(state, { at: day(3), outcome: 'failed' }).terms).toEqual([
+      { label: 'failures in a row', value: 2 },
+      { label: 'pause, doubled with each failure', value: day(4), unit: 'ms' },
+    ]);
+    const gone = schedule.onFetch(state, { at: day(3), outcome: 'gone' });
+    expect(gone.terms).toEqual([
+      { label: 'gone, times in a row', value: 1 },
+      { label: 'pause', value: day(3), unit: 'ms' },
+    ]);
+    expect(schedule.onFetch(gone.state, { at: day(6), outcome: 'gone' }).terms).toEqual([
+      { label: 'gone, times in a row', value: 2 },
+    ]);
+  });
+});
 
 describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s', (name) => {
   const visits = (['new', 'unchanged', 'modified', 'unchanged', 'modified'] as const).map((outcome, i) => ({
