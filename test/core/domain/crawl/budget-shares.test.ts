@@ -121,6 +121,101 @@ describe('the budget of a crawl in partitions', () => {
     expect(dead.claim(1, 1_000)?.free).toBe(50);
   });
 
+  it('partitions are forgotten, and the crawl begins anew, after ten minutes and not at them', () => {
+    const crawl = new Crawl(4, 1_000);
+    crawl.claim(0, 0);
+    crawl.now += FORGET_MS;
+    // Kept for the two that have not asked; the first wants nothing.
+    expect(crawl.claim(1, 5_000)?.free).toBe(500);
+  });
+
+  it('what a partition has spent before it first asks costs nothing, what it spends beyond its grant is charged', () => {
+    const crawl = new Crawl(2, 100);
+    crawl.claim(0, 0);
+    crawl.use(1, 30);
+    expect(crawl.claim(1, 100)).toMatchObject({ free: 100, granted: 130 });
+    const over = new Crawl(2, 100);
+    expect(over.claim(1, 100)?.free).toBe(50);
+    over.use(1, 60);
+    expect(over.claim(1, 1_000, { idle: new Set([0]) })?.free).toBe(40);
+    expect(over.book?.account).toMatchObject({ saved: 0, spent: 100, spentToday: 100 });
+    // The part that was kept for the other is gone as well.
+    const far = new Crawl(2, 100);
+    far.claim(1, 100);
+    expect(far.book?.partitions[0]?.kept).toBeCloseTo(50, 6);
+    far.use(1, 90);
+    far.claim(1, 0);
+    expect(far.book?.partitions[0]?.kept).toBeCloseTo(10, 6);
+  });
+
+  it('what is taken back belongs to the day on which it was granted', () => {
+    const crawl = new Crawl(2, 100);
+    const alone = { idle: new Set([0, 1]) };
+    crawl.now += DAY_MS / 2;
+    expect(crawl.claim(0, 50, alone)?.free).toBe(50);
+    crawl.use(0, 20);
+    crawl.claim(0, 0, alone);
+    expect(crawl.book?.account).toMatchObject({ saved: 80, spentToday: 20, spent: 50 });
+    expect(crawl.claim(0, 50, alone)?.free).toBe(50);
+    crawl.now += DAY_MS / 2;
+    expect(crawl.claim(1, 60, alone)?.free).toBe(60);
+    crawl.use(1, 60);
+    crawl.claim(0, 0, alone);
+    expect(crawl.book?.account).toMatchObject({ saved: 70, spentToday: 60, spent: 160 });
+    expect(crawl.claim(1, 1_000, alone)?.free).toBe(40);
+  });
+
+  it('a claim is granted no more than it can use, and held back while a whole fetch is kept for another', () => {
+    const crawl = new Crawl(1, 100);
+    expect(crawl.claim(0, 10, { early: 500, most: 12 })?.free).toBe(12);
+    const two = new Crawl(2, 2);
+    expect(two.claim(0, 5)).toMatchObject({ free: 1, isHeldBack: true });
+    const one = new Crawl(2, 1);
+    expect(one.claim(0, 5)).toMatchObject({ free: 0, isHeldBack: false });
+  });
+
+  it('weights move by the prices of the last day, with the visits of a day, and within bounds', () => {
+    const crawl = new Crawl(3, 1_000);
+    const weightOf = (partition: number): number => crawl.book?.partitions[partition]?.weight ?? Number.NaN;
+    const all = (prices: readonly (number | null)[]): void => {
+      for (const [partition, price] of prices.entries()) crawl.claim(partition, 100, { price });
+    };
+    all([1, 4, null]);
+    expect([weightOf(0), weightOf(1), weightOf(2)]).toEqual([1, 1, 1]);
+    // 50 visits: 0.15 of the third of a day's 1,000 that is its own.
+    crawl.use(0, 50);
+    crawl.claim(0, 100, { price: 9 });
+    expect(weightOf(0)).toBeCloseTo((9 / 6.5) ** (0.5 * 0.15), 9);
+    // Of more than a day no more than a day counts, and prices of the day before do not.
+    const before = weightOf(0);
+    crawl.now += DAY_MS;
+    crawl.use(0, 5_000);
+    crawl.claim(0, 100, { price: 1 });
+    expect(weightOf(0)).toBe(before);
+    crawl.claim(1, 100, { price: 4 });
+    crawl.use(0, 5_000);
+    crawl.claim(0, 100, { price: 1 });
+    expect(weightOf(0)).toBeCloseTo(before * (1 / 2.5) ** 0.5, 9);
+    const weights = [];
+    for (const price of [1e9, 1e-9]) {
+      for (let i = 0; i < 20; i++) {
+        crawl.use(0, 1_000_000);
+        crawl.claim(0, 100, { price });
+      }
+      weights.push(weightOf(0));
+    }
+    expect(weights).toEqual([10, 0.1]);
+  });
+
+  it('the part that is kept for a partition to which URLs were sent is by its weight', () => {
+    const crawl = new Crawl(2, 100);
+    crawl.claim(0, 0);
+    crawl.claim(1, 0);
+    const { partitions, ...rest } = crawl.book as BudgetBook;
+    crawl.book = { ...rest, partitions: { ...partitions, 1: { ...partitions[1]!, weight: 3 } } };
+    expect(crawl.claim(0, 500, { awaited: new Set([1]) })).toMatchObject({ free: 25, share: 0.25 });
+  });
+
   it('is never exceeded, whoever asks, dies, or comes late: neither on a day nor as it is earned', () => {
     const step = fc.record({
       partition: fc.nat(4),

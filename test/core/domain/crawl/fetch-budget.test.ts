@@ -14,6 +14,7 @@ describe('a budget by the day', () => {
     const first = accountAt(null, 100, 5 * DAY_MS);
     expect(allowance(first, 100)).toBe(100);
     const spent = spend(first, 100);
+    expect([spent.spent, spend(spent, 5).spent]).toEqual([100, 105]);
     expect(allowance(accountAt(spent, 100, 5.25 * DAY_MS), 100)).toBe(0);
     expect(allowance(accountAt(spent, 100, 6 * DAY_MS), 100)).toBe(100);
     const later = spend(accountAt(spent, 100, 6 * DAY_MS), 100);

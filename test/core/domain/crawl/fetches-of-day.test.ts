@@ -5,6 +5,7 @@ import {
   fetchesLeft,
   fetchesToday,
   nextDayAt,
+  spentText,
   withFetches,
   withoutFetches,
 } from '../../../../src/core/domain/crawl/revisit/budget-shares.ts';
@@ -61,5 +62,11 @@ it('never lets a day have more than its bound, whatever is taken and given back 
       }
       for (const fetches of done.values()) expect(fetches).toBeLessThanOrEqual(fetchesPerDay);
     }),
+  );
+});
+
+it('says what a bound has allowed', () => {
+  expect(spentText({ fetchesPerDay: 50, name: 'hosts[0].fetchesPerDay' }, 49)).toBe(
+    'hosts[0].fetchesPerDay: 49 of 50 asked today',
   );
 });

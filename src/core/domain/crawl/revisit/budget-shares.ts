@@ -47,9 +47,8 @@ export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
 
 /** Reads an account back from JSON; `null` for anything else. */
 export function parseAccount(text: string | undefined): BudgetAccount | null {
-  if (text === undefined) return null;
   try {
-    const { at, saved, day, spentToday, spent } = JSON.parse(text) as BudgetAccount;
+    const { at, saved, day, spentToday, spent } = JSON.parse(text ?? '') as BudgetAccount;
     return [at, saved, day, spentToday, spent].every(Number.isFinite) ? { at, saved, day, spentToday, spent } : null;
   } catch {
     return null;
@@ -222,14 +221,16 @@ export function settleBudget(
   const asking = { ...storedOf(partition), spent, granted: spent, wants: due, price, token, at: now };
   const visits = before === undefined ? 0 : spent - before.spent;
   const days = (visits * weights) / (perDay * asking.weight);
-  const weight = moved(asking, meanPrice([...shares.values(), asking], now), days);
+  const weight =
+    price === null ? asking.weight : moved(asking.weight, price / meanPrice([...shares.values(), asking], now), days);
   shares.set(partition, { ...asking, weight });
   const share = weight / (weights - asking.weight + weight);
   const left = distribute(shares, free);
 
   const own = shares.get(partition) as PartitionShare;
   const ofDue = Math.min(due, most, Math.floor(own.kept + ROUNDING));
-  const ofEarly = ofDue === due ? Math.min(early, most - ofDue, Math.floor(left * share + ROUNDING)) : 0;
+  // Nothing is left while a due URL waits.
+  const ofEarly = Math.min(early, most - ofDue, Math.floor(left * share + ROUNDING));
   const granted = ofDue + ofEarly;
   shares.set(partition, {
     ...own,
@@ -237,7 +238,7 @@ export function settleBudget(
     granted: spent + granted,
     wants: due - ofDue,
   });
-  const isKeptForOthers = [...shares].some(([each, { kept }]) => each !== partition && kept >= 1);
+  const isKeptForOthers = [...shares].some(([each, { kept }]) => each !== partition && kept + ROUNDING >= 1);
   return {
     book: { startedAt, account: spend(account, granted), partitions: Object.fromEntries(shares) },
     granted: spent + granted,
@@ -266,16 +267,15 @@ function settled(account: BudgetAccount, before: PartitionShare, spent: number, 
   return { ...account, saved: Math.min(perDay, account.saved + unused), spentToday };
 }
 
-/** Mean of the prices of the last day. */
-function meanPrice(shares: readonly PartitionShare[], now: number): number | null {
+/** Mean of the prices of the last day; not a number where there is none. */
+function meanPrice(shares: readonly PartitionShare[], now: number): number {
   const prices = shares.flatMap(({ price, at }) => (price !== null && Math.abs(now - at) < DAY_MS ? [price] : []));
-  return prices.length === 0 ? null : prices.reduce((sum, price) => sum + price, 0) / prices.length;
+  return prices.reduce((sum, price) => sum + price, 0) / prices.length;
 }
 
-function moved({ weight, price }: PartitionShare, mean: number | null, days: number): number {
-  if (price === null || mean === null) return weight;
+function moved(weight: number, ratio: number, days: number): number {
   const exponent = GAIN * Math.min(1, Math.max(0, days));
-  return Math.min(WEIGHTS.most, Math.max(WEIGHTS.least, weight * (price / mean) ** exponent));
+  return Math.min(WEIGHTS.most, Math.max(WEIGHTS.least, weight * ratio ** exponent));
 }
 
 /**
