@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { chanceWithin, changeGamma, expectedPeriodMs } from '../../../src/core/domain/crawl/change/change-belief.ts';
+import {
+  chanceWithin,
+  changeGamma,
+  expectedPeriodMs,
+  NO_BELIEF,
+} from '../../../src/core/domain/crawl/change/change-belief.ts';
 import { visitWorth } from '../../../src/core/domain/crawl/hazard/due-decision.ts';
 import { HostClocks } from '../../../src/core/domain/crawl/hazard/host-clocks.ts';
 import type { FetchSchedule, ScheduleVisit } from '../../../src/core/domain/crawl/revisit/schedule.ts';
@@ -74,7 +79,7 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s decides as that of a crawl'
   const ofCrawl = OF_CRAWL[name];
 
   it.each([false, true])('with a budget: %s', (budgeted) => {
-    const schedule = createSchedule(name, budgeted ? { budgeted, roundMs: day(14) } : {});
+    const schedule = createSchedule(name, budgeted ? { budgeted, roundMs: day(7) } : {});
     const clocks = new HostClocks(ofCrawl.initialIntervalMs);
     let state: ScheduleState | null = null;
     let [price, worths, roundEndsAt]: [number | null, number[], number] = [null, [], 0];
@@ -88,7 +93,7 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s decides as that of a crawl'
         if (at >= roundEndsAt) {
           const mean = worths.length === 0 ? null : worths.reduce((sum, worth) => sum + worth) / worths.length;
           price = mean === null || price === null ? mean : price + 0.1 * (mean - price);
-          [worths, roundEndsAt] = [[], at + day(14)];
+          [worths, roundEndsAt] = [[], at + day(7)];
         }
         worths.push(visitWorth(before?.belief ?? null, expected, elapsedMs, weight));
       }
@@ -147,6 +152,30 @@ describe.each(SCHEDULE_NAMES)('incrawl/schedules: %s decides as that of a crawl'
       const then = changeGamma(belief as NonNullable<typeof belief>, clocks.of(host, day(11), day(11)).rate, 0);
       expect(schedule.periodMs(state)).toBeCloseTo(expectedPeriodMs(then), 0);
     }
+  });
+
+  it('what is known of other pages fades until a page is fetched', () => {
+    const schedule = createSchedule(name);
+    const clocks = new HostClocks(ofCrawl.initialIntervalMs);
+    let { state } = schedule.onFetch(null, { at: day(1), outcome: 'new' });
+    for (let i = 2; i < 20; i++) {
+      const visit = {
+        now: day(i),
+        elapsedMs: day(1),
+        outcome: 'modified',
+        evidence: 'distance',
+        distance: 20,
+      } as const;
+      const { rate } = clocks.of(undefined, day(i - 1), day(i));
+      const memory = { intervalMs: state.intervalMs, belief: state.belief };
+      const { seen } = ofCrawl.onVisit(memory, { ...visit, changedAt: day(i), lastModifiedAt: null, rate });
+      if (seen !== undefined) clocks.learn(undefined, day(i), day(1), seen);
+      ({ state } = schedule.onFetch(state, { at: day(i), outcome: 'modified', distance: 20 }));
+    }
+    const other = schedule.onFetch(null, { at: day(2_000), outcome: 'new' }).state;
+    const { rate } = clocks.of(undefined, day(2_000), day(2_000));
+    const expected = expectedPeriodMs(changeGamma(other.belief ?? NO_BELIEF, rate, 0));
+    expect(schedule.periodMs(other)).toBe(name === 'freshness' ? expected : null);
   });
 
   it('ranks pages that have failed, or are gone', () => {

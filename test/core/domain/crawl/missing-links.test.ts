@@ -182,7 +182,7 @@ describe('a URL is asked for', () => {
     ),
   });
   const gone: CrawlDatum = { ...missing(1), digest: '1'.repeat(32), visits: [visit('new', 9), visit('gone', 7)] };
-  const deadFolder = afterAnswers(null, dead('/f/', 10));
+  const deadFolder = { ...NO_MISSING_LINKS, folders: [{ folder: folderNumber(url), missing: 10, found: 0 }] };
   const leftOut = NOW - 30 * DAY_MS + LEFT_OUT_PART * 30 * DAY_MS;
 
   it.each<[string, CrawlDatum, MissingLinks | null, string | null]>([

@@ -104,7 +104,7 @@ describe('replay', () => {
       'modified',
       'modified',
       'unchanged-304',
-      'modified',
+      'unchanged-digest',
       'failed',
       'modified',
     ];
@@ -129,17 +129,17 @@ describe('replay', () => {
       })),
     ).toEqual([
       { day: 0, days: null, outcome: 'new', evidence: 'first', distance: null, changed: 0 },
-      // Changes on days 15, 25, 45 and 65.
+      // Changes on days 15, 25 and 65.
       { day: 20, days: 20, outcome: 'modified', evidence: 'distance', distance: 3, changed: 20 },
       { day: 40, days: 20, outcome: 'modified', evidence: 'distance', distance: 9, changed: 40 },
-      { day: 60, days: 20, outcome: 'modified', evidence: 'distance', distance: null, changed: 60 },
+      { day: 60, days: 20, outcome: 'unchanged', evidence: 'digest', distance: null, changed: 40 },
     ]);
     expect(account).toEqual({
-      ...{ fetches: 3, found: 3, changes: 4, spanMs: 70 * DAY_MS, bytes: 3_000 },
-      staleMs: (5 + 15 + 15 + 5) * DAY_MS,
+      ...{ fetches: 3, found: 2, changes: 3, spanMs: 70 * DAY_MS, bytes: 2_000 },
+      staleMs: (5 + 15 + 5) * DAY_MS,
     });
     expect(accountOfVisits({ ...datum, visits })).toEqual({
-      ...{ fetches: 6, found: 4, changes: 4, spanMs: 70 * DAY_MS, bytes: 4_000, staleMs: 20 * DAY_MS },
+      ...{ fetches: 6, found: 3, changes: 3, spanMs: 70 * DAY_MS, bytes: 3_000, staleMs: 15 * DAY_MS },
     });
   });
 
