@@ -238,7 +238,8 @@ export function settleBudget(
     granted: spent + granted,
     wants: due - ofDue,
   });
-  const isKeptForOthers = [...shares].some(([each, { kept }]) => each !== partition && kept + ROUNDING >= 1);
+  // Less than a whole one is left of its own where it is granted fewer than it could use.
+  const isKeptForOthers = [...shares.values()].some(({ kept }) => kept + ROUNDING >= 1);
   return {
     book: { startedAt, account: spend(account, granted), partitions: Object.fromEntries(shares) },
     granted: spent + granted,
