@@ -38,17 +38,17 @@ const SEEN = { changes: 0.5, paying: 0.1, watchedMs: DAY_MS } as never;
 
 /** A schedule that notes what it is told, and answers with a pause and an interval. */
 function noting(pauseMs: number, intervalMs = pauseMs, more: object = {}) {
-  const told: { readonly memory: ScheduleMemory; readonly visit: ScheduleVisit }[] = [];
+  const calls: { readonly memory: ScheduleMemory; readonly visit: ScheduleVisit }[] = [];
   const schedule: FetchSchedule = {
     name: 'noting',
     initialIntervalMs: 3 * DAY_MS,
     onVisit(memory, visit) {
-      told.push({ memory, visit });
+      calls.push({ memory, visit });
       const terms = [{ label: 'pause', value: pauseMs }];
       return { memory: { ...memory, intervalMs }, nextFetchAt: visit.now + pauseMs, terms, ...more };
     },
   };
-  return { schedule, told };
+  return { schedule, calls };
 }
 
 const under = (schedule: FetchSchedule, more: Partial<SettlePolicy> = {}): SettlePolicy => ({
@@ -72,17 +72,17 @@ const VISIT: ScheduleVisit = {
 
 describe('the next visit', () => {
   it('is asked of the schedule with weight, price, rate and spread of the page', () => {
-    const { schedule, told } = noting(DAY_MS);
+    const { schedule, calls } = noting(DAY_MS);
     const expected = { clock: NO_CLOCK, above: 1 / (5 * DAY_MS) };
     nextVisit(page({ metadata: { weight: 2 } }), VISIT, under(schedule, { price: 0.3, expected }));
     nextVisit(page(), VISIT, under(schedule));
     const common = { ...VISIT, spread: spreadOf(URL), startIntervalMs: null };
-    expect(told.map(({ visit }) => visit)).toEqual([
+    expect(calls.map(({ visit }) => visit)).toEqual([
       { ...common, weight: 2, price: 0.3, rate: rateOfGroup(expected, 0, NOW) },
       { ...common, weight: 1, price: null },
     ]);
-    expect(Object.hasOwn(told[1]!.visit, 'rate')).toBe(false);
-    expect(told[1]!.memory).toEqual({ intervalMs: DAY_MS, belief: null });
+    expect(Object.hasOwn(calls[1]!.visit, 'rate')).toBe(false);
+    expect(calls[1]!.memory).toEqual({ intervalMs: DAY_MS, belief: null });
   });
 
   it.each<[string, unknown, number | null, number | null]>([
@@ -92,11 +92,11 @@ describe('the next visit', () => {
     ['zero', 0, null, null],
     ['text', '5', null, null],
   ])('the interval that its seed names begins with a first visit: %s', (_, named, elapsedMs, expected) => {
-    const { schedule, told } = noting(DAY_MS);
+    const { schedule, calls } = noting(DAY_MS);
     const metadata = named === undefined ? {} : { [FIRST_INTERVAL_KEY]: named };
     expect(FIRST_INTERVAL_KEY).toBe('seed.interval');
     nextVisit(page({ metadata: metadata as never }), { ...VISIT, elapsedMs }, under(schedule));
-    expect([told[0]?.visit.startIntervalMs, told[0]?.memory.intervalMs]).toEqual([expected, expected ?? DAY_MS]);
+    expect([calls[0]?.visit.startIntervalMs, calls[0]?.memory.intervalMs]).toEqual([expected, expected ?? DAY_MS]);
   });
 
   it('keeps within the bounds, and says so', () => {
@@ -135,19 +135,19 @@ describe('the next visit', () => {
     const visits = [visited('new', { at: NOW - DAY_MS }), visited('modified', { elapsedMs: null })];
     const datum = page({ visits, state: 'fetched', changedAt: NOW - DAY_MS, nextFetchAt: 1, dueBy: 'touch' });
     const belief = { ...NO_BELIEF, changes: 2 };
-    const { schedule, told } = noting(5 * DAY_MS, 4 * DAY_MS);
+    const { schedule, calls } = noting(5 * DAY_MS, 4 * DAY_MS);
     const expected = { ...datum, schedule: { intervalMs: 4 * DAY_MS, belief } };
     expect(scheduledAnew(datum, belief, NOW + 7, under(schedule))).toEqual({
       ...expected,
       ...{ nextFetchAt: NOW + 7 + 5 * DAY_MS, dueBy: 'schedule' },
       visits: [visits[0], { ...visits[1], intervalMs: 4 * DAY_MS }],
     });
-    expect(told[0]).toMatchObject({
+    expect(calls[0]).toMatchObject({
       memory: { intervalMs: DAY_MS, belief },
       visit: { ...VISIT, now: NOW + 7, elapsedMs: 0, changedAt: NOW - DAY_MS, isRepeated: true },
     });
     scheduledAnew({ ...datum, visits: [visited('modified', { elapsedMs: 9 })] }, belief, NOW, under(schedule));
-    expect(told[1]?.visit.elapsedMs).toBe(9);
+    expect(calls[1]?.visit.elapsedMs).toBe(9);
     for (const each of [
       { ...datum, visits: [] },
       { ...datum, fixedIntervalMs: DAY_MS },
@@ -168,12 +168,12 @@ describe('the arithmetic of the last visit', () => {
     ['unchanged-headers', 'unchanged', 'headers'],
     ['unchanged-digest', 'unchanged', 'digest'],
   ])('%s is replayed as %s by %s', (last, outcome, evidence) => {
-    const { schedule, told } = noting(DAY_MS);
+    const { schedule, calls } = noting(DAY_MS);
     const visits = [visited('new', { intervalMs: 7 * HOUR_MS }), visited(last, { distance: 6, at: NOW - 5 })];
     const replayed = replayLastVisit(page({ visits, changedAt: 3 }), under(schedule), 4);
     expect(replayed?.nextFetchAt).toBe(NOW - 5 + DAY_MS);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toMatchObject({
       memory: { intervalMs: 7 * HOUR_MS },
       visit: {
         ...{ now: NOW - 5, elapsedMs: DAY_MS, outcome, evidence, distance: 6, changedAt: 3, lastModifiedAt: 4 },
@@ -189,20 +189,20 @@ describe('the arithmetic of the last visit', () => {
     ['unchanged-digest', 'partial', 3],
     ['unchanged-304', 'conditional', 1],
   ])('%s without a distance: by the evidence that gives the stored interval, %s', (outcome, evidence, days) => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const DAYS: Partial<Record<string, number>> = { digest: 1, resigned: 2, partial: 3, conditional: 1 };
     const schedule: FetchSchedule = {
       name: 'by evidence',
       initialIntervalMs: DAY_MS,
       onVisit(memory, visit) {
-        told.push(visit.evidence);
+        calls.push(visit.evidence);
         const intervalMs = (DAYS[visit.evidence] ?? 9) * DAY_MS;
         return { memory: { ...memory, intervalMs }, nextFetchAt: visit.now + intervalMs, terms: [] };
       },
     };
     const visits = [visited('new'), visited(outcome, { intervalMs: days * DAY_MS })];
     expect(replayLastVisit(page({ visits }), under(schedule), null)?.memory.intervalMs).toBe(days * DAY_MS);
-    expect(told).toEqual(evidence === 'conditional' ? ['conditional'] : ['digest', 'resigned', 'partial']);
+    expect(calls).toEqual(evidence === 'conditional' ? ['conditional'] : ['digest', 'resigned', 'partial']);
     // None gives it: the first is shown.
     const other = [visited('new'), visited(outcome, { intervalMs: 50 * DAY_MS })];
     expect(replayLastVisit(page({ visits: other }), under(schedule), null)?.memory.intervalMs).toBe(DAY_MS);
@@ -210,15 +210,15 @@ describe('the arithmetic of the last visit', () => {
 
   it('begins at the interval that the seed names, or at the first of the schedule', () => {
     const first = (metadata: CrawlDatum['metadata']): number | undefined => {
-      const { schedule, told } = noting(DAY_MS);
+      const { schedule, calls } = noting(DAY_MS);
       replayLastVisit(page({ visits: [visited('new')], metadata }), under(schedule), null);
-      return told[0]?.memory.intervalMs;
+      return calls[0]?.memory.intervalMs;
     };
     expect([first({}), first({ [FIRST_INTERVAL_KEY]: 5 })]).toEqual([3 * DAY_MS, 5]);
   });
 
   it('there is none without a visit that reached the schedule, and a fixed interval needs none', () => {
-    const { schedule, told } = noting(DAY_MS);
+    const { schedule, calls } = noting(DAY_MS);
     expect(replayLastVisit(page(), under(schedule), null)).toBeNull();
     expect(replayLastVisit(page({ visits: [visited('new'), visited('failed')] }), under(schedule), null)).toBeNull();
     const fixed = page({ visits: [visited('unchanged-304')], fixedIntervalMs: 5.4 });
@@ -227,7 +227,7 @@ describe('the arithmetic of the last visit', () => {
       nextFetchAt: NOW + 5,
       terms: [{ label: 'fixed by the operator', value: 5.4, unit: 'ms' }],
     });
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 

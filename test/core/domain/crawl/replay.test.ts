@@ -86,12 +86,12 @@ describe('replay', () => {
   });
 
   it('asks the schedule as updatedb does, and tells it the largest of the changes since the visit before', () => {
-    const told: ScheduleVisit[] = [];
+    const calls: ScheduleVisit[] = [];
     const everyTwentyDays: FetchSchedule = {
-      name: 'told',
+      name: 'calls',
       initialIntervalMs: 20 * DAY_MS,
       onVisit(memory, visit) {
-        told.push(visit);
+        calls.push(visit);
         return { memory, nextFetchAt: visit.now + 20 * DAY_MS, terms: [] };
       },
     };
@@ -117,7 +117,7 @@ describe('replay', () => {
     }));
     const account = replayVisits({ ...datum, visits }, under(everyTwentyDays));
     expect(
-      told.map(({ now, elapsedMs, outcome, evidence, distance, changedAt }) => ({
+      calls.map(({ now, elapsedMs, outcome, evidence, distance, changedAt }) => ({
         ...{
           day: (now - start) / DAY_MS,
           days: elapsedMs === null ? null : elapsedMs / DAY_MS,
@@ -145,19 +145,19 @@ describe('replay', () => {
 
   it('of several changes at once the largest counts, in either order, and one of unknown size for none', () => {
     const seen = (...distances: (number | null)[]): number | null | undefined => {
-      const told: (number | null)[] = [];
+      const calls: (number | null)[] = [];
       const datum = page(['new', ...distances.map((): VisitOutcome => 'modified'), 'unchanged-304']);
       const visits = datum.visits.map((visit, i) => ({ ...visit, distance: distances[i - 1] ?? null }));
       const once: FetchSchedule = {
         name: 'once',
         initialIntervalMs: DAY_MS,
         onVisit(memory, { now, distance }) {
-          told.push(distance);
+          calls.push(distance);
           return { memory, nextFetchAt: now + 10 * distances.length * DAY_MS, terms: [] };
         },
       };
       replayVisits({ ...datum, visits }, under(once));
-      return told[1];
+      return calls[1];
     };
     expect([seen(9, 3), seen(3, 9), seen(null, 4), seen(4, null), seen(null, null)]).toEqual([9, 9, 4, 4, null]);
   });
