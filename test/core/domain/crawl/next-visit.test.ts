@@ -132,7 +132,8 @@ describe('the next visit', () => {
   });
 
   it('is computed anew from a visit with another belief', () => {
-    const visits = [visited('new', { at: NOW - DAY_MS }), visited('modified', { elapsedMs: null })];
+    const before = [visited('new', { at: NOW - 2 * DAY_MS }), visited('unchanged-304', { at: NOW - DAY_MS })];
+    const visits = [...before, visited('modified', { elapsedMs: null })];
     const datum = page({ visits, state: 'fetched', changedAt: NOW - DAY_MS, nextFetchAt: 1, dueBy: 'touch' });
     const belief = { ...NO_BELIEF, changes: 2 };
     const { schedule, calls } = noting(5 * DAY_MS, 4 * DAY_MS);
@@ -140,7 +141,7 @@ describe('the next visit', () => {
     expect(scheduledAnew(datum, belief, NOW + 7, under(schedule))).toEqual({
       ...expected,
       ...{ nextFetchAt: NOW + 7 + 5 * DAY_MS, dueBy: 'schedule' },
-      visits: [visits[0], { ...visits[1], intervalMs: 4 * DAY_MS }],
+      visits: [...before, { ...visits[2], intervalMs: 4 * DAY_MS }],
     });
     expect(calls[0]).toMatchObject({
       memory: { intervalMs: DAY_MS, belief },

@@ -113,7 +113,7 @@ describe('replay', () => {
       ...visit,
       at: start + visit.at,
       distance: distances[i] as number | null,
-      elapsedMs: 10 * DAY_MS,
+      elapsedMs: (visit.outcome === 'modified' ? 10 : 4) * DAY_MS,
     }));
     const account = replayVisits({ ...datum, visits }, under(everyTwentyDays));
     expect(
