@@ -105,6 +105,10 @@ describe('redirects', () => {
     });
   });
 
+  it.each([300, 399])('status %i is one', async (status) => {
+    expect((await fetched({ ...to('/a'), status }, { status: 200, ...body('x') })).access).toMatchObject({ text: 'x' });
+  });
+
   it('a pause that another host asks for is not one of this host', async () => {
     const { access } = await fetched(to('https://b.example/'), { status: 429, ...retry(60) });
     expect(access).toEqual(unreachable(429, 'status 429'));
@@ -145,6 +149,11 @@ it.each([
   ['zeros', '00000000', '\0\0\0\0'],
   ['two zeros in a row', '61000000', 'a\0\0\0'],
   ['a zero before', '00006100', '\0\0a\0'],
+  ['a first byte that is no mark', '41fe61', 'Aþa'],
+  ['nor this', '41ff61', 'Aÿa'],
+  ['a zero at the end', '61626300', 'abc\0'],
+  ['a zero in third place', '61620063', 'ab\0c'],
+  ['a zero at the beginning', '00616263', '\0abc'],
   ['Latin-1', '61e9', 'aé'],
   ['UTF-8', '61c3a9', 'aé'],
 ])('robots.txt is read by its bytes: %s', (_name, hex, text) => {
@@ -162,4 +171,11 @@ it('of a file that is too long the line that is cut is left out, and half a char
   expect(decodeRobots(whole).endsWith('ab')).toBe(true);
   const torn = Buffer.concat([whole, Buffer.from('b')]);
   expect(decodeRobots(torn).endsWith('ab')).toBe(false);
+});
+
+it('a file that is too long ends with its last whole line, also where a character is cut', () => {
+  const file = Buffer.alloc(MAX_ROBOTS_BYTES - 1, 'x');
+  file.set(Buffer.from('é\n'));
+  expect(decodeRobots(Buffer.concat([file, Buffer.from('é\nz')]))).toBe('é\n');
+  expect(decodeRobots(Buffer.concat([file, Buffer.from('y')]))).toHaveLength(MAX_ROBOTS_BYTES - 1);
 });
