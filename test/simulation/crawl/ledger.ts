@@ -1,3 +1,4 @@
+import { wasNeverThere } from '../../../src/core/domain/crawl/revisit/missing-links.ts';
 import type { CrawlDatum } from '../../../src/core/domain/crawl/states/datum.ts';
 import type { FetchedRecord, SegmentInfo, SegmentStore } from '../../../src/core/ports/segment-store.ts';
 import type { SimulatedProcess } from './process.ts';
@@ -97,12 +98,15 @@ async function appliedOf(segments: SegmentStore, id: string, limit: number): Pro
 }
 
 /**
- * What two crawls of a steady world must agree about a record.
+ * What two crawls of a steady world must agree about a record. A URL that does not exist may have been requested, or
+ * left out as ten of its folder were missing: that depends on the order of the visits as well.
  * @param isUnique no other page has its text; which of several with one text represents the others depends on the order
  *   of the visits
  */
 export function finalState(datum: CrawlDatum, isUnique: boolean): string {
-  const { url, state, digest, signature, target, httpStatus, title } = datum;
+  const { url, state, digest, signature, target, httpStatus, title, lastError } = datum;
+  const isLeftOut = state === 'unfetched' && lastError?.code === 'missing-unasked';
+  if (isLeftOut || wasNeverThere(datum)) return JSON.stringify({ url, state: 'missing' });
   const known = isUnique || digest === null ? { state: state === 'notmodified' ? 'fetched' : state, target } : {};
   return JSON.stringify({ url, ...known, digest, signature, httpStatus, title });
 }
