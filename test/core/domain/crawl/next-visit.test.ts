@@ -170,7 +170,8 @@ describe('the arithmetic of the last visit', () => {
     ['unchanged-digest', 'unchanged', 'digest'],
   ])('%s is replayed as %s by %s', (last, outcome, evidence) => {
     const { schedule, calls } = noting(DAY_MS);
-    const visits = [visited('new', { intervalMs: 7 * HOUR_MS }), visited(last, { distance: 6, at: NOW - 5 })];
+    const before = [visited('failed'), visited('unchanged-304', { intervalMs: 7 * HOUR_MS })];
+    const visits = [...before, visited(last, { distance: 6, at: NOW - 5 })];
     const replayed = replayLastVisit(page({ visits, changedAt: 3 }), under(schedule), 4);
     expect(replayed?.nextFetchAt).toBe(NOW - 5 + DAY_MS);
     expect(calls).toHaveLength(1);
