@@ -340,7 +340,10 @@ describe('what is read of a record', () => {
     const belief = { ...NO_BELIEF, changes: 1 };
     const datum = page({
       ...{ state: 'fetched', score: 3, depth: 2, lastFetchAt: 8, failures: 2, metadata: { weight: 4 } },
-      ...{ schedule: { intervalMs: 6, belief }, visits: [visited('new'), visited('failed', { at: 9 })] },
+      ...{
+        schedule: { intervalMs: 6, belief },
+        visits: [visited('new'), visited('new'), visited('failed', { at: 9 })],
+      },
     });
     const facts = {
       ...{ url: URL, state: 'fetched', score: 3, depth: 2, intervalMs: 6, lastFetchAt: 8, failures: 2 },
