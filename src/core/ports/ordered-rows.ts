@@ -2,9 +2,6 @@
  * Rows in the byte order of their UTF-8 keys: the store below a crawl db. The methods are those of `level`,
  * and each rejects with a `CrawlError` (`disk-full`, `db-readonly`, `db-corrupt`, ..) whose `cause` is the store's own
  * error; a `TypeError` is a mistake of the caller.
- *
- * Values may be empty, but classic-level 3.0 never frees its copy of an empty one, which takes 32 bytes: rows that are
- * written for every page hold at least one byte.
  */
 export interface OrderedRows {
   get(key: string): Promise<Buffer | undefined>;

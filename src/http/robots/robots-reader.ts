@@ -91,7 +91,7 @@ interface Candidate {
 
 /**
  * Matching of RFC 9309 section 2.2.2: the longest rule wins, `allow` wins a tie, `*` and `$` are special. Returns the
- * index of the deciding rule, -1 for none.
+ * index of the deciding rule, of equal ones the first; -1 for none.
  *
  * Rules are tried in their order of precedence, by the pieces between their wildcards, in time linear in the path per
  * rule; robots-parser judges the first that fits.

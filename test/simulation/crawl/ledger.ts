@@ -98,15 +98,18 @@ async function appliedOf(segments: SegmentStore, id: string, limit: number): Pro
 }
 
 /**
- * What two crawls of a steady world must agree about a record. A URL that does not exist may have been requested, or
- * left out as ten of its folder were missing: that depends on the order of the visits as well.
+ * What two crawls of a steady world must agree about a record.
  * @param isUnique no other page has its text; which of several with one text represents the others depends on the order
  *   of the visits
  */
 export function finalState(datum: CrawlDatum, isUnique: boolean): string {
-  const { url, state, digest, signature, target, httpStatus, title, lastError } = datum;
-  const isLeftOut = state === 'unfetched' && lastError?.code === 'missing-unasked';
-  if (isLeftOut || wasNeverThere(datum)) return JSON.stringify({ url, state: 'missing' });
+  const { url, state, digest, signature, target, httpStatus, title } = datum;
   const known = isUnique || digest === null ? { state: state === 'notmodified' ? 'fetched' : state, target } : {};
   return JSON.stringify({ url, ...known, digest, signature, httpStatus, title });
+}
+
+/** How it is known that a URL does not exist: by its answer, or by its folder, where ten were missing; else `null`. */
+export function missingBy(datum: CrawlDatum): 'answer' | 'folder' | null {
+  if (wasNeverThere(datum)) return 'answer';
+  return datum.state === 'unfetched' && datum.lastError?.code === 'missing-unasked' ? 'folder' : null;
 }

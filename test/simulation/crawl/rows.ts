@@ -106,7 +106,7 @@ export class SimulatedRows {
     if (fate.isDown) return never();
     for (const each of writes) {
       if (each.type === 'put' && each.value.length === 0 && !each.key.startsWith(ROW.meta))
-        throw new TypeError(`the value of ${each.key} is empty, which leaks memory: see OrderedRows`);
+        throw new TypeError(`the value of ${each.key} is empty, which leaks memory: see KEY_ONLY`);
     }
     if (fate.isLast(`batch of ${writes.length} rows${sync ? ', synced' : ''}`)) {
       if (random() < 0.5) this.#take(writes);

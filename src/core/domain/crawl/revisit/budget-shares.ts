@@ -47,8 +47,9 @@ export function spend(account: BudgetAccount, fetches: number): BudgetAccount {
 
 /** Reads an account back from JSON; `null` for anything else. */
 export function parseAccount(text: string | undefined): BudgetAccount | null {
+  if (text === undefined) return null;
   try {
-    const { at, saved, day, spentToday, spent } = JSON.parse(text ?? '') as BudgetAccount;
+    const { at, saved, day, spentToday, spent } = JSON.parse(text) as BudgetAccount;
     return [at, saved, day, spentToday, spent].every(Number.isFinite) ? { at, saved, day, spentToday, spent } : null;
   } catch {
     return null;
@@ -229,7 +230,7 @@ export function settleBudget(
 
   const own = shares.get(partition) as PartitionShare;
   const ofDue = Math.min(due, most, Math.floor(own.kept + ROUNDING));
-  // Nothing is left while a due URL waits.
+  // Something is left only where no due URL waits.
   const ofEarly = Math.min(early, most - ofDue, Math.floor(left * share + ROUNDING));
   const granted = ofDue + ofEarly;
   shares.set(partition, {
@@ -268,7 +269,7 @@ function settled(account: BudgetAccount, before: PartitionShare, spent: number, 
   return { ...account, saved: Math.min(perDay, account.saved + unused), spentToday };
 }
 
-/** Mean of the prices of the last day; not a number where there is none. */
+/** Mean of the prices of the last day, at least one. */
 function meanPrice(shares: readonly PartitionShare[], now: number): number {
   const prices = shares.flatMap(({ price, at }) => (price !== null && Math.abs(now - at) < DAY_MS ? [price] : []));
   return prices.reduce((sum, price) => sum + price, 0) / prices.length;

@@ -140,6 +140,8 @@ export function afterAnswers(
   known: MissingLinks | null,
   answers: readonly { readonly url: string; readonly isThere: boolean }[],
 ): MissingLinks | null {
+  const isNothingMissing = (known?.folders.length ?? 0) === 0 && answers.every(({ isThere }) => isThere);
+  if (isNothingMissing) return known;
   const folders = new Map((known?.folders ?? []).map((each) => [each.folder, each]));
   const seen = new Map<number, { missing: number; found: number }>();
   for (const { url, isThere } of answers) {
