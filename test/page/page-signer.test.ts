@@ -31,6 +31,11 @@ const signed = (blocks: readonly PageBlock[], part: { title?: string; keywords?:
 const article = PARAGRAPHS.map((text) => block(text));
 const KNOWN = signed(article);
 
+const simhash = createSimhash({ tfCap: 0 });
+/** Different words, a sentence. */
+const sentence = (name: string, count: number): string =>
+  `The ${Array.from({ length: count - 1 }, (_, at) => `${name}${at}`).join(' ')}.`;
+
 describe('a page is signed for likeness and for change', () => {
   it.each<[string, readonly PageBlock[], { title?: string; keywords?: string[] }, string]>([
     ['another title', article, { title: 'A factory beside the river' }, 'change'],
@@ -115,5 +120,80 @@ describe('a page is signed for likeness and for change', () => {
     expect(digest(lines, 'Another title')).not.toBe(before);
     for (const at of lines.keys())
       expect(digest(lines.with(at, lines[at]!.replace('sentence', 'phrase')))).not.toBe(before);
+  });
+
+  it.each([
+    [10, 20, 10, 20],
+    [60, 61, 60, 60],
+    [150, 12, 60, 12],
+  ])('in its likeness, shingles of lines of %d and %d words weigh %d and %d', (a, b, weightOfA, weightOfB) => {
+    const texts = [sentence('lamp', a), sentence('chair', b)];
+    const { likeness, change } = signed(texts.map((text) => block(text)));
+    expect(likeness).toBe(
+      simhash([
+        { text: texts[0]!, weight: weightOfA },
+        { text: texts[1]!, weight: weightOfB },
+      ]),
+    );
+    expect(change).toBe(
+      simhash([
+        { text: texts[0]!, weight: 1 },
+        { text: texts[1]!, weight: 1 },
+        { text: 'A plant', weight: 3 },
+      ]),
+    );
+  });
+
+  describe.each([0, 3])('kinds of text that weigh nothing count for nothing, with frequencies up to %d', (tfCap) => {
+    const PAGE = {
+      title: 'A plant',
+      documentTitle: 'A factory | News',
+      keywords: ['plants', 'rivers'],
+      mainText: null,
+    };
+    const topic = (anchorText: string) => [block('Topic', { type: 'topic', anchorText })];
+    const by = (weights: Partial<typeof DIMENSION_WEIGHTS>, part: object, blocks: readonly PageBlock[] = []) =>
+      createPageSigner({ weights: { ...DIMENSION_WEIGHTS, ...weights }, tfCap })(
+        { ...PAGE, text: PARAGRAPHS[0]!, ...part },
+        new BlockTable().fill(blocks),
+      );
+
+    it.each<[keyof typeof DIMENSION_WEIGHTS, object, PageBlock[], PageBlock[]]>([
+      ['title', { documentTitle: 'A plant' }, [], []],
+      ['keywords', { keywords: ['towns'] }, [], []],
+      ['text', { text: PARAGRAPHS[1]! }, [], []],
+      ['topic', {}, topic('Rivers, and what is built beside them'), topic('The largest plants of the country')],
+    ])('%s', (kind, part, blocks, others) => {
+      expect(by({ [kind]: 0 }, {}, blocks)).toEqual(by({ [kind]: 0 }, part, others));
+      expect(by({}, {}, blocks).change).not.toBe(by({}, part, others).change);
+    });
+
+    it('a page whose text weighs nothing is compared by the rest', () => {
+      const { likeness, change } = by({ text: 0 }, {});
+      expect(likeness).toBe(change);
+      expect(by({ text: 0, title: 0, keywords: 0, topic: 0 }, {})).toEqual({
+        likeness: null,
+        change: null,
+        digest: null,
+      });
+    });
+  });
+
+  it('the title of the document goes before the title of the page; keywords are words of their own', () => {
+    const by = (part: object) =>
+      sign({ title: null, keywords: [], mainText: null, text: '', ...part }, new BlockTable().fill([])).change;
+    const title = simhash([{ text: 'A factory', weight: 3 }]);
+    expect(by({ title: 'A factory' })).toBe(title);
+    expect(by({ title: 'A plant', documentTitle: 'A factory' })).toBe(title);
+    expect(by({ title: 'A plant', documentTitle: null })).toBeNull();
+    expect(by({ keywords: ['lamps', 'chairs'] })).toBe(simhash([{ text: 'lamps chairs', weight: 2 }]));
+  });
+
+  it('what was signed before changes nothing', () => {
+    const lines = PARAGRAPHS.flatMap((text) => [text, `${text} Again.`]);
+    signed(lines.map((text) => block(text)));
+    expect(signed(article)).toEqual(KNOWN);
+    signed([block('One line.')], { keywords: ['lamps'] });
+    expect(signed(article)).toEqual(KNOWN);
   });
 });

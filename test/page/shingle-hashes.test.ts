@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { seeded } from '../../bench/harness/seeded.ts';
 import { ShingleHashes } from '../../src/page/near/shingle-hashes.ts';
+
+const LETTERS =
+  'a-z0-9\\xaa\\xb5\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u1fff\\u2c00-\\u2fff\\u3100-\\u33ff\\ua000-\\uf8ff' +
+  '\\ufb00-\\ufe0f\\ufe70-\\ufefe\\uff10-\\uffff';
+const WORDS = new RegExp(`[${LETTERS}]+|[\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff]`, 'g');
 
 /** Words by a regular expression, their hashes and those of their runs one by one. */
 function plainHashes(text: string): { words: number; hashes: number[] } {
-  const letters =
-    '[a-z0-9\\xaa\\xb5\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u1fff\\u2c00-\\u2fff\\u3100-\\u33ff\\ua000-\\uf8ff]';
-  const words = text
-    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-    .match(new RegExp(`${letters}+|[\\u3040-\\u30ff\\u3400-\\u9fff]`, 'g'));
-  const numbers = (words ?? []).map((word) =>
-    /^[\u3040-\u30ff\u3400-\u9fff]/.test(word) ? unitsOf(word)[0]! : fnv(word),
+  const words = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).match(WORDS) ?? [];
+  const numbers = words.map((word) =>
+    /^[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/.test(word) ? unitsOf(word)[0]! : fnv(word),
   );
   const runs = numbers.slice(2).map((third, at) => run(numbers[at]!, numbers[at + 1]!, third));
   if (runs.length === 0 && numbers.length > 0) runs.push(run(numbers.at(-2) ?? 0, numbers.at(-1)!, 0));
@@ -70,4 +72,25 @@ it.each([0, 1, 511, 512, 2_000, 60_000])('of a long text of %d words, too', (cou
 it('cuts no word where its parts meet', () => {
   for (let lead = 4_080; lead < 4_100; lead++)
     expectPlain(`${'ab '.repeat(lead / 3)}${'c'.repeat(lead % 3)}longer words, behind it`, 512);
+});
+
+it('every UTF-16 unit is a letter, a word of its own, or the end of a word', () => {
+  for (let first = 0; first < 0x1_0000; first += 256) {
+    const units = Array.from({ length: 256 }, (_, at) => String.fromCharCode(first + at));
+    expectPlain(units.map((unit) => `a${unit}b`).join(' '), 512);
+  }
+});
+
+it.each([100, 511, 513, 30_000, 70_000])('has a place for each shingle of %d short words', (count) => {
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  const random = seeded(count);
+  const pick = (from: number): number => Math.floor(from * random());
+  const latin = Array.from({ length: count }, () => letters[pick(26)]!);
+  const han = Array.from({ length: count }, () => String.fromCharCode(0x4e00 + pick(20_000)));
+  for (const text of [latin.join(' '), han.join('')]) for (const most of [1, 512, 1e6]) expectPlain(text, most);
+});
+
+it('a short text after a long one is as if there had been none', () => {
+  const long = Array.from({ length: 150_000 }, (_, at) => `w${at}`).join(' ');
+  for (const text of [long, 'four words of it', '', 'one', long]) expectPlain(text, 512);
 });

@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import { seeded } from '../../bench/harness/seeded.ts';
-import { createTextSketcher, isSketch, textOverlap } from '../../src/page/near/page-dimensions.ts';
+import {
+  createTextSketcher,
+  isSketch,
+  readSketch,
+  SKETCH_WORDS,
+  textOverlap,
+  wordsOverlap,
+} from '../../src/page/near/page-dimensions.ts';
 
 const sketch = createTextSketcher();
 const sketched = (words: readonly string[]): string | null => sketch({ mainText: words.join(' '), text: '' });
@@ -78,5 +85,51 @@ it('short content beside more text is not what tells the page from others', () =
 
 it('a sketch takes 35 bytes, whatever the text', () => {
   for (const count of [1, 10, 1_000, 100_000]) expect(isSketch(sketched(wordsOf(count))!)).toBe(true);
-  expect(textOverlap(null, sketched(['a']))).toBeNull();
+  const some = sketched(['a'])!;
+  for (const text of ['', some.slice(1), `${some}0`, `${some.slice(1)}A`, `g${some.slice(1)}`, `${some.slice(1)}g`])
+    expect(isSketch(text)).toBe(false);
+});
+
+/** Whether a sketch is of all text; the first digit says so. */
+const isWhole = (text: string | null): boolean => Number.parseInt(text!.slice(0, 6), 16) >= 0x80_0000;
+const more = wordsOf(2_000).join(' ');
+const content = (count: number): string => Array.from({ length: count }, (_, at) => `w${at}`).join(' ');
+
+it.each([
+  ['without main content', { mainText: null, text: notice }, true],
+  ['with 149 words of content among many', { mainText: content(149), text: `${content(149)} ${more}` }, true],
+  ['with 150 words of content', { mainText: content(150), text: `${content(150)} ${more}` }, false],
+  ['with content that is half of it', { mainText: 'ab cd ef', text: 'ab cd ef, in all' }, false],
+  ['with content that is less than half', { mainText: 'ab cd ef', text: 'ab cd ef, in all.' }, true],
+])('of a page %s, the content or all of it is sketched', (_, page, whole) => {
+  expect(isWhole(sketch(page))).toBe(whole);
+  const text = whole ? page.text : page.mainText!;
+  expect(sketch(page)!.slice(1)).toBe(sketch({ mainText: text, text })!.slice(1));
+});
+
+it('a page half of whose content is links is no list of links yet', () => {
+  const page = { mainText: notice, text: notice };
+  expect(sketch(page, notice.length / 2)).toBe(sketch(page));
+  expect(sketch(page, notice.length / 2 - 1)).toBeNull();
+});
+
+it('the likeness of a text to one longer than what is kept does not depend on their order', () => {
+  const long = wordsOf(3_000);
+  const [own, part] = [sketched(long), sketched(long.slice(0, 400))];
+  expect(textOverlap(own, part)).toEqual(textOverlap(part, own));
+  expect(textOverlap(part, own)!.containment).toBeGreaterThan(0.5);
+});
+
+it('sketches in an array stand side by side, zeros for one that is missing', () => {
+  const [a, b] = [wordsOf(50), wordsOf(70)].map(sketched) as [string, string];
+  const words = new Int32Array(4 * SKETCH_WORDS).fill(-1);
+  for (const at of [2, 0, 1]) readSketch([a, null, b][at]!, words, at * SKETCH_WORDS);
+  expect([...words.subarray(SKETCH_WORDS, 2 * SKETCH_WORDS)]).toEqual(Array(SKETCH_WORDS).fill(0));
+  expect([...words.subarray(3 * SKETCH_WORDS)]).toEqual(Array(SKETCH_WORDS).fill(-1));
+  const overlap = (i: number, j: number) => wordsOverlap(words, i * SKETCH_WORDS, words, j * SKETCH_WORDS);
+  expect(overlap(0, 0)).toEqual({ likeness: 1, containment: 1 });
+  expect(overlap(0, 2)).toEqual(textOverlap(a, b));
+  expect([overlap(0, 1), overlap(1, 2), overlap(1, 1)]).toEqual([null, null, null]);
+  expect([textOverlap(a, null), textOverlap(null, b), textOverlap(null, null)]).toEqual([null, null, null]);
+  expect(SKETCH_WORDS).toBe(9);
 });
