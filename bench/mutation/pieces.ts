@@ -61,20 +61,18 @@ export function importersOf(root: string): Map<string, string[]> {
 }
 
 /**
- * The tests that judge a file: of those beside its folder (`test/core/domain` for `src/core/domain/..`) the ones that
- * import it. Where none does, those that import an importer of it, and so on; where that folder has none, those of its
- * part, then any. So a file answers for itself: that a crawl as a whole would show a fault of it does not count.
+ * The tests that judge a file: those that import it, and those beside its folder (`test/core/domain` for
+ * `src/core/domain/..`) that are nearest to it: import it, or an importer of it, and so on. Where that folder has none,
+ * those of its part, then any. So a file answers for itself: that a crawl as a whole would show a fault of it does not
+ * count.
  */
 export function judgesOf(file: string, importers: ReadonlyMap<string, readonly string[]>): string[] {
   const layers = testsByDistance(file, importers);
   const [, part, folder] = file.split('/');
-  for (const own of [`test/${part}/${folder}/`, `test/${part}/`, 'test/', 'plugins/']) {
-    const nearest = layers
-      .map((tests) => tests.filter((test) => test.startsWith(own)))
-      .find(({ length }) => length > 0);
-    if (nearest !== undefined) return nearest.sort();
-  }
-  return [];
+  const nearest = [`test/${part}/${folder}/`, `test/${part}/`, 'test/', 'plugins/']
+    .map((own) => layers.map((tests) => tests.filter((test) => test.startsWith(own))).find(({ length }) => length > 0))
+    .find((tests) => tests !== undefined);
+  return [...new Set([...(layers[0] ?? []), ...(nearest ?? [])])].sort();
 }
 
 /** Tests that import a file, those that import its importers, and so on. */

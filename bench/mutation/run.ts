@@ -30,8 +30,8 @@ const EQUAL = JSON.parse(readFileSync(join(root, 'bench/mutation/equal-mutants.j
 const ABOUT = [
   'A mutant is a small change of the source, as `<` for `<=`. It is killed where a test fails with it. The score is',
   'the part of mutants that were killed or ran into a time limit, of all but those that',
-  '[change nothing](../mutation/equal-mutants.json). A file is judged by the tests of its own part that import it, or',
-  'by the nearest ones: what only a crawl as a whole would show counts as alive.',
+  '[change nothing](../mutation/equal-mutants.json). A file is judged by the tests that import it, and by the nearest',
+  'ones of its own part: what only a crawl as a whole would show counts as alive.',
 ];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -69,7 +69,7 @@ describe('pieces', () => {
     expect(pieces.get('src/page/text')).toContain('src/page/text/utf8.ts');
   });
 
-  it('are judged by tests beside their folder before others, and by near ones before far ones', () => {
+  it('are judged by the tests that import them, and by the nearest ones beside their folder', () => {
     const importers = new Map([
       ['src/core/domain/a.ts', ['src/core/domain/b.ts', 'test/core/steps/a.test.ts', 'test/support/a.ts']],
       ['src/core/domain/b.ts', ['test/core/domain/b.test.ts', 'test/system/b.test.ts']],
@@ -80,9 +80,13 @@ describe('pieces', () => {
       ['src/cli/e.ts', ['test/cli/e.test.ts']],
     ]);
     const judges = (name: string): string[] => judgesOf(`src/core/domain/${name}.ts`, importers);
-    expect(judges('a')).toEqual(['test/core/domain/a.test.ts', 'test/core/domain/b.test.ts']);
+    expect(judges('a')).toEqual([
+      'test/core/domain/a.test.ts',
+      'test/core/domain/b.test.ts',
+      'test/core/steps/a.test.ts',
+    ]);
     expect(judges('b')).toEqual(['test/core/domain/b.test.ts']);
-    expect(judges('c')).toEqual(['test/core/steps/d.test.ts']);
+    expect(judges('c')).toEqual(['test/cli/c.test.ts', 'test/core/steps/d.test.ts']);
     expect(judges('e')).toEqual(['test/cli/e.test.ts']);
     expect(judges('f')).toEqual([]);
   });
@@ -95,6 +99,7 @@ describe('pieces', () => {
     expect(judgesOf('src/core/domain/crawl/headers/ladder.ts', importers)).toEqual([
       'test/core/domain/crawl/audit-share.test.ts',
       'test/core/domain/crawl/ladder.test.ts',
+      'test/core/steps/visit.test.ts',
     ]);
   });
 });
