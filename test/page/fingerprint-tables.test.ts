@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collectNear, enter, layOut, makeTables, visitNear } from '../../src/page/near/bucket-tables.ts';
+import { collectNear, enter, lastScopeMask, layOut, makeTables, visitNear } from '../../src/page/near/bucket-tables.ts';
 import {
   FingerprintTables,
   fingerprintDistance,
@@ -88,7 +88,7 @@ describe('tables of fingerprints', () => {
         const [nearest = null] = wanted.toSorted((a, b) => a.distance - b.distance || a.id - b.id);
         expect(tables.nearest(asked, distance, isWanted)).toEqual(nearest);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -166,5 +166,15 @@ describe('tables with fixed places', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('are masked by scope: alike within one, unlike between two', () => {
+    const maskOf = lastScopeMask();
+    const scopes = ['', 'a.org', 'a.org', 'b.org', '', 'a.org', 'b.org'];
+    const masks = scopes.map((scope) => JSON.stringify(maskOf(scope)));
+    for (const [at, scope] of scopes.entries()) expect(masks[at]).toBe(JSON.stringify(lastScopeMask()(scope)));
+    expect(new Set(masks).size).toBe(3);
+    const { id, high, low } = maskOf('a.org');
+    expect(new Set([id, high, low]).size).toBe(3);
   });
 });

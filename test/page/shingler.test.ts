@@ -69,7 +69,7 @@ describe('shingles of lines', () => {
           expect(byShingle(found)).toEqual(expected);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
