@@ -132,3 +132,12 @@ it('surroundings fill what the content leaves, larger ones first; the path settl
     ...Array.from({ length: MAX_BLOCK_PRINTS - 1 }, (_, at) => `body>z${19 - at}`),
   ]);
 });
+
+it('sentences around the content do not make its labels weigh nothing', () => {
+  const around = { type: 'noise' as const, certainty: 0.1 };
+  const blocks = [
+    ...labels('p', 1, 4),
+    ...Array.from({ length: 9 }, (_, at) => block(`body>div:${at + 1}`, SENTENCE, around)),
+  ];
+  expect(printsOf(blocks)[0]).toMatchObject({ path: 'body>p', ...summed(1, 4) });
+});
