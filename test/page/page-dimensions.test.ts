@@ -35,9 +35,14 @@ it.each([
   ['The plant \u00b7 Lamp \u2022 Town', 'The plant'],
   ['A well-known plant: its lamps', 'A well-known plant: its lamps'],
   ['Two - One', 'Two'],
+  ['Solar cost falls | The Daily Lamp', 'Solar cost falls'],
+  ['News - Solar cost falls again', 'Solar cost falls again'],
+  ['Well-known lamps', 'Well-known lamps'],
+  ['太阳能价格下降_新闻网', '太阳能价格下降'],
   ['', ''],
 ])('of the title %j, %j is the own part', (title, own) => {
   expect(ownTitle(title)).toBe(own);
+  expect(pageDimensions({ ...PAGE, title })).toEqual(own === '' ? [] : [{ text: own, weight: 3 }]);
 });
 
 it('each kind of text has its weight; what is empty, or weighs nothing, is left out', () => {

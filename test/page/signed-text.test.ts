@@ -103,15 +103,6 @@ describe('dimensions', () => {
   const result = { title: null, keywords: [], mainText: null, text: PARAGRAPH, blocks: [] };
   const weights = { title: 3, keywords: 2, text: 1, topic: 1 };
 
-  it.each([
-    ['Solar cost falls | The Daily Lamp', 'Solar cost falls'],
-    ['News - Solar cost falls again', 'Solar cost falls again'],
-    ['Well-known lamps', 'Well-known lamps'],
-    ['太阳能价格下降_新闻网', '太阳能价格下降'],
-  ])('the name of the site does not belong to the title %s', (title, own) => {
-    expect(pageDimensions({ ...result, title })[0]).toEqual({ text: own, weight: 3 });
-  });
-
   it('anchors of topic blocks are a dimension of their own', () => {
     const topic: PageBlock = { ...block('See more lamps and links', 1, 'topic'), anchorText: 'more lamps' };
     const found = page([block(PARAGRAPH, 1), topic]);
